@@ -4,7 +4,7 @@
 //! comes back to the caller.
 //!
 //! Figures are those of an emulated host: what compares with what is asserted, and never
-//! how long something takes. Each machine takes a minute, so `cargo xtask test --kvm`
+//! how long something takes. Each machine takes a minute, so `cargo xtask test kvm`
 //! alone runs them.
 
 mod common;
@@ -194,7 +194,7 @@ fn kvmtools_tree(gic: GicVersion, uart: u64) -> Vec<u8> {
 macro_rules! guests {
     ($($name:ident: $run:expr;)*) => {
         $(#[test]
-        #[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+        #[ignore = "a Linux and its guest, a minute: cargo xtask test kvm"]
         fn $name() {
             $run;
         })*

@@ -2,12 +2,12 @@
 # Runs every cell that `cargo xtask lab` has written below DIR, here, several at a
 # time, and makes one report of all of them.
 #
-#   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask report]
+#   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask matrix]
 #
-# Cells are found as by `cargo xtask report --matrix`: at any depth and behind
+# Cells are found as by `cargo xtask matrix`: at any depth and behind
 # links, each once, but not in folders whose names begin with a dot.
 #
-# Exit codes: those of `cargo xtask report --matrix`. 0: all passed. 1: a job, a
+# Exit codes: those of `cargo xtask matrix`. 0: all passed. 1: a job, a
 # test case or a verdict is not passed. 2: bad use, or something that cannot be
 # run. 3: a run is missing or not complete.
 #
@@ -79,7 +79,7 @@ if [ "${1:-}" = --cell ]; then
 fi
 
 if [ $# -lt 1 ] || [ ! -d "$1" ]; then
-    refuse "usage: $0 DIR [OPTIONS OF cargo xtask report]"
+    refuse "usage: $0 DIR [OPTIONS OF cargo xtask matrix]"
 fi
 jobs=${JOBS:-4}
 case ${GRACE:-300} in
@@ -111,11 +111,11 @@ cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
 # What is wrong with the tool is no answer of its report.
 code=0
 if [ -n "${XTASK:-}" ]; then
-    $XTASK report --matrix "$dir" "$@" || code=$?
+    $XTASK matrix "$dir" "$@" || code=$?
 else
     # As `cargo xtask`, but where the caller is: options may have paths.
     cargo run --quiet --manifest-path "$root/Cargo.toml" --package xtask -- \
-        report --matrix "$dir" "$@" || code=$?
+        matrix "$dir" "$@" || code=$?
 fi
 case $code in
 0 | 1 | 2 | 3) exit "$code" ;;

@@ -12,10 +12,10 @@
 # use, or something that cannot be built. 3: the run is not complete.
 #
 # Environment:
-#   OUT     where log and reports go               [psci-bench-results]
-#   RTOL    the share that a figure may change by  [2%]
-#   UPDATE  1: keep this run as BASELINE
-#   XTASK   the host tool                          [cargo xtask]
+#   OUT        where log and reports go                 [psci-bench-results]
+#   TOLERANCE  the change of a figure that counts as none [2%]
+#   UPDATE     1: keep this run as BASELINE
+#   XTASK      the host tool                            [cargo xtask]
 set -eu
 
 if [ $# -lt 1 ]; then
@@ -66,7 +66,7 @@ if [ "${UPDATE:-}" = 1 ]; then
     exit 0
 fi
 compare() {
-    $xtask report "$log" --baseline "$baseline" --rtol "${RTOL:-2%}" --format "$1" -o "$out/$2"
+    $xtask compare "$baseline" "$log" --tolerance "${TOLERANCE:-2%}" --format "$1" -o "$out/$2"
 }
 # Each ends with what the comparison says.
 compare junit junit.xml || code=$?

@@ -78,7 +78,7 @@ fn reports(log: &[u8]) {
         let all = compare(&report.runs, first, &compare::Options::default());
         report.comparisons = worded(all).unwrap_or_default();
     }
-    for exporter in export::ALL.iter().filter(|it| !it.is_tree()) {
+    for exporter in export::ALL {
         let mut out = Vec::new();
         // A format may refuse what was read, in words.
         worded(exporter.write(&report, &mut out));

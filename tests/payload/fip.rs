@@ -107,7 +107,7 @@ fn in_a_fip_with_certificates() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = |name: &str| dir.path().join(name).display().to_string();
     let [payload, image] = ["payload.bin", "image.bin"].map(path);
-    assert_eq!(xtask(&format!("image --bare -o {payload}"), None), 0);
+    assert_eq!(xtask(&format!("payload -o {payload}"), None), 0);
     let line = format!("image --smp {CPUS} -o {image}");
     assert_eq!(xtask(&line, Some(ARGS)), 0);
     let (base, new) = (firmware.dir.join("fip.bin"), path("new.bin"));

@@ -21,6 +21,6 @@ machine::entry!(start::main);
 /// On a host there is nothing to start.
 #[cfg(not(target_os = "uefi"))]
 fn main() {
-    eprintln!("this is an EFI application: build it with `cargo xtask image --efi`.");
+    eprintln!("this is an EFI application: build it with `cargo xtask efi`.");
     std::process::exit(2);
 }

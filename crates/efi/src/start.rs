@@ -52,7 +52,7 @@ enum StartError {
     NoMemoryMap(Status),
     #[error(
         "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
-         xtask image --efi --dtb"
+         xtask efi --dtb"
     )]
     NoTree,
     #[error("{name}: EFI's memory map has no memory there")]

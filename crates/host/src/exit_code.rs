@@ -13,6 +13,11 @@ pub const BAD: u8 = 2;
 /// A run, a log or a comparison is incomplete, or the user interrupts.
 pub const INCOMPLETE: u8 = 3;
 
+/// The exit codes of all commands, for the help of a program. A command whose codes mean something
+/// else says so in its own help.
+pub const EXIT_CODES: &str =
+    "Exit codes: 0 PASS, or done; 1 FAIL; 2 bad input or use; 3 INCOMPLETE";
+
 /// Returns the exit code of a command that ended with `result`, after saying what was wrong.
 pub fn of(result: Result<u8>) -> u8 {
     match result {

@@ -1,8 +1,13 @@
 //! `psci-report` in a folder in which there is nothing of the repository.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
+use report::cli::documented::{help_examples, page_examples, pages};
+use report::cli::example_files::make_example_files;
 use report::made_up_run;
 use run::plan::Records;
 use tempfile::TempDir;
@@ -40,4 +45,113 @@ fn error_begins_with_the_name_of_the_program() {
         said.starts_with("psci-report: error: missing.log: "),
         "{said}"
     );
+}
+
+/// Makes a program `xdg-open` in `folder` that writes its argument to a file there.
+fn make_browser(folder: &Path) {
+    let program = folder.join("xdg-open");
+    let body = format!("#!/bin/sh\necho \"$1\" > {}/opened\n", folder.display());
+    fs::write(&program, body).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made executable");
+}
+
+/// Returns `psci-report` in `folder`, with programs from there alone.
+fn psci_report_alone(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
+    command.args(arguments).current_dir(folder).env_clear();
+    // The shell of the fake browser is found by its path.
+    command.env("PATH", folder).env("TMPDIR", folder);
+    command
+}
+
+#[test]
+fn open_shows_the_page_by_the_program_of_the_desktop() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let folder = folder.path();
+    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    fs::write(folder.join("run.log"), log).expect("written");
+    make_browser(folder);
+    for (output, ending) in [(&["-o", "run.html"][..], "/run.html"), (&[], ".html")] {
+        let words = [&["report", "run.log", "--open"], output].concat();
+        let output = psci_report_alone(folder, &words).output().expect("run");
+        assert!(output.status.success(), "{output:?}");
+        let opened = fs::read_to_string(folder.join("opened")).expect("opened");
+        assert!(opened.trim_end().ends_with(ending), "{opened}");
+        let page = fs::read_to_string(opened.trim_end()).expect("a page");
+        assert!(page.contains("<title>PSCI latencies of QEMU virt"));
+    }
+    // Other formats are no page, and none is made.
+    let words = ["report", "run.log", "--open", "--format", "csv"];
+    let output = psci_report_alone(folder, &words).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("--format csv makes none: use --format html"),
+        "{said}"
+    );
+}
+
+#[test]
+fn open_without_a_browser_names_the_page() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let folder = folder.path();
+    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    fs::write(folder.join("run.log"), log).expect("written");
+    let words = ["report", "run.log", "--open", "-o", "run.html"];
+    let shown = fs::canonicalize(folder).expect("there").join("run.html");
+    let error = |part: &str| format!("--open: {part}; open {} in a browser", shown.display());
+    let output = psci_report_alone(folder, &words).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(&error("xdg-open is not installed here")),
+        "{said}"
+    );
+    assert!(shown.is_file());
+
+    fs::write(folder.join("xdg-open"), "#!/bin/sh\nexit 3\n").expect("written");
+    let permissions = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(folder.join("xdg-open"), permissions).expect("made executable");
+    let output = psci_report_alone(folder, &words).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(&error("xdg-open failed (exit status: 3)")),
+        "{said}"
+    );
+}
+
+/// The examples of the help, the README and docs/ that call this program. Only `follow` on a port
+/// is not run: it needs a board.
+#[test]
+fn documented_commands_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let program = "psci-report";
+    let mut examples = help_examples(&report::cli::command(), program);
+    for (_, page) in pages(&root) {
+        examples.extend(page_examples(&page, program));
+    }
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    make_example_files(folder.path());
+    make_browser(folder.path());
+    let mut count = 0;
+    for example in examples {
+        if example.words[0] == "follow" && example.input.is_none() {
+            continue;
+        }
+        count += 1;
+        let words: Vec<&str> = example.words.iter().map(String::as_str).collect();
+        let mut command = psci_report_alone(folder.path(), &words);
+        let work = folder.path().join("work");
+        command.current_dir(&work);
+        command.stdin(match &example.input {
+            Some(name) => File::open(work.join(name.trim_start_matches('/')))
+                .expect("one of the files")
+                .into(),
+            None => Stdio::null(),
+        });
+        let output = command.output().expect("it can be started");
+        assert!(output.status.success(), "{}: {output:?}", example.line);
+    }
+    assert!(count > 15, "{count}");
 }

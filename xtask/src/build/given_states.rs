@@ -12,13 +12,11 @@ use thiserror::Error;
 /// The options that choose the idle states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub struct GivenStates {
-    /// Format of the power_state values in the device tree [default: the
-    /// firmware's, else the board file's]. Without --core, the tree has the
-    /// states of this format that the board file names.
+    /// Format of power_state: original or extended.
     #[arg(long, value_parser = format(), value_name = "FORMAT", conflicts_with = "dtb")]
+    #[arg(hide_possible_values = true)]
     pub state_format: Option<StateFormat>,
-    /// power_state of core power-down: the device tree has this state, and that
-    /// of --deepest, instead of the board file's.
+    /// power_state of the core power-down.
     #[arg(long, value_name = "0x…", value_parser = power_state, conflicts_with = "dtb")]
     pub core: Option<u32>,
     /// power_state of the deepest power-down.
@@ -28,8 +26,8 @@ pub struct GivenStates {
 
 fn format() -> impl TypedValueParser<Value = StateFormat> {
     let values = PossibleValuesParser::new([
-        PossibleValue::new("original").help("StateID, type and power level"),
-        PossibleValue::new("extended").help("StateID and type"),
+        PossibleValue::new("original"),
+        PossibleValue::new("extended"),
     ]);
     values.map(|word| StateFormat::from_word(&word).expect("one of the possible values"))
 }

@@ -21,16 +21,16 @@ use crate::setup::workspace::Workspace;
 /// The wishes for the device tree of an image.
 #[derive(Clone, Debug, Args)]
 pub struct TreeWish {
-    /// Append this device tree instead of one made of the board file.
+    /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
     pub dtb: Option<PathBuf>,
-    /// Boot arguments, such as 'iterations=100 method=warm'.
+    /// Boot arguments, such as 'iterations=100'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// Number of CPUs [default: as the board file says].
+    /// Number of CPUs [default: the board file's].
     #[arg(long, value_name = "N")]
     pub smp: Option<u32>,
-    /// GIC version, 2 or 3 [default: as the board file says].
+    /// GIC version [default: the board file's].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<GicVersion>,
     /// The idle states of the device tree.

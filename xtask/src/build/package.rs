@@ -164,7 +164,7 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
         } else {
             ""
         };
-        format!("--part {file}: {} has {other}{names}", board.title)
+        format!("{file}: {} has {other}{names}", board.title)
     })?;
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Fip::default();

@@ -12,7 +12,7 @@ use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
 /// Options of `qemu` that read the log as a report does.
-const REPORTING_OPTIONS: [&str; 2] = ["--overhead", "--deny-skipped"];
+const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
 /// Returns true if `arguments`, the program's name first, call for a verb or an option that only
 /// the full program has.

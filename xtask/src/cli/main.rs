@@ -6,11 +6,10 @@
 use std::ffi::OsString;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
-use host::exit_code::{self, BAD};
+use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use host::exit_code::{self, BAD, EXIT_CODES};
 use host::interrupt;
 
-use super::common::EXIT_CODES;
 use super::first_verb::FirstVerb;
 #[cfg(feature = "full")]
 use super::full::{self, FullVerb};
@@ -19,16 +18,31 @@ use super::full_program;
 use super::qemu;
 use super::test;
 
-/// psci-bench measures what PSCI calls cost on AArch64, on a board or on QEMU. Begin with
-/// `cargo xtask qemu`, which installs what it needs.
-#[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = format!("\
-{EXIT_CODES}
+/// The help without the option `--help`, which it mentions.
+const HELP: &str = "\
+{about}
 
+{usage-heading} {usage}
+
+Verbs (VERB --help shows a verb's options):
+{subcommands}{after-help}";
+
+/// Measures what PSCI calls cost on AArch64; begin with `cargo xtask qemu`.
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    disable_help_subcommand = true,
+    max_term_width = 80,
+    subcommand_value_name = "VERB",
+    help_template = HELP,
+    after_help = format!("\
 Examples:
-  cargo xtask qemu                                 # the six tables, on QEMU under real TF-A
-  cargo xtask image --board rpi4 -o kernel8.img    # the file that a board boots
-  cargo xtask report run.log --format html -o run.html"))]
+  cargo xtask qemu                               # the six tables, on QEMU
+  cargo xtask report run.log --open              # tables and charts of a log
+
+{EXIT_CODES}"),
+)]
 pub struct XtaskArguments {
     /// The verb.
     #[command(subcommand)]
@@ -47,6 +61,14 @@ pub enum XtaskVerb {
     Full(Box<FullVerb>),
 }
 
+/// Returns the definition of the command line.
+pub fn command() -> Command {
+    let command = XtaskArguments::command();
+    #[cfg(feature = "full")]
+    let command = report::cli::name_program(command, "cargo xtask");
+    command
+}
+
 /// Runs the tool with `arguments`, the program's name first, and returns its
 /// exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -55,7 +77,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if full_program::is_needed(&arguments) {
         return exit_code::of(full_program::run(&arguments));
     }
-    let parsed = match XtaskArguments::try_parse_from(arguments) {
+    let matches = command().try_get_matches_from(arguments);
+    let parsed = match matches.and_then(|it| XtaskArguments::from_arg_matches(&it)) {
         Ok(parsed) => parsed,
         Err(error) => {
             // A closed stdout is no reason to change what happened.
@@ -75,7 +98,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
         // A report builds nothing, and may read for long.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
-            if !matches!(*verb, FullVerb::Report(_)) {
+            if !matches!(*verb, FullVerb::Reports(_)) {
                 interrupt::watch()?;
             }
             full::run(*verb)
@@ -86,11 +109,9 @@ fn run(verb: XtaskVerb) -> Result<u8> {
 fn run_first(verb: FirstVerb) -> Result<u8> {
     match verb {
         #[cfg(feature = "full")]
-        FirstVerb::Qemu(arguments) if arguments.overhead => full::overhead::on_qemu(&arguments),
-        #[cfg(feature = "full")]
         FirstVerb::Qemu(arguments) if arguments.deny_skipped => full::deny_skipped::run(&arguments),
         FirstVerb::Qemu(arguments) => Ok(qemu::run(&arguments)?.exit_code()),
-        FirstVerb::Test { trees, kvm, filter } => test::run(trees, kvm, &filter),
+        FirstVerb::Test(arguments) => test::run(&arguments),
         FirstVerb::Setup => test::run_setup(),
     }
 }

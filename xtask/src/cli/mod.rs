@@ -10,4 +10,4 @@ mod main;
 mod qemu;
 mod test;
 
-pub use self::main::main;
+pub use self::main::{command, main};

@@ -16,7 +16,7 @@ use host::stdout::Out;
 use report::follow::screen::Screen;
 use run::model::Verdict;
 
-use super::common::{EXIT_CODES, plan};
+use super::common::plan;
 use crate::build::GivenStates;
 use crate::build::firmware::Variant;
 use crate::build::firmware_kind::FirmwareKind;
@@ -28,44 +28,27 @@ use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::setup::workspace::Workspace;
 
-/// Arguments of `qemu`.
+/// Run on QEMU under real TF-A, and exit by the verdict.
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
-{EXIT_CODES}
-
+#[command(after_help = "\
 Examples:
   cargo xtask qemu
   cargo xtask qemu --smp 32 --icount --log run.log
-  cargo xtask qemu --overhead --icount
   cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
-  cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
-  cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
-  cargo xtask qemu --firmware builtin --smp 64
-  cargo xtask qemu --dtb my-board.dtb --deny-skipped
-  cargo xtask qemu --firmware kvm                # as a guest
-  cargo xtask qemu --firmware efi-acpi           # by EDK2, with ACPI tables
-  cargo xtask qemu --firmware u-boot --args 'core=0x10002 deepest=0x2010222'"))]
+
+Details: docs/qemu.md")]
 pub struct QemuArguments {
     /// The run.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Also write the UART's bytes to this file [default on a terminal: the
-    /// next number in target/psci-bench/logs]; with --overhead, those of the
-    /// two runs to run.pmf.log and run.plain.log of --log run.log.
+    /// Write the UART's output to this file, too.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show the records on a terminal, too. They are in the log in any case,
-    /// and in a pipe.
-    #[arg(long, conflicts_with = "overhead")]
+    /// Show records on a terminal, too.
+    #[arg(long)]
     pub records: bool,
-    /// Run under the firmware with PMF and without, and print what its
-    /// instrumentation costs: in instructions with --icount, else in time.
-    /// The exit code is that of the worse run.
-    #[arg(long, conflicts_with = "fault")]
-    pub overhead: bool,
-    /// Exit with 1 where the run passes, and has skipped a scenario or a CPU's
-    /// row of one. What was skipped is named.
-    #[arg(long, conflicts_with = "overhead")]
+    /// Exit with 1 if a scenario or a CPU's row was skipped.
+    #[arg(long)]
     pub deny_skipped: bool,
 }
 
@@ -75,16 +58,13 @@ pub struct RunArguments {
     /// The machine and its firmware.
     #[command(flatten)]
     pub spec: RunSpec,
-    /// End QEMU after so many seconds [default: 120, or what --smp and --args
-    /// ask for, whichever is more: 0.025 for each sample of each CPU, in each
-    /// step of a sweep, and somewhat more than twice `duration=` for each
-    /// stretch of timer_latency; five times that under KVM].
+    /// Time limit in seconds [default: by the plan].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     pub timeout: Option<u64>,
-    /// Append this device tree instead of one made of the board file.
+    /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,
-    /// Run this file as BL33, as it is, instead of building the payload.
+    /// Run this file as BL33, unchanged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
     pub image: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
 use hardware::text::plural::many;
 use host::process;
 use host::progress::{NOTE, StepProgress, in_words, say};
@@ -23,8 +24,38 @@ use crate::setup::{self, Need, linux_trees};
 /// The variable with the number of tests that run side by side.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// Sets up all that `cargo xtask test` needs without `--trees` and `--kvm`. Returns the
-/// folder of TF-A's source.
+/// Set up what is missing, and run a suite of tests.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask test
+  cargo xtask test -- fip        # tests with fip in their name
+  cargo xtask test trees         # the device trees of all of Linux's boards
+
+`trees` fetches Debian's kernel for arm64 once, 90 MB. `kvm` runs as a guest in
+an emulated Linux: it takes minutes, and fetches 62 MB once.")]
+pub struct TestArguments {
+    /// Suite to run: all, trees or kvm.
+    #[arg(value_name = "SUITE", value_enum, default_value_t = TestSuite::All)]
+    #[arg(hide_possible_values = true)]
+    pub suite: TestSuite,
+    /// Parts of tests' names; options of test programs show all output.
+    #[arg(last = true)]
+    pub filter: Vec<String>,
+}
+
+/// The tests to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestSuite {
+    /// All tests but those of the other suites.
+    All,
+    /// The device trees of all of Linux's boards.
+    Trees,
+    /// Runs as a guest under KVM, in an emulated Linux.
+    Kvm,
+}
+
+/// Sets up all that the suite `all` needs. Returns the folder of TF-A's source.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;
@@ -42,91 +73,88 @@ pub(super) fn run_setup() -> Result<u8> {
 }
 
 /// Sets up what the chosen tests need.
-fn set_up_for(workspace: &Workspace, trees: bool, kvm: bool) -> Result<()> {
-    if trees {
-        linux_trees::fetch(workspace)?;
-        return Ok(());
+fn set_up_for(workspace: &Workspace, suite: TestSuite) -> Result<()> {
+    match suite {
+        TestSuite::All => {
+            set_up(workspace)?;
+            payload::build(workspace)?;
+        }
+        TestSuite::Trees => linux_trees::fetch(workspace).map(drop)?,
+        TestSuite::Kvm => {
+            setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
+            KvmHost::ready(workspace)?;
+            payload::build(workspace)?;
+        }
     }
-    if kvm {
-        setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
-        KvmHost::ready(workspace)?;
-    } else {
-        set_up(workspace)?;
-    }
-    payload::build(workspace)?;
     Ok(())
 }
 
-/// Returns the tests of all packages; or that of the device trees of Linux's boards; or those as
-/// a guest under KVM.
-fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Vec<TestPrograms> {
+/// Returns the test programs of a suite.
+fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
     let ignored = TestPrograms {
         packages: "",
         options: "--ignored --nocapture",
         environment: None,
         target: workspace.target.clone(),
     };
-    if trees {
-        return vec![TestPrograms {
+    match suite {
+        TestSuite::All => {
+            let all = TestPrograms {
+                packages: "--workspace",
+                options: "",
+                ..ignored
+            };
+            // A program has either loom's atomics or the processor's.
+            let loom = TestPrograms {
+                packages: "--package verify",
+                options: "",
+                environment: Some(("RUSTFLAGS", "--cfg loom")),
+                target: workspace.target.join("loom"),
+            };
+            vec![all, loom]
+        }
+        TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
             // A thousand trees are minutes without any optimization.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
-        }];
-    }
-    if kvm {
-        return vec![TestPrograms {
+        }],
+        TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
             // One machine at a time: each of them is a Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
-        }];
+        }],
     }
-    let all = TestPrograms {
-        packages: "--workspace",
-        options: "",
-        ..ignored
-    };
-    // A program has either loom's atomics or the processor's.
-    let loom = TestPrograms {
-        packages: "--package verify",
-        options: "",
-        environment: Some(("RUSTFLAGS", "--cfg loom")),
-        target: workspace.target.join("loom"),
-    };
-    vec![all, loom]
 }
 
-/// Builds the programs of `suites`.
-fn build(workspace: &Workspace, suites: &[TestPrograms]) -> Result<()> {
+/// Builds the test programs.
+fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     let log = workspace.state().join("tests.log");
-    for suite in suites {
-        let mut build = suite.cargo_test(workspace);
+    for programs in all {
+        let mut build = programs.cargo_test(workspace);
         build.args(["--no-run", "--quiet"]);
         process::run("building the tests", &mut build, &log)?;
     }
     Ok(())
 }
 
-/// Runs the tests of all packages, to whose programs `filter` goes; or others, by the options
-/// `--trees` and `--kvm`.
-pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
+/// Runs a suite of tests, to whose programs the filter goes.
+pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let suites = suites(&workspace, trees, kvm);
+    let (suite, filter) = (arguments.suite, &*arguments.filter);
+    let all = programs(&workspace, suite);
     // Installing is mostly waiting, for servers and for programs that use one CPU.
-    side_by_side(
-        || set_up_for(&workspace, trees, kvm),
-        || build(&workspace, &suites),
-    )?;
+    side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
-    let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
+    let is_loud = suite != TestSuite::All || filter.iter().any(|word| word.starts_with('-'));
     let (mut sum, mut is_success) = (Sum::default(), true);
-    for suite in &suites {
-        let mut command = suite.cargo_test(&workspace);
+    for programs in &all {
+        let mut command = programs.cargo_test(&workspace);
         // Whatever fails first, all the rest as well.
         command.args(["--no-fail-fast", "--"]).args(filter);
-        command.args(suite.options.split_whitespace());
+        command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
             // A machine sleeps for a part of its run: another one has the processor meanwhile.
@@ -231,8 +259,8 @@ impl Sum {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
         self.filtered += filtered;
-        // Options have the names of the programs with ignored tests.
-        let ignored = (ignored > 0).then(|| format!("{ignored} of --{name}"));
+        // Suites have the names of the programs with ignored tests.
+        let ignored = (ignored > 0).then(|| format!("{ignored} of `cargo xtask test {name}`"));
         self.ignored.extend(ignored);
         let mut line = format!(
             "{passed} passed in {}",
@@ -309,7 +337,7 @@ mod tests {
             process didn't exit successfully: `fip-1` (signal: 6)\n";
         let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
         let none = "   Doc-tests xtask\ntest result: ok. 0 passed; 0 failed; 0 TAIL\n";
-        let skipped = "; not run: 9 of --kvm";
+        let skipped = "; not run: 9 of `cargo xtask test kvm`";
         for (text, filtered, expected) in [
             (good, 0, format!("2 passed in 16 min{skipped}")),
             (

@@ -1,6 +1,6 @@
 //! A cell: the folder for one board with one firmware and one engine.
 //!
-//! Several cells in one folder are a matrix. `report --matrix` reads an engine's results
+//! Several cells in one folder are a matrix. `cargo xtask matrix` reads an engine's results
 //! from the cell's folder `results`; `cell.json` names board, firmware and engine.
 
 use std::fs;
@@ -41,25 +41,22 @@ const RECOVERY: &str = "recovery.zip";
 /// The options of a job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JobOptions {
-    /// Address of the directory -o for LAVA's dispatcher, such as
-    /// https://files.example.com/lab [default: file:// and its path].
+    /// LAVA: address of the directory -o.
     #[arg(long, value_name = "URL", value_parser = words::url)]
     pub url: Option<String>,
-    /// LAVA's device type of the board [default: as the board file says].
+    /// LAVA: device type [default: the board file's].
     #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
     pub device_type: Option<String>,
-    /// Tags that the LAVA device must have.
+    /// LAVA: tags that the device must have.
     #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
     pub tags: Vec<String>,
-    /// labgrid's place [default: the board's name; none on QEMU, which labgrid
-    /// starts].
+    /// labgrid: the place [default: the board's name].
     #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
-    /// Time limit of a job, in minutes [default: as the board file says, or 10 on
-    /// QEMU, or what the plan needs if that is more].
+    /// Minutes for a job [default: the board file's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
-    /// Let a job fail if a scenario, or a CPU's row of one, is skipped.
+    /// A job fails if it skips a scenario or a CPU's row.
     #[arg(long)]
     pub deny_skipped: bool,
 }

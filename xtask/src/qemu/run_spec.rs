@@ -35,20 +35,16 @@ pub enum Payload {
 /// A run that is asked for. `Default` is that of `cargo xtask qemu` without arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunSpec {
-    /// The board: a folder of platforms/ that QEMU emulates.
+    /// Board that QEMU emulates.
     #[arg(long, value_name = "NAME", default_value = "qemu")]
     pub board: String,
-    /// Number of CPUs [default: as the board file says]. The board qemu has up
-    /// to 8 with a GICv2; with a GICv3 up to 32 under TF-A and 512 under
-    /// QEMU's own PSCI.
+    /// Number of CPUs [default: the board file's].
     #[arg(long, value_name = "N")]
     pub smp: Option<u32>,
-    /// Interrupt controller of machine, firmware and device tree [default: as
-    /// the board file says].
+    /// GIC version [default: the board file's].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<GicVersion>,
-    /// Exception level at which the payload is entered [default: 2; a guest of
-    /// KVM has EL1].
+    /// Exception level of entry [default: 2, KVM: 1].
     #[arg(
         long = "el",
         value_name = "1|2",
@@ -57,20 +53,14 @@ pub struct RunSpec {
     )]
     #[arg(default_value_if("firmware", "kvm", "1"), value_parser = level())]
     pub level: Level,
-    /// CPU model, as QEMU calls it [default: as the board file says].
+    /// CPU model of QEMU [default: the board file's].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// PSCI of TF-A at EL3, of QEMU itself (no power-down, no PMF), or of KVM,
-    /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
-    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once. Or an EFI
-    /// application begins the payload: of EDK2 with QEMU's PSCI and a device
-    /// tree (efi) or ACPI tables (efi-acpi), or of U-Boot under TF-A (u-boot).
-    #[arg(long, value_enum, default_value_t = FirmwareKind::TfA)]
+    /// Firmware: tf-a, tf-a-stock, builtin, kvm, efi, efi-acpi, u-boot.
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
+    #[arg(default_value_t = FirmwareKind::TfA)]
     pub firmware: FirmwareKind,
-    /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
-    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1,
-    /// cpu-on-race=MICROSECONDS, cpu-on-answer=success|failure, with commas between
-    /// [default: the first of each, and no race].
+    /// Variant of TF-A, such as coherency=sw,pmf=sip.
     #[arg(
         long,
         value_name = "K=V,…",
@@ -78,19 +68,16 @@ pub struct RunSpec {
         hide_default_value = true
     )]
     pub variant: Variant,
-    /// A fault that TF-A is to have: a word of the table in
-    /// platforms/qemu/tf-a/README.md, then cpu=MPIDR, skip=N, count=N, arg=N
-    /// as needed, with commas between. Implies faults=1.
+    /// Fault in TF-A, such as cpu-on-denied,cpu=0x3.
     #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
-    /// A TF-A checkout, from 2.12 on, instead of Debian's source package.
+    /// TF-A checkout to build, 2.12 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
-    /// Count instructions instead of time, on one CPU of the host: runs repeat
-    /// byte for byte, on a busy host with rare exceptions.
+    /// Count instructions: runs repeat byte for byte.
     #[arg(long)]
     pub icount: bool,
-    /// Boot arguments, such as 'iterations=100 method=warm'.
+    /// Boot arguments, such as 'iterations=100'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
     /// Idle states of the device tree that is made of the board file.

@@ -26,15 +26,13 @@ pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 /// The limits of a soak; the one that is reached first ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct SoakLimits {
-    /// Start no run after this time, such as 90s, 10m or 2h [default: 10m,
-    /// unless --runs or --suspends is given].
+    /// Start no run after this time [default: 10m].
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
     /// Stop after N runs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Stop when all runs together have attempted N CPU_SUSPENDs, without
-    /// warm-ups.
+    /// Stop after N attempted CPU_SUSPENDs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub suspends: Option<u64>,
 }

@@ -138,7 +138,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
         let scratch = Scratch::empty();
         let page = page(audited.title, &audited.new, &audited.old);
         scratch.write("page.rst", &page);
-        let (code, text, last) = scratch.called("report --audit page.rst");
+        let (code, text, last) = scratch.called("audit page.rst");
         let is_wrong = !counts.contains("0 wrong");
         assert_eq!(code, i32::from(is_wrong), "{page}: {last}");
         assert!(last.contains(counts), "{page}: {last}");
@@ -241,7 +241,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         let scratch = Scratch::empty();
         scratch.write("data/a.csv", "\"0\",\"0\",\"7\",\"8 (x)\",\"9\"\n");
         scratch.write("page.rst", &text);
-        scratch.refuses("report --audit page.rst", said);
+        scratch.refuses("audit page.rst", said);
         scratch.refuses("report page.rst --format csv -o out.csv", said);
     }
 }
@@ -271,30 +271,29 @@ fn pages_are_tables() {
     };
     scratch.write("csv.rst", &(table("previous") + &table("current")));
     for name in ["new.rst", "ns.rst", "csv.rst"] {
-        let (code, said) = scratch.outcome(&format!("report {name} --baseline old.rst"));
+        let (code, said) = scratch.outcome(&format!("compare old.rst {name}"));
         assert!(code == 1 && said.contains("Powerdown"), "{name}: {said}");
         assert!(said.contains("+10.00 %"), "{name}: {said}");
     }
-    scratch.assert_reports(&[
-        ("--audit csv.rst new.rst", 0, "1 printed change: 1 right"),
-        ("--audit csv.rst --format json -o out.json", 0, "1 right"),
+    scratch.assert_outcomes(&[
+        ("audit csv.rst new.rst", 0, "1 printed change: 1 right"),
+        ("audit csv.rst --format json -o out.json", 0, "1 right"),
         (
-            "--audit a.rst --format junit",
+            "audit a.rst --format junit",
             2,
-            "has no place for --audit",
+            "expected one of text, md, rst, json, html",
         ),
         (
-            "csv.rst --audit data/juno/current/test.csv",
+            "audit csv.rst data/juno/current/test.csv",
             2,
-            "data/juno/current/test.csv: --audit reads published pages only",
+            "data/juno/current/test.csv: only published pages are audited",
         ),
-        ("--audit old.rst", 0, "0 printed changes: 0"),
-        ("--audit one.rst", 3, "1 not checked"),
-        ("--audit a.rst --baseline b", 2, "cannot be used with"),
+        ("audit old.rst", 0, "0 printed changes: 0"),
+        ("audit one.rst", 3, "1 not checked"),
     ]);
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("\"judged\": \"right\""), "{json}");
-    let (_, text, _) = scratch.called("report --audit ns.rst");
+    let (_, text, _) = scratch.called("audit ns.rst");
     assert!(text.contains("the figures are nanoseconds"), "{text}");
 }
 
@@ -308,10 +307,10 @@ fn page_keeps_what_is_not_between_its_marks() {
         });
         scratch.write(name, &slower);
     }
-    let docs = "--format tfa-docs --platform qemu --page -o tf-a";
+    let docs = "--platform qemu tf-a";
     let name = "tf-a/docs/perf/psci-performance-qemu.rst";
     let page = |options: &str, code, said| {
-        scratch.assert_reports(&[(options, code, said)]);
+        scratch.assert_outcomes(&[(options, code, said)]);
         String::from_utf8(scratch.read(name)).expect("UTF-8")
     };
     let has = |page: &str, parts: &[&str]| {
@@ -319,7 +318,7 @@ fn page_keeps_what_is_not_between_its_marks() {
         assert_eq!(lacks, None, "{page}");
     };
     let first = page(
-        &format!("good.log {docs}"),
+        &format!("publish good.log {docs}"),
         0,
         "add the page to the toctree",
     );
@@ -331,17 +330,16 @@ fn page_keeps_what_is_not_between_its_marks() {
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
     // Of several logs the typical run: b.log's figures.
-    let several = format!("a.log c.log b.log {docs}");
+    let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);
     has(&second, &["What matters most:", "+50.00 %"]);
-    let audit = format!("--audit {name}");
+    let audit = format!("audit {name}");
     page(&audit, 0, " right, 0 wrong, 0 ambiguous");
-    let baselines = "--baseline b.log --baseline good.log --baseline a.log";
-    let third = page(&format!("c.log {docs} {baselines}"), 1, "");
+    let baselines = "--previous b.log --previous good.log --previous a.log";
+    let third = page(&format!("publish c.log {docs} {baselines}"), 1, "");
     has(&third, &["+72.73 %"]);
     scratch.write(name, &first.replace(".. psci-bench: end results\n", ""));
     let said = "this page is not of psci-bench";
-    scratch.refuses(&format!("report good.log {docs}"), said);
-    scratch.refuses("report good.log --page", "has no place for --page");
+    scratch.refuses(&format!("publish good.log {docs}"), said);
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask report --baseline`: input, output and exit codes. Findings in the
+//! `cargo xtask compare`: input, output and exit codes; `publish` compares in the same way. Findings in the
 //! published figures: `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
@@ -22,54 +22,53 @@ fn exit_codes() {
     let table = scratch.read(&format!("published/juno/v2.9/{name}"));
     scratch.write(&format!("own/{name}"), &table);
     scratch.write(&format!("narrow/{name}"), "0,0,1\n");
-    let other = format!("good.log --baseline own/{name}");
-    let juno = "published/juno/v2.10 --baseline published/juno/v2.9";
-    let same = "published/juno/v2.9 --baseline published/juno/v2.9";
-    let itself = "good.log --baseline good.log";
-    let twice = "good.log --baseline twice.log --baseline";
-    let across = "methods, states, wakes, boards, scenarios or cpus";
-    scratch.assert_reports(&[
+    let other = format!("compare own/{name} good.log");
+    let juno = "compare published/juno/v2.9 published/juno/v2.10";
+    let same = "compare published/juno/v2.9 published/juno/v2.9";
+    let itself = "compare good.log good.log";
+    let twice = "compare twice.log good.log --old";
+    let across = "expected one of methods, states, wakes, boards";
+    scratch.assert_outcomes(&[
         (itself, 0, ""),
         (juno, 1, "regressions against"),
         (juno, 1, "the greatest is Wakeup in"),
         // A tolerance of all but everything.
-        (&format!("{juno} --rtol 99%"), 0, ""),
-        (&format!("{same} --rtol 0"), 0, ""),
+        (&format!("{juno} --tolerance 99%"), 0, ""),
+        (&format!("{same} --tolerance 0"), 0, ""),
         (&format!("{twice}-run 2"), 0, ""),
         // A figure that cannot be relied on comes first, on either side.
-        ("cut.log --baseline good.log", 3, ""),
-        ("good.log --baseline cut.log", 3, "(run 1): incomplete"),
-        ("good.log --baseline twice.log", 2, "--baseline-run N"),
-        (&format!("{same} --rows-are 1"), 2, "is no MPIDR"),
+        ("compare good.log cut.log", 3, ""),
+        ("compare cut.log good.log", 3, "(run 1): incomplete"),
+        ("compare twice.log good.log", 2, "--old-run N"),
+        (&format!("{same} --row-cpus 1"), 2, "is no MPIDR"),
         (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
-        (&format!("{itself} --rtol 2"), 2, "a share below 1"),
-        (&format!("{itself} --rtol -1"), 2, "a share below 1"),
-        (&format!("{itself} --rtol=-1e-9"), 2, "a share below 1"),
-        (&format!("{itself} --rtol NaN"), 2, "a share below 1"),
-        (&format!("{itself} --rtol inf"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance 2"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance -1"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance=-1e-9"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance NaN"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance inf"), 2, "a share below 1"),
         // Another board, or one that is not known.
         (
-            "good.log --baseline published/juno/v2.9",
+            "compare published/juno/v2.9 good.log",
             2,
             "of good.log is \"QEMU virt\", and that of the baseline published/juno/v2.9 \
              \"platform juno\": --across boards",
         ),
         (
-            "published/n1sdp/v2.9 --baseline published/juno/v2.9",
+            "compare published/juno/v2.9 published/n1sdp/v2.9",
             2,
             "published/n1sdp/v2.9 is \"platform n1sdp\"",
         ),
         (&other, 2, "\"not known\": --across boards"),
         (&format!("{other} --across boards"), 3, "not compared"),
-        ("good.log --across boards", 2, "by --baseline"),
-        (&format!("narrow/{name}"), 2, "and no latency"),
+        (&format!("report narrow/{name}"), 2, "and no latency"),
         (&format!("{itself} --across oceans"), 2, across),
-        ("good.log --baseline bad/test_x.csv", 2, "is no figure"),
-        ("good.log --rtol 0.1", 2, "--baseline"),
-        (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPU, and"),
+        ("compare bad/test_x.csv good.log", 2, "is no figure"),
+        ("compare good.log", 2, "<NEW>..."),
+        (&format!("{itself} --row-cpus 0x0"), 2, "names 1 CPU, and"),
         (&format!("{itself} -o good.log"), 2, "this is the file"),
         (
-            "published/juno --baseline good.log",
+            "compare good.log published/juno",
             2,
             "no table in this folder",
         ),
@@ -78,8 +77,10 @@ fn exit_codes() {
 
 /// Compares Juno's figures of v2.13 with those of another release.
 fn juno(scratch: &Scratch, baseline: &str, format: &str) -> (i32, String, String) {
-    let new = "report published/juno/v2.13 --baseline published/juno";
-    scratch.called(&format!("{new}/{baseline} --format {format}"))
+    let new = "published/juno/v2.13";
+    scratch.called(&format!(
+        "compare published/juno/{baseline} {new} --format {format}"
+    ))
 }
 
 #[test]
@@ -109,8 +110,8 @@ fn every_format_has_findings_and_gaps() {
     let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
     let flush = "CPUs that are not last man now pay a cluster-size cache flush";
     let gaps = [
-        "5 scenarios of the baseline not compared (--across scenarios",
-        "3 figures of 1 CPU of the baseline not compared (--across cpus",
+        "5 scenarios of the baseline not compared (--allow-missing scenarios",
+        "3 figures of 1 CPU of the baseline not compared (--allow-missing cpus",
         "the run does not have it",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
@@ -118,24 +119,24 @@ fn every_format_has_findings_and_gaps() {
     let table = String::from_utf8(table).expect("UTF-8");
     let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
     scratch.write(&format!("n1sdp/{name}"), rows);
-    let less = format!("n1sdp/{name} --baseline published/n1sdp/v2.9");
+    let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
     for format in ["text", "md", "rst", "html", "json"] {
         let (code, out, said) = called("v2.12", format);
         assert_eq!(code, 1, "{said}");
         assert!(out.contains(flush), "{format}: {out}");
-        let (code, out, said) = scratch.called(&format!("report {less} --format {format}"));
+        let (code, out, said) = scratch.called(&format!("{less} --format {format}"));
         assert_eq!(code, 3, "{format}: {said}");
         for part in gaps {
             assert!(out.contains(part), "{format}: {out}");
         }
     }
     let lone = "CPU 1.1 of the baseline, as the run does not have it";
-    let (_, out, _) = scratch.called(&format!("report {less}"));
+    let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
     // A part that only the run has is no gap.
-    let more = format!("published/n1sdp/v2.9 --baseline n1sdp/{name}");
-    let passed = format!("{less} --across scenarios,cpus");
-    scratch.assert_reports(&[(&passed, 0, ""), (&more, 0, "")]);
+    let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
+    let passed = format!("{less} --allow-missing scenarios,cpus");
+    scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
     // What a CI server shows is what the exit code says.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
@@ -158,21 +159,21 @@ fn every_format_has_findings_and_gaps() {
 /// The tables as TF-A's documentation has them, with the changes that other formats judge;
 /// and these files as a baseline in turn.
 #[test]
-fn tfa_docs() {
+fn publish() {
     let scratch = scratch();
     let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
     let data = "tf-a/docs/perf/data/juno";
-    let docs = format!("{new} --format tfa-docs --platform juno -o tf-a --baseline");
+    let docs = format!("publish {new} --platform juno --no-page tf-a --previous");
     let read = |which: &str| {
         let name = format!("{data}/{which}/test_rt_instr_cpu_susp_parallel.csv");
         String::from_utf8(scratch.read(&name)).expect("UTF-8")
     };
-    scratch.assert_reports(&[(&format!("{docs} {old}"), 1, "")]);
+    scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);
     let current = read("current");
     // In another order of arrival.
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
-    let (_, out, _) = scratch.called(&format!("report {new} --baseline {old}"));
+    let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
     let judged = |it: &&str| it.ends_with("  worse") || it.ends_with("  better");
     let files = scratch.files().into_iter();
     let files = files.filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))));
@@ -183,15 +184,15 @@ fn tfa_docs() {
 
     // Either folder, one file, or the platform's, which means current; and the same again
     // changes nothing.
-    let file = format!("{data}/current/test_rt_instr_cpu_susp_serial.csv --baseline {new}");
+    let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
-        (format!("{old} --baseline {data}/previous"), 0),
-        (format!("{new} --baseline {data} --rtol 0"), 0),
+        (format!("compare {data}/previous {old}"), 0),
+        (format!("compare {data} {new} --tolerance 0"), 0),
         (file, 3),
         (format!("{docs} {old}"), 1),
         (format!("{docs} {data}/current"), 0),
     ] {
-        scratch.assert_reports(&[(&line, expected, "")]);
+        scratch.assert_outcomes(&[(&line, expected, "")]);
         assert_eq!(read("current"), current);
     }
 }
@@ -212,16 +213,16 @@ fn tables_with_equal_labels() {
     for (folder, rows) in [("old", rows), ("new", turned)] {
         scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));
     }
-    let docs = "--format tfa-docs --platform n1sdp -o tf-a";
-    let both = "n1sdp/new --baseline n1sdp/old";
+    let docs = "--platform n1sdp --no-page tf-a";
+    let both = "compare n1sdp/old n1sdp/new";
     let order = "equal places in the order of size, and not of CPUs, in test_rt_instr_cpu_off";
-    scratch.assert_reports(&[
+    scratch.assert_outcomes(&[
         (
-            &format!("n1sdp/old {docs}"),
+            &format!("publish n1sdp/old {docs}"),
             0,
             "current is of n1sdp/old now",
         ),
-        (&format!("n1sdp/new {docs}"), 0, order),
+        (&format!("publish n1sdp/new {docs}"), 0, order),
         (
             both,
             1,
@@ -237,21 +238,21 @@ fn tables_with_equal_labels() {
     let again = [turned[2], turned[1], turned[0], turned[3]].join("\n");
     scratch.write(&format!("n1sdp/again/{name}"), &again);
     let nothing = "these figures already: nothing was changed";
-    scratch.assert_reports(&[(&format!("n1sdp/again {docs}"), 0, nothing)]);
+    scratch.assert_outcomes(&[(&format!("publish n1sdp/again {docs}"), 0, nothing)]);
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
     let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
     let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
     assert_eq!(former, rows.join("\n") + "\n");
-    let said = scratch.outcome(&format!("report {both} {docs}"));
+    let said = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
     assert_eq!((said.0, read()), (1, expected), "{}", said.1);
-    let (code, out, said) = scratch.called(&format!("report {both} --rows-are 0x0,0x1,0x2,0x3"));
-    let is_named = !out.contains("Thread") && !out.contains("--rows-are");
+    let (code, out, said) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
+    let is_named = !out.contains("Thread") && !out.contains("--row-cpus");
     assert!(code == 1 && is_named, "{said}{out}");
 }
 
 #[test]
-fn tfa_docs_refuses_before_it_writes() {
+fn publish_refuses_before_it_writes() {
     let scratch = scratch();
     let name = "test_rt_instr_cpu_off_serial.csv";
     for (name, text) in [
@@ -264,25 +265,25 @@ fn tfa_docs_refuses_before_it_writes() {
     ] {
         scratch.write(name, &text);
     }
-    let docs = "--format tfa-docs -o out.d --platform";
+    let docs = "--no-page out.d --platform";
     let refused = |rows: &[(&str, &str)]| {
         for (words, part) in rows {
             let (log, platform) = words.split_once(' ').expect("a log and a platform");
-            scratch.refuses(&format!("report {log} {docs} {platform}"), part);
+            scratch.refuses(&format!("publish {log} {docs} {platform}"), part);
         }
     };
     refused(&[
         ("good.log juno", "of the board \"QEMU virt\", whose name"),
         ("published/juno/v2.9 n1sdp", "of the board \"juno\""),
-        ("empty.log qemu", "no figure for tfa-docs"),
+        ("empty.log qemu", "no figure to publish"),
     ]);
     assert!(!scratch.path("out.d").exists());
     let unknown = "all figures are from lines without a checksum, and not verified";
-    scratch.assert_reports(&[
-        (&format!("published/juno/v2.9 {docs} juno"), 0, ""),
-        (&format!("tftf.log {docs} tc4"), 0, unknown),
+    scratch.assert_outcomes(&[
+        (&format!("publish published/juno/v2.9 {docs} juno"), 0, ""),
+        (&format!("publish tftf.log {docs} tc4"), 0, unknown),
         (
-            &format!("good.log {docs} poplar --across boards"),
+            &format!("publish good.log {docs} poplar --across boards"),
             0,
             "current is of good.log now",
         ),

@@ -25,12 +25,12 @@ fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let mut tree = DeviceTree::from_fdt(&Fdt::new(&tree).expect("a tree"));
     tree.root.remove_child("memory@40000000").expect("there");
     scratch.write("no-memory.dtb", &tree.to_dtb());
-    let image = "image --base payload.bin --dtb no-memory.dtb";
-    scratch.refuses(&format!("{image} -o bl33.bin"), "memory");
+    let options = "--base payload.bin --dtb no-memory.dtb";
+    scratch.refuses(&format!("image {options} -o bl33.bin"), "memory");
     scratch.theirs(
         "openssl req -x509 -newkey rsa:2048 -nodes -keyout db.key -out db.pem -subj /CN=db",
     );
-    scratch.ours(&format!("{image} --efi --sign db.key db.pem -o b.efi"));
+    scratch.ours(&format!("efi {options} --sign db.key db.pem -o b.efi"));
     scratch.theirs("sbverify --cert db.pem b.efi");
     let plain = scratch.read("payload.bin");
     let file = scratch.read("b.efi");

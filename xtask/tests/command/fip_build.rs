@@ -103,7 +103,7 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     for part in &package.parts {
         let options = stand_ins(scratch, &part.requires, &part.blobs);
         let file = &part.file;
-        let make = format!("fip build --board {name} --part {file} -o {file}");
+        let make = format!("fip part {file} --board {name} -o {file}");
         scratch.ours(&format!("{make} {options}"));
         is_fiptools(scratch, file, &format!("--align {align} {options}"));
         scratch.refuses(&make, &format!("{file} needs --"));
@@ -138,7 +138,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     let scratch = Scratch::new();
     let bare = payload();
     scratch.write("payload.bin", &bare);
-    scratch.ours("image --bare --base payload.bin -o bare.bin");
+    scratch.ours("payload --base payload.bin -o bare.bin");
     assert!(scratch.read("bare.bin") == bare);
     scratch.ours("image --board qemu --base payload.bin -o eight.bin");
     scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
@@ -146,7 +146,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     // The tree that is there makes room for the new one, or for none.
     scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
     assert!(scratch.read("again.bin") == scratch.read("four.bin"));
-    scratch.ours("image --bare --base four.bin -o again.bin");
+    scratch.ours("payload --base four.bin -o again.bin");
     assert!(scratch.read("again.bin") == bare);
 
     let four = scratch.read("four.bin");

@@ -1,4 +1,4 @@
-//! `cargo xtask report --serial`: a run that is followed, by a pseudo terminal
+//! `cargo xtask follow`: a run that is followed, by a pseudo terminal
 //! and by a pipe.
 
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use crate::support::{called, outcome, pseudo_terminal, xtask};
 
 fn start(dir: &Path, arguments: &[&str]) -> Child {
     let log = dir.join("run.log");
-    let mut command = xtask(&["report", "--log"]);
+    let mut command = xtask(&["follow", "--log"]);
     command.arg(log).args(arguments);
     command
         .stdout(Stdio::piped())
@@ -54,7 +54,7 @@ fn a_serial_port_is_followed_to_the_last_line() {
     let (mut ours, name) = pseudo_terminal();
     let out = dir.path().join("report.txt");
     let to = out.to_str().expect("UTF-8");
-    let child = start(dir.path(), &["--serial", &name, "-o", to]);
+    let child = start(dir.path(), &[&name, "-o", to]);
     send(&mut ours, log().as_bytes());
     let (code, _, said, kept) = ended(dir.path(), child);
     assert_eq!(code, 0, "{said}");
@@ -75,7 +75,7 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().expect("a directory");
     let (mut ours, name) = pseudo_terminal();
     let started = Instant::now();
-    let child = start(dir.path(), &["--serial", &name, "--timeout", "3"]);
+    let child = start(dir.path(), &[&name, "--timeout", "3"]);
     let half = &log().as_bytes()[..log().len() / 2];
     send(&mut ours, half);
     let (code, out, said, kept) = ended(dir.path(), child);
@@ -89,7 +89,7 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
 #[test]
 fn stdin_is_followed_and_what_came_is_kept() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut child = start(dir.path(), &["--serial", "-"]);
+    let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
     // Still open: the last line is what ends it.
@@ -100,7 +100,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
 
     // Ctrl-C: the report is made of what there is.
     fs::remove_file(dir.path().join("run.log")).expect("it was there");
-    let mut child = start(dir.path(), &["--serial", "-"]);
+    let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(&log().as_bytes()[..log().len() / 2])
         .expect("written");
@@ -112,7 +112,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     drop(pipe);
     assert_eq!((code, said.contains("interrupted")), (3, true), "{said}");
 
-    let (code, said) = outcome(&mut xtask(&["report", "--serial", "/dev/no-such-port"]));
+    let (code, said) = outcome(&mut xtask(&["follow", "/dev/no-such-port"]));
     assert_eq!(code, 2, "{said}");
 }
 
@@ -124,15 +124,15 @@ fn stdin_and_the_log_are_two_files() {
     let path = dir.path().join("k.log");
     let full = "--log /dev/full: not all is in it: No space left";
     for (line, is_read, code, part) in [
-        ("- -o k.log", true, 2, "-o k.log: this is the file of LOG"),
         (
-            "--serial - --log k.log",
+            "report - -o k.log",
             true,
             2,
-            "this is the file of --serial",
+            "-o k.log: this is the file of LOG",
         ),
-        ("--serial - --log k.log", false, 2, "the log is empty"),
-        ("--serial - --log /dev/full", true, 2, full),
+        ("follow - --log k.log", true, 2, "this is the file of PORT"),
+        ("follow - --log k.log", false, 2, "the log is empty"),
+        ("follow - --log /dev/full", true, 2, full),
     ] {
         fs::write(&path, log()).expect("written");
         let input = if is_read {
@@ -140,8 +140,8 @@ fn stdin_and_the_log_are_two_files() {
         } else {
             Path::new("/dev/null")
         };
-        let mut command = xtask(&["report"]);
-        command.args(line.split(' ')).current_dir(&dir);
+        let mut command = xtask(&line.split(' ').collect::<Vec<_>>());
+        command.current_dir(&dir);
         command.stdin(File::open(input).expect("there"));
         let (found, out, said) = called(&mut command);
         assert!(found == code && said.contains(part), "{line}: {said}");
@@ -160,7 +160,7 @@ fn log_that_another_run_writes_is_not_followed_into() {
     fs::write(&path, log()).expect("written");
     let other = File::open(&path).expect("there");
     other.lock().expect("nobody else has it");
-    let mut command = xtask(&["report", "--serial", "-", "--log", "k.log"]);
+    let mut command = xtask(&["follow", "-", "--log", "k.log"]);
     command.current_dir(&dir).stdin(Stdio::null());
     let (code, said) = outcome(&mut command);
     let part = "--log k.log: another run is writing this file";

@@ -9,6 +9,7 @@ mod support;
 mod audit;
 mod compare;
 mod efi;
+mod examples;
 mod fip;
 mod fip_build;
 mod fip_trust;

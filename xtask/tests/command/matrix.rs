@@ -1,4 +1,4 @@
-//! `cargo xtask report --matrix`: jobs of both engines, good and bad, side by
+//! `cargo xtask matrix`: jobs of both engines, good and bad, side by
 //! side; byte for byte, and its exit codes. What is not there, damaged, or not
 //! looked at is never green.
 
@@ -90,7 +90,7 @@ fn tftf() -> String {
 }
 
 fn report(path: &Path, words: &[&str]) -> (i32, String, String) {
-    let mut command = xtask(&["report", "--matrix"]);
+    let mut command = xtask(&["matrix"]);
     called(command.arg(path).args(words))
 }
 

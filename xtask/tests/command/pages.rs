@@ -69,11 +69,12 @@ fn sphinx_builds_every_page_without_a_warning() {
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
     names_that_look_like_markup(&scratch);
-    let compared = "published/juno/v2.13 --baseline published/juno/v2.12";
-    let docs = format!("{compared} --format tfa-docs --platform juno -o source");
-    scratch.assert_reports(&[(&docs, 1, "")]);
-    let page_of = "good.log --format tfa-docs --platform qemu --page -o source";
-    scratch.assert_reports(&[(page_of, 0, "add the page to the toctree")]);
+    let compared = "compare published/juno/v2.12 published/juno/v2.13";
+    let docs = "publish published/juno/v2.13 --previous published/juno/v2.12 --platform juno \
+        --no-page source";
+    scratch.assert_outcomes(&[(docs, 1, "")]);
+    let page_of = "publish good.log --platform qemu source";
+    scratch.assert_outcomes(&[(page_of, 0, "add the page to the toctree")]);
     let methodology = "Runtime Instrumentation Methodology";
     let text = format!("{methodology}\n{}\n", "=".repeat(methodology.len()));
     scratch.write("source/methodology.rst", &text);
@@ -83,13 +84,13 @@ fn sphinx_builds_every_page_without_a_warning() {
     let other = edited_log(|run| run.head.as_mut().expect("a head").model = "Other".into());
     scratch.write("other.log", &other);
     for (name, words, expected) in [
-        ("merged", "other.log other.log --merge", 0),
+        ("merged", "merge other.log other.log", 0),
         ("juno", compared, 1),
-        ("same", "good.log good.log --baseline good.log", 0),
-        ("matrix", "--matrix good.log lab", 3),
+        ("same", "compare good.log good.log good.log", 0),
+        ("matrix", "matrix good.log lab", 3),
     ] {
         let line = format!("{words} --format rst -o source/{name}.rst");
-        scratch.assert_reports(&[(&line, expected, "")]);
+        scratch.assert_outcomes(&[(&line, expected, "")]);
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);

@@ -1,4 +1,4 @@
-//! `--format tfa-docs`: what is published already is not lost, whatever is put in its place.
+//! `cargo xtask publish`: what is published already is not lost, whatever is put in its place.
 
 use std::fs;
 use std::process::Command;
@@ -33,10 +33,10 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     scratch.write(&format!("n1sdp/{OFF}"), &own);
     let three: Vec<&str> = own.lines().take(3).collect();
     scratch.write(&format!("three/n1sdp/{OFF}"), &three.join("\n"));
-    let docs = "--format tfa-docs --platform n1sdp -o tf-a";
+    let docs = "--platform n1sdp --no-page tf-a";
     let lost = "3 rows against 4: figures that are compared by their order need as many";
-    scratch.refuses(&format!("report three/n1sdp {docs}"), lost);
-    scratch.assert_reports(&[(&format!("n1sdp {docs}"), 0, "--rows-are MPIDR,...")]);
+    scratch.refuses(&format!("publish three/n1sdp {docs}"), lost);
+    scratch.assert_outcomes(&[(&format!("publish n1sdp {docs}"), 0, "--row-cpus MPIDR,...")]);
     let read = |name: &str| {
         String::from_utf8(scratch.read(name))
             .expect("UTF-8")
@@ -49,9 +49,9 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
 #[test]
 fn cut_baseline_takes_no_file_from_previous() {
     let scratch = Scratch::of_reports(log());
-    let docs = "--format tfa-docs --platform juno -o tf-a --baseline";
+    let docs = "--platform juno --no-page tf-a --previous";
     let new = "published/juno/v2.10";
-    scratch.assert_reports(&[(&format!("{new} {docs} published/juno/v2.9"), 1, "")]);
+    scratch.assert_outcomes(&[(&format!("publish {new} {docs} published/juno/v2.9"), 1, "")]);
     let published = scratch.path("published/juno/v2.9");
     let files = fs::read_dir(published).expect("a folder");
     for file in files.map(|it| it.expect("a file")).filter(|it| {
@@ -62,7 +62,7 @@ fn cut_baseline_takes_no_file_from_previous() {
         scratch.write(&name, &fs::read(file.path()).expect("a file"));
     }
     let lost = "the baseline has no figure for this file";
-    scratch.refuses(&format!("report {new} {docs} cut/juno"), lost);
+    scratch.refuses(&format!("publish {new} {docs} cut/juno"), lost);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     let mut shell = Command::new("sh");
     // Without room for a byte; who ignores the signal gets an error.
     let line = "trap '' XFSZ; ulimit -f 0; \
-        $X report good.log --format tfa-docs --platform qemu -o tf-a";
+        $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));
     let (code, said) = outcome(shell.env("X", xtask(&[]).get_program()));
     assert_eq!(code, 2, "{said}");
@@ -87,8 +87,8 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let note = "tf-a/docs/perf/data/nine: a new folder; mine does not say of which board it is";
     // The first platform of a tree, another one, and that again.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
-        let docs = format!("--format tfa-docs --platform {platform} -o tf-a");
-        let said = scratch.ours(&format!("report mine {docs}"));
+        let docs = format!("--platform {platform} --no-page tf-a");
+        let said = scratch.ours(&format!("publish mine {docs}"));
         assert_eq!(said.contains(note), is_noted, "{said}");
     }
 }
@@ -103,15 +103,15 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
         "slower.log",
         &slower.replace("v2.12.1(release)", "v2.13.0(release)"),
     );
-    let docs = "--format tfa-docs --platform qemu --page -o tf-a";
+    let docs = "--platform qemu tf-a";
     let name = "tf-a/docs/perf/psci-performance-qemu.rst";
     let page = || String::from_utf8(scratch.read(name)).expect("UTF-8");
-    scratch.assert_reports(&[(&format!("good.log {docs}"), 0, "")]);
+    scratch.assert_outcomes(&[(&format!("publish good.log {docs}"), 0, "")]);
     assert!(!page().contains(":Previous release:"));
     scratch.write(name, &page().replace('\n', "\r\n"));
     // The page alone says what firmware the figures were of that are there.
     for _ in 0..2 {
-        scratch.assert_reports(&[(&format!("slower.log {docs}"), 0, "")]);
+        scratch.assert_outcomes(&[(&format!("publish slower.log {docs}"), 0, "")]);
         let page = page();
         assert_eq!(page.matches('\n').count(), page.matches("\r\n").count());
         let fields: Vec<&str> = page.lines().filter(|it| it.starts_with(":")).collect();
@@ -124,7 +124,7 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
             "{page}"
         );
     }
-    let baseline = format!("good.log {docs} --baseline slower.log");
-    scratch.assert_reports(&[(&baseline, 0, "")]);
+    let baseline = format!("publish good.log {docs} --previous slower.log");
+    scratch.assert_outcomes(&[(&baseline, 0, "")]);
     assert!(page().contains(":Previous release: BL"), "{}", page());
 }

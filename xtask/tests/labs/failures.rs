@@ -65,7 +65,7 @@ fn check_cells(set: &Path) {
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
-        let mut report = xtask(&["report", "--matrix"]);
+        let mut report = xtask(&["matrix"]);
         let report = said(report.arg(&cell));
         assert_eq!(report.code, code, "{shown}: {}", report.err);
         let is_named = report.err.contains(why);

@@ -1,4 +1,4 @@
-//! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
+//! `--deny-skipped` of `qemu`, `report` and `matrix`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
 use boards::GicVersion;
@@ -36,19 +36,19 @@ fn what_is_skipped_is_denied_and_named() {
 
     // A log that is cut has nothing for sure.
     scratch.write("cut.log", &text[..text.len() / 2]);
-    scratch.assert_reports(&[
-        ("--deny-skipped run.log", 1, DENIED),
-        ("--deny-skipped good.log run.log", 1, DENIED),
-        ("--deny-skipped --matrix run.log", 1, DENIED),
-        ("--deny-skipped cut.log", 3, ""),
+    scratch.assert_outcomes(&[
+        ("report --deny-skipped run.log", 1, DENIED),
+        ("report --deny-skipped good.log run.log", 1, DENIED),
+        ("matrix --deny-skipped run.log", 1, DENIED),
+        ("report --deny-skipped cut.log", 3, ""),
     ]);
     for line in [
-        "--deny-skipped good.log",
-        "--deny-skipped --matrix good.log",
-        "--deny-skipped good.log run.log --run 1",
-        "--matrix run.log",
+        "report --deny-skipped good.log",
+        "matrix --deny-skipped good.log",
+        "report --deny-skipped good.log run.log --run 1",
+        "matrix run.log",
     ] {
-        let outcome = scratch.outcome(&format!("report {line}"));
+        let outcome = scratch.outcome(line);
         assert_eq!(outcome, (0, String::new()), "{line}");
     }
     let property = "<property name=\"test_rt_instr_cpu_off_serial.tftf.cluster0.core0.skipped\" \

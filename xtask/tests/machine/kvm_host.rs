@@ -1,5 +1,5 @@
 //! The one program of the Linux whose guest the payload is. What it does there,
-//! `cargo xtask test --kvm` shows; here, that it is one that runs there.
+//! `cargo xtask test kvm` shows; here, that it is one that runs there.
 
 use std::fs;
 

@@ -71,11 +71,11 @@ impl Scratch {
         (code, said)
     }
 
-    /// Calls `cargo xtask report` with each line of words, and compares exit code and a part
-    /// of what it says.
-    pub fn assert_reports(&self, rows: &[(&str, i32, &str)]) {
+    /// Calls `cargo xtask` with each line of words, and compares exit code and a part of what it
+    /// says.
+    pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
-            let (code, said) = self.outcome(&format!("report {line}"));
+            let (code, said) = self.outcome(line);
             assert_eq!(code, *expected, "{line}: {said}");
             assert!(said.contains(part), "{line}: {part:?} is not in:\n{said}");
         }

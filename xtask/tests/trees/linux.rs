@@ -17,7 +17,7 @@ use crate::{here, workspace};
 const MENDS: usize = 2;
 
 #[test]
-#[ignore = "fetches 90 MB: cargo xtask test --trees"]
+#[ignore = "fetches 90 MB: cargo xtask test trees"]
 fn trees_of_linux() {
     let workspace = workspace();
     let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");

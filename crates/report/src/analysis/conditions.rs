@@ -23,18 +23,30 @@ pub enum Across {
 }
 
 impl Across {
-    /// All of them, with the words that ask for them.
-    pub const ALL: [(Self, &str); 6] = [
-        (Self::Methods, "methods"),
-        (Self::States, "states"),
-        (Self::Wakes, "wakes"),
-        (Self::Boards, "boards"),
-        (Self::Scenarios, "scenarios"),
-        (Self::Cpus, "cpus"),
-    ];
+    /// The differences between conditions.
+    pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
+    /// The parts of the baseline that a run may lack.
+    pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
-    pub(super) const fn word(self) -> &'static str {
-        Self::ALL[self as usize].1
+    /// Returns the word that asks for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Methods => "methods",
+            Self::States => "states",
+            Self::Wakes => "wakes",
+            Self::Boards => "boards",
+            Self::Scenarios => "scenarios",
+            Self::Cpus => "cpus",
+        }
+    }
+
+    /// Returns the option that asks for it.
+    pub(super) fn option(self) -> String {
+        let name = match Self::PARTS.contains(&self) {
+            true => "allow-missing",
+            false => "across",
+        };
+        format!("--{name} {}", self.word())
     }
 }
 
@@ -250,7 +262,7 @@ pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option
     let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
     let advice = condition.across.map_or_else(String::new, |it| {
-        format!(": --across {} passes over this", it.word())
+        format!(": {} passes over this", it.option())
     });
     let name = condition.name;
     Some(format!(

@@ -126,7 +126,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         ensure!(
             facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
             "{}: the firmware of this run has {has}PMF: name the log of the instrumented build \
-             first, and that of the plain one by --overhead",
+             first, then that of the plain one",
             run.source.input,
         );
     }

@@ -4,10 +4,19 @@ use std::io::stdin;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use clap::builder::TypedValueParser;
 use hardware::text::plural::many;
 use host::read_file;
 
+use crate::analysis::typical::typical;
 use crate::log::{LoggedRun, runs, tables};
+
+/// Returns a parser of a run's place, which counts from 1.
+pub fn place_parser() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64)
+        .range(1..)
+        .map(|place| place as usize)
+}
 
 /// The runs that are reported: all, or the one at a place. The others are not kept.
 pub struct ChosenRuns {
@@ -72,4 +81,18 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Returns the run to compare with: of several files, the typical one. `option` chooses a run of a
+/// file with several.
+pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> Result<LoggedRun> {
+    let mut chosen = ChosenRuns::new(place);
+    read_each(paths, |run| chosen.add(run))?;
+    let runs = chosen.end(option, "the baseline")?;
+    let count = runs.len();
+    if place.is_none() && count > 1 && paths.len() == 1 {
+        let path = paths[0].display();
+        bail!("{path}: there are {count} runs: choose one by {option} N");
+    }
+    typical(&runs)
 }

@@ -1,9 +1,30 @@
-//! The command line of `psci-report`, which is also that of `cargo xtask`: a file a verb.
+//! The command line of `psci-report`, whose verbs `cargo xtask` has, too: one file for each verb.
 
-pub mod chosen_runs;
+mod audit;
+mod browser;
+mod chosen_runs;
+mod compare;
+mod comparison_arguments;
+#[cfg(any(test, feature = "testing"))]
+pub mod documented;
+#[cfg(any(test, feature = "testing"))]
+pub mod example_files;
+mod follow;
+mod help;
+mod matrix;
+mod merge;
+mod output;
 pub mod overhead;
-pub mod report;
-pub mod report_verdict;
+mod program;
+mod publish;
+mod report;
+mod report_verdict;
 mod share;
+#[cfg(test)]
+mod tests;
+mod verb;
 
+pub use self::help::name_program;
+pub use self::program::{command, main};
 pub use self::share::parse_share;
+pub use self::verb::ReportVerb;

@@ -1,9 +1,10 @@
-//! `report LOG --overhead LOG`: the costs of a firmware's instrumentation.
+//! The verb `overhead`: the cost of a firmware's instrumentation.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::Args;
 use host::exit_code::INCOMPLETE;
 use host::stdout::Out;
 use itertools::Itertools as _;
@@ -13,38 +14,53 @@ use super::report_verdict::all_complete;
 use crate::analysis::overhead::{CostUnit, overhead};
 use crate::log::LoggedRun;
 
-/// Compares the log of an instrumented build with that of the plain one.
-///
-/// # Errors
-/// A log cannot be read, does not have one run, or is of another board.
-pub fn of_logs(logs: &[PathBuf], without: &Path) -> Result<u8> {
-    let [log] = logs else {
-        bail!("--overhead compares two logs: that of the instrumented build, and the plain one's");
-    };
-    let with = read_all(std::slice::from_ref(log))?;
-    let without = read_all(&[without.to_owned()])?;
-    let [with, without] = [only(with)?, only(without)?];
-    print(&with, &without, CostUnit::Time)?;
-    let whole = all_complete([&with, &without]);
-    Ok(if whole { 0 } else { INCOMPLETE })
+/// Arguments of `overhead`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  {program} overhead pmf.log plain.log
+
+Details: docs/overhead.md")]
+pub struct OverheadArguments {
+    /// Log of the run under firmware with PMF.
+    #[arg(value_name = "PMF")]
+    pmf: PathBuf,
+    /// Log of the run under firmware without PMF.
+    #[arg(value_name = "PLAIN")]
+    plain: PathBuf,
 }
 
-/// Returns the only run of `runs`.
+impl OverheadArguments {
+    /// Prints the costs, and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        let [pmf, plain] = [read_only_run(&self.pmf)?, read_only_run(&self.plain)?];
+        print(&pmf, &plain, CostUnit::Time)?;
+        let is_complete = all_complete([&pmf, &plain]);
+        Ok(if is_complete { 0 } else { INCOMPLETE })
+    }
+}
+
+fn read_only_run(log: &Path) -> Result<LoggedRun> {
+    let runs = read_all(&[log.to_owned()])?;
+    only_run(runs, &log.display().to_string())
+}
+
+/// Returns the only run of `runs`, those in `input`.
 ///
 /// # Errors
 /// There is none, or more than one.
-pub fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
+pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
     let count = runs.len();
     let run = runs.into_iter().exactly_one().ok();
-    run.with_context(|| format!("--overhead takes logs of one run each, and there are {count}"))
+    run.with_context(|| format!("{input}: there are {count} runs; name a log with one"))
 }
 
-/// Prints the comparison.
+/// Prints what PMF costs.
 ///
 /// # Errors
 /// The runs cannot be compared, or stdout cannot be written to.
-pub fn print(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<()> {
-    let overhead = overhead(with, without, unit)?;
+pub fn print(pmf: &LoggedRun, plain: &LoggedRun, unit: CostUnit) -> Result<()> {
+    let overhead = overhead(pmf, plain, unit)?;
     let mut out = Out::default();
     overhead.write(&mut out)?;
     Ok(out.flush()?)

@@ -5,6 +5,8 @@ use host::exit_code::{FAILED, INCOMPLETE};
 use host::progress::say;
 
 use crate::export::Report;
+use crate::follow::explain_marks;
+use crate::follow::stream::closing;
 use crate::jobs::job_outcome::JobOutcome;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -82,6 +84,27 @@ pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
         say_of(run, &format!("incomplete: {}", run.lacks().join("; ")));
     }
     complete
+}
+
+/// Says what the runs skipped. Returns true if there is something.
+pub fn say_denied(report: &Report) -> bool {
+    let mut has_skipped = false;
+    for run in &report.runs {
+        if let Some(denied) = run.denied() {
+            has_skipped = true;
+            say_of(run, &denied);
+        }
+    }
+    has_skipped
+}
+
+/// Says how far the boot came in `log`, if it has marks and no end.
+pub fn say_mark_of(log: &[u8]) {
+    if closing(log).is_none()
+        && let Some(explanation) = explain_marks(&String::from_utf8_lossy(log))
+    {
+        say(&explanation);
+    }
 }
 
 /// Prints `what` about a run.

@@ -1,23 +1,19 @@
 //! All formats, by name.
 
 use std::io::Write;
-use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use super::report_data::{Report, TreeWishes};
+use super::report_data::Report;
 
 /// A format of reports.
 #[derive(Debug)]
 pub struct Format {
     /// The name, for `--format`.
     pub name: &'static str,
-    /// A few words for the help.
-    pub about: &'static str,
-    /// The parts that it has a place for besides runs, each for itself.
+    /// The parts that it can show besides runs, each by itself.
     pub takes: &'static [ReportPart],
-    /// The function that writes it.
-    pub writer: FormatWriter,
+    writer: WriteReport,
 }
 
 /// A part of a report besides runs.
@@ -31,44 +27,17 @@ pub enum ReportPart {
     Comparisons,
     /// Published pages beside themselves.
     Audits,
-    /// The platform's name in paths.
-    Platform,
-    /// The page that shows the files.
-    Page,
 }
 
-type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
-
-/// The function that writes a report, by its kind of output.
-#[derive(Debug)]
-pub enum FormatWriter {
-    /// One stream.
-    Stream(WriteStream),
-    /// Files below a directory, with the platform's name in their paths. What is there
-    /// already is what they are compared with, and is never left half replaced; where nothing
-    /// is written, no directory is made.
-    Tree(fn(&Report, &TreeWishes<'_>, &Path) -> Result<()>),
-}
+type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
 
 impl Format {
-    /// Returns true if it makes a tree of files instead of one stream.
-    pub fn is_tree(&self) -> bool {
-        matches!(self.writer, FormatWriter::Tree(_))
-    }
-
-    /// Writes the report as one stream.
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// The format cannot show this report, or `out` cannot be written to.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
-        let name = self.name;
-        match self.writer {
-            FormatWriter::Stream(write) => write(report, out),
-            FormatWriter::Tree(_) => {
-                bail!("--format {name} writes a tree of files: name its directory by -o")
-            }
-        }
-    }
-
-    const fn about(self, about: &'static str) -> Self {
-        Self { about, ..self }
+        (self.writer)(report, out)
     }
 }
 
@@ -85,45 +54,32 @@ const NO_MATRIX: &[ReportPart] = &[
 ];
 const COMPARED: &[ReportPart] = &[ReportPart::Comparisons];
 
-const fn stream(name: &'static str, write: WriteStream, takes: &'static [ReportPart]) -> Format {
-    let (about, writer) = ("", FormatWriter::Stream(write));
+const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
     Format {
         name,
-        about,
         takes,
         writer,
     }
 }
 
-/// All formats, in the order in which the help lists them.
+/// All formats, in the order in which the help lists them. docs/report.md describes them.
 pub static ALL: &[Format] = &[
-    stream("text", super::markup::write_text, ALL_RUNS).about("aligned tables for a terminal"),
-    stream("md", super::markup::write_markdown, ALL_RUNS)
-        .about("Markdown with tables, for forges and wikis"),
-    stream("rst", super::markup::write_rst, ALL_RUNS)
-        .about("reStructuredText with grid tables, as in TF-A's docs/perf up to v2.14"),
-    stream("csv", super::csv::write, &[])
-        .about("one line a figure, for spreadsheets and data frames"),
-    stream("json", super::json::write, ALL_RUNS).about("everything, in a versioned schema"),
-    stream("html", super::html::write, NO_MATRIX)
-        .about("one page with tables and charts, for browsers and print"),
-    stream("junit", super::junit::write, COMPARED)
-        .about("JUnit's XML: a test case a scenario, figures as properties"),
-    stream("perfetto", super::perfetto::write, &[])
-        .about("time lines of the shown samples, for ui.perfetto.dev"),
-    stream("dt", super::dt::write, &[])
-        .about("a device tree's idle-states node, of the worst that was measured"),
-    Format {
-        name: "tfa-docs",
-        about: "data files of TF-A's docs/perf, below the directory -o; --platform names the folder",
-        takes: &[
-            ReportPart::Comparisons,
-            ReportPart::Platform,
-            ReportPart::Page,
-        ],
-        writer: FormatWriter::Tree(super::tfa_docs::write_tree),
-    },
+    format("text", super::markup::write_text, ALL_RUNS),
+    format("md", super::markup::write_markdown, ALL_RUNS),
+    format("rst", super::markup::write_rst, ALL_RUNS),
+    format("csv", super::csv::write, &[]),
+    format("json", super::json::write, ALL_RUNS),
+    format("html", super::html::write, NO_MATRIX),
+    format("junit", super::junit::write, COMPARED),
+    format("perfetto", super::perfetto::write, &[]),
+    format("dt", super::dt::write, &[]),
 ];
+
+/// Returns the formats that can show `part`; all of them for a report of runs alone.
+pub fn able(part: Option<ReportPart>) -> impl Iterator<Item = &'static Format> {
+    let is_able = move |format: &&Format| part.is_none_or(|part| format.takes.contains(&part));
+    ALL.iter().filter(is_able)
+}
 
 /// Returns the format that is called `name`.
 pub fn by_name(name: &str) -> Option<&'static Format> {

@@ -29,8 +29,9 @@ mod template;
 mod tfa_docs;
 
 pub use self::document::Block;
-pub use self::formats::{ALL, Format, FormatWriter, ReportPart, by_name};
+pub use self::formats::{ALL, Format, ReportPart, able, by_name};
 pub use self::html::{Chart, Drawing, EDGE, LANE, LEFT, Scale, write_page};
 pub use self::markup::write_blocks;
-pub use self::report_data::{Report, TreeWishes};
+pub use self::report_data::Report;
 pub use self::table::Table;
+pub use self::tfa_docs::{Publication, publish};

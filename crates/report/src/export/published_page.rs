@@ -1,4 +1,4 @@
-//! `tfa-docs --page`: a board's page in TF-A's `docs/perf`.
+//! A board's page in TF-A's `docs/perf`.
 //!
 //! What has figures stands between the comments `.. psci-bench: begin NAME` and
 //! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
@@ -100,7 +100,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
 /// Writes the page, and says what is left to do.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
-    files::write(&[(("--page", path), text.as_bytes())])?;
+    files::write(&[(("the page", path), text.as_bytes())])?;
     if is_new {
         say("add the page to the toctree of docs/perf/index.rst, if it is not there");
     }

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::analysis::audit::Audit;
-use crate::analysis::compare::{Comparison, Options};
+use crate::analysis::compare::Comparison;
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -41,15 +41,4 @@ impl Report {
         };
         Ok(run)
     }
-}
-
-/// Wishes for files below a directory.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeWishes<'w> {
-    /// The platform's name in paths.
-    pub platform: Option<&'w str>,
-    /// True if the page that shows the files is asked for, too.
-    pub page: bool,
-    /// The options of the comparison with what is there.
-    pub options: &'w Options,
 }

@@ -1,4 +1,4 @@
-//! `tfa-docs`: the data files of TF-A's documentation since May 2026.
+//! The data files of TF-A's documentation since May 2026, and a board's page beside them.
 //!
 //! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds,
 //! no header, every field quoted, lines end in LF. A figure that the comparison with the
@@ -24,7 +24,6 @@ use run::model::{Cell, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
-use super::report_data::{Report, TreeWishes};
 use crate::analysis::compare::{
     Across, Change, ChangeOutcome, Comparison, JudgedBy, Keyed, Options, compare, percent,
 };
@@ -33,6 +32,17 @@ use crate::log::{LoggedRun, tables};
 
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
+
+/// What is published, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Publication<'p> {
+    /// The platform's name in paths.
+    pub platform: &'p str,
+    /// True if the page that shows the files is written, too.
+    pub has_page: bool,
+    /// The options of the comparison with what is there.
+    pub options: &'p Options,
+}
 
 /// The figures that are to be published.
 struct Release<'r> {
@@ -44,10 +54,20 @@ struct Release<'r> {
     place: PathBuf,
 }
 
-pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) -> Result<()> {
-    let run = report.only_run("tfa-docs")?;
-    let options = wishes.options;
-    let platform = check_platform(run, wishes.platform, options)?;
+/// Publishes `run` below `root`, a source tree of TF-A: compared with `given`, whose figures
+/// then become `previous`, or else with what is there.
+///
+/// # Errors
+/// The run has no figure to publish or is of another board, a figure that is there would be lost,
+/// or a file cannot be written. Nothing is changed then, and no directory is made.
+pub fn publish(
+    run: &LoggedRun,
+    given: Option<&Comparison>,
+    publication: &Publication<'_>,
+    root: &Path,
+) -> Result<()> {
+    let options = publication.options;
+    let platform = check_platform(run, publication.platform, options)?;
     let input = &run.source.input;
     let release = Release {
         run,
@@ -58,11 +78,10 @@ pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) 
     };
     ensure!(
         !release.files.is_empty(),
-        "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
+        "{input}: no figure to publish: TF-A's tables have PMF's, by method tftf; nothing was written"
     );
     let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
     let there = read_folder(&current)?;
-    let given = report.comparisons.first();
     let own = there.as_ref().filter(|_| given.is_none());
     let own = own.map(|it| compare_with(run, it, options)).transpose()?;
     let comparison = given.or(own.as_ref());
@@ -81,7 +100,9 @@ pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) 
             refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
         }
     }
-    let page = wishes.page.then(|| release.page(root, comparison, on_page));
+    let page = publication
+        .has_page
+        .then(|| release.page(root, comparison, on_page));
     let page = page.transpose()?;
     let shown = release.place.display();
     if on_page == OnPage::Previous {
@@ -127,7 +148,7 @@ impl Release<'_> {
         };
         let text = published_page::text(&path, platform, &shown)?;
         if path.parent().is_some_and(Path::is_dir) {
-            output_files::check(("--page", &path), &[])?;
+            output_files::check(("the page", &path), &[])?;
         }
         Ok((path, text))
     }
@@ -144,14 +165,7 @@ impl Release<'_> {
 }
 
 /// Returns the platform's name, which is that of a folder and of the run's board.
-fn check_platform<'p>(
-    run: &LoggedRun,
-    platform: Option<&'p str>,
-    options: &Options,
-) -> Result<&'p str> {
-    let Some(platform) = platform else {
-        bail!("tfa-docs needs --platform NAME, the folder's name, such as juno");
-    };
+fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     ensure!(
         !platform.is_empty() && !platform.starts_with('.') && platform.chars().all(plain),
@@ -217,13 +231,13 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
     let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
     let named = match is_ambiguous {
-        true => "; --baseline and --rows-are MPIDR,... name the CPUs of rows whose labels repeat",
+        true => "; --previous and --row-cpus MPIDR,... name the CPUs of rows whose labels repeat",
         false => "",
     };
     if !tags.is_empty() {
         say(&format!(
             "changes are of equal places in the order of size, and not of CPUs, in {tags}: \
-             --baseline with another format explains them{named}"
+             the verb compare explains them{named}"
         ));
     }
 }

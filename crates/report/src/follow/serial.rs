@@ -58,10 +58,10 @@ pub fn follow(
         Box::new(io::stdin())
     } else {
         let mut port = SerialPort::open(device, baud)
-            .with_context(|| format!("--serial {name}: cannot open it at {baud} baud"))?;
+            .with_context(|| format!("{name}: cannot open it at {baud} baud"))?;
         // A port that is silent has not ended: `listen` has the deadline.
         port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
-            .with_context(|| format!("--serial {name}"))?;
+            .with_context(|| name.to_string())?;
         Box::new(port)
     };
     let started = Instant::now();

@@ -3,14 +3,29 @@
 use std::io::Write as _;
 
 use anyhow::Result;
+use clap::Args;
 use host::exit_code::BAD;
 use host::progress::say;
 use host::stdout::Out;
 use itertools::Itertools as _;
 
-pub(super) fn run(name: Option<&str>) -> Result<u8> {
+/// List the boards, or show one in full.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask boards
+  cargo xtask boards juno
+
+Details: docs/boards.md")]
+pub struct BoardsArguments {
+    /// Board to show: a folder of platforms/.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+pub(super) fn run(arguments: &BoardsArguments) -> Result<u8> {
     let mut out = Out::default();
-    if let Some(name) = name {
+    if let Some(name) = &arguments.name {
         let text = boards::describe(&boards::load(name)?);
         out.write_all(text.as_bytes())?;
         return Ok(0);

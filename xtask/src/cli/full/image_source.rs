@@ -1,5 +1,6 @@
 //! The payload and the device tree of an image, and of the EFI application around it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -24,12 +25,10 @@ type Input<'p> = (&'static str, Option<&'p Path>);
 /// The payload and the device tree of an image.
 #[derive(Debug, Args)]
 pub struct ImageSource {
-    /// The board: a folder of platforms/ [default: qemu; of an EFI application
-    /// none: it uses the machine's device tree or ACPI tables].
-    #[arg(long, conflicts_with = "dtb")]
+    /// Board of platforms/ [default: qemu; for EFI none].
+    #[arg(long, value_name = "NAME", conflicts_with = "dtb")]
     pub board: Option<String>,
-    /// Use this released payload instead of building one, without the device
-    /// tree that it may carry.
+    /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     #[command(flatten)]
@@ -93,6 +92,25 @@ impl ImageSource {
             bail!("{option}: only a board file's device tree has a choice: name the --board");
         }
         image::bare(flat(base)?)
+    }
+}
+
+/// Returns the file to write: `wish`, or `in_folder` in the directory `wish`, or without a wish
+/// `usual` in the workspace's directory, which is made.
+pub(super) fn output_path(
+    workspace: &Workspace,
+    wish: Option<&Path>,
+    usual: &str,
+    in_folder: &str,
+) -> Result<PathBuf> {
+    match wish {
+        Some(folder) if folder.is_dir() => Ok(folder.join(in_folder)),
+        Some(path) => Ok(path.to_path_buf()),
+        None => {
+            let state = workspace.state();
+            fs::create_dir_all(&state).with_context(|| state.display().to_string())?;
+            Ok(state.join(usual))
+        }
     }
 }
 

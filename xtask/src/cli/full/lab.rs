@@ -73,27 +73,17 @@ impl FromStr for NamedFile {
     }
 }
 
-/// Arguments of `lab`.
+/// Write jobs for LAVA or labgrid, by board and firmware.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes:
-  0  done
-  2  bad input or use, or something could not be fetched or built; no cell is
-     half written
-
 Examples:
-  cargo xtask lab -o lab                                # QEMU, for LAVA
-  cargo xtask lab --engine labgrid -o lab               # and for labgrid
-  cargo xtask lab --board juno --base v2.12=old.zip --base v2.13=new.zip \\
-      --url https://files.example.com/lab -o lab        # two firmware builds
-  cargo xtask lab --board n1sdp --base n1sdp-recovery.zip --tags rack-2 -o lab
-  cargo xtask lab --board hikey960 --engine labgrid --place hikey960-1 \\
-      --base fip.bin -o lab
+  cargo xtask lab -o lab
+  cargo xtask lab --board juno --base v2.12=old.zip --base v2.13=new.zip -o lab
   cargo xtask lab --variant coherency=hw --variant coherency=sw -o lab
-  docs/ci/lab.sh lab                                    # run them all here
-  cargo xtask report --matrix lab                       # one report of them all")]
+
+Details: docs/labs.md")]
 pub struct LabArguments {
-    /// The board, a folder of platforms/; several with commas between.
+    /// Boards of platforms/.
     #[arg(
         long,
         value_name = "NAME,…",
@@ -101,28 +91,30 @@ pub struct LabArguments {
         value_delimiter = ','
     )]
     pub board: Vec<String>,
-    /// The lab engine.
-    #[arg(long, value_name = "ENGINE", default_value = "lava")]
+    /// Lab engine: lava or labgrid.
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = "lava",
+        hide_possible_values = true
+    )]
     pub engine: Engine,
-    /// Put the payload into this recovery image (a zip), or FIP, of the
-    /// board's; several make a cell each. NAME is what the firmware in it is
-    /// called in reports [default: the file's name].
+    /// Firmware for the payload; repeated, one job each.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
-    /// On QEMU: how TF-A is built, as in `cargo xtask qemu`; several make a
-    /// cell each.
-    #[arg(long, value_name = "KEY=VALUE,…", conflicts_with = "base")]
+    /// QEMU: variant of TF-A; repeated, one job each.
+    #[arg(long, value_name = "K=V,…", conflicts_with = "base")]
     pub variant: Vec<Variant>,
-    /// On QEMU: build this checkout of TF-A.
+    /// QEMU: TF-A checkout to build, 2.12 or later.
     #[arg(long, value_name = "DIR", conflicts_with = "base")]
     pub tf_a: Option<PathBuf>,
-    /// On QEMU: the fault that TF-A is to have, as in `cargo xtask qemu`.
+    /// QEMU: fault in TF-A.
     #[arg(long, value_name = "FAULT", value_parser = fault::check, conflicts_with = "base")]
     pub fault: Option<String>,
-    /// On QEMU: count instructions instead of time.
+    /// QEMU: count instructions instead of time.
     #[arg(long, conflicts_with = "base")]
     pub icount: bool,
-    /// Name of the firmware in reports, if there is only one.
+    /// Name of the firmware in reports.
     #[arg(long, value_name = "NAME", value_parser = check_name)]
     pub name: Option<String>,
     /// Contents of the payload's device tree. `end=` is as the engine needs it,
@@ -133,17 +125,16 @@ pub struct LabArguments {
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Key of the non-trusted firmware, for a --base that is signed.
+    /// Key of a signed --base's non-trusted firmware.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
     /// The jobs.
     #[command(flatten)]
     pub job: JobOptions,
-    /// Replace cells that are there, as long as they have no results and nothing
-    /// else that is not from here.
+    /// Replace folders of jobs that have no results.
     #[arg(long)]
     pub force: bool,
-    /// The directory to write the cells to, each a folder.
+    /// Directory for the folders.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 }

@@ -14,7 +14,6 @@ use report::profile::beside;
 use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
-use crate::cli::common::EXIT_CODES;
 use crate::cli::qemu::{self, RunArguments};
 use crate::profile::of_log;
 use crate::profile::run::ProfiledRun;
@@ -23,34 +22,30 @@ use crate::qemu::run_spec::RunSpec;
 /// The most bytes of a profile or of a log.
 const FILE_MAX: usize = 1 << 30;
 
-/// Arguments of `profile`.
+/// Attribute each timed call on QEMU to firmware functions.
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
-{EXIT_CODES}
-
+#[command(after_help = "\
 Examples:
   cargo xtask profile
-  cargo xtask profile --smp 8 --args only=susp_deep_serial --format html -o profile.html
-  cargo xtask profile --format json -o v2.12.json
-  cargo xtask profile --tf-a ../trusted-firmware-a --against v2.12.json
-  cargo xtask profile --tf-a ../new --against ../old --format html -o change.html"))]
+  cargo xtask profile --args only=susp_deep_serial --format html -o profile.html
+  cargo xtask profile --tf-a ../new --against ../old
+
+Details: docs/profile.md, docs/qemu.md")]
 pub struct ProfileArguments {
-    /// The run. --icount and samples=all are implied.
+    /// The run, of which --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
-    /// The format.
-    #[arg(long, value_enum, default_value_t = ProfileFormat::Text)]
+    /// Format: text, html, folded, speedscope, json.
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(default_value_t = ProfileFormat::Text)]
     pub format: ProfileFormat,
-    /// The file to write [default: stdout].
+    /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also write the UART's bytes to this file, and the profile to
-    /// FILE.profile.json, where report --baseline finds it.
+    /// Log the UART's output; FILE.profile.json is written beside it.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show what changed against this: a profile of --format json, a log with
-    /// samples=all, of which there are phases alone, or a TF-A checkout, which
-    /// is profiled first.
+    /// Show changes against a JSON profile, a log or a TF-A checkout.
     #[arg(long, value_name = "PATH")]
     pub against: Option<PathBuf>,
 }

@@ -16,28 +16,24 @@ use crate::qemu::prepare;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, SoakLimits, has_suspends, keep_busy, soak};
 
-/// Arguments of `soak`.
+/// Repeat runs on QEMU, and keep logs of any that do not pass.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes:
-  0  all runs PASS
-  1  at least one FAIL
-  2  bad input or use, or something could not be fetched, built or started
-  3  at least one INCOMPLETE and no FAIL, or no run at all
-
 Examples:
   cargo xtask soak
   cargo xtask soak --time 8h --load 2 --keep night
-  cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'")]
+  cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'
+
+Exit codes: 1 a run is FAIL; 3 none is FAIL and one INCOMPLETE, or none ran
+Details: docs/qemu.md")]
 pub struct SoakArguments {
     /// The end.
     #[command(flatten)]
     pub limits: SoakLimits,
-    /// Keep so many of the host's CPUs busy meanwhile.
+    /// Keep N of the host's CPUs busy.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub load: u16,
-    /// Keep the logs of runs that do not PASS and a summary in this new or
-    /// empty directory [default: the next number in target/psci-bench/soak].
+    /// New directory for the logs.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// The run.

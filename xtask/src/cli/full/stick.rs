@@ -19,22 +19,22 @@ const OUTPUT: &str = "--output";
 /// The largest file that may be one from here, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
-/// Arguments of `stick`.
+/// Make a medium from which EFI starts the payload by itself.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "\
+Examples:
   cargo xtask stick -o stick.img
   cargo xtask stick --args 'iterations=100' -o /media/stick
-  cargo xtask stick --dtb my-board.dtb --sign db.key db.pem -o stick.img")]
+  cargo xtask stick --dtb my-board.dtb --sign db.key db.pem -o stick.img
+
+Details: docs/efi.md")]
 pub struct StickArguments {
     #[command(flatten)]
     pub source: ImageSource,
-    /// Sign the EFI application for Secure Boot, with a key and its certificate
-    /// in PEM form.
+    /// Sign for Secure Boot, with a key and its certificate as PEM.
     #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
     pub sign: Option<Vec<PathBuf>>,
-    /// A directory, such as that of a mounted FAT volume, to write
-    /// EFI/BOOT/BOOTAA64.EFI and startup.nsh to; or the file to write the image
-    /// of such a volume to.
+    /// Directory of a mounted FAT volume, or file for a volume's image.
     #[arg(short, long, value_name = "DIR|IMAGE")]
     pub output: PathBuf,
 }

@@ -1,57 +1,36 @@
 //! The definition of the commands, their help, and the commands that the docs show.
 
 use std::fs;
-use std::path::Path;
 
-use clap::{Command, CommandFactory, Parser as _};
+use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
+use report::cli::documented::{Example, check_help, help_examples, page_examples, pages};
 
 use crate::build::tf_a::{MBED_TLS, TF_A};
-use crate::cli::main::XtaskArguments;
+use crate::cli::main::command;
 use crate::qemu::kvm_host::KERNEL;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, linux_trees};
 
+const PROGRAM: &str = "cargo xtask";
+
 #[test]
 fn the_definition_is_sound() {
-    XtaskArguments::command().debug_assert();
-}
-
-/// The examples of the help of each command.
-fn examples(command: &Command) -> Vec<String> {
-    let own = command.get_after_help().map(ToString::to_string);
-    let inner = command.get_subcommands().flat_map(examples);
-    own.into_iter().chain(inner).collect()
-}
-
-/// Checks the long help of `command` and of all commands within it, on a terminal of 72 columns.
-fn check_help(command: Command) {
-    let mut command = command.term_width(72);
-    let inner: Vec<Command> = command.get_subcommands().cloned().collect();
-    inner.into_iter().for_each(check_help);
-    let name = command.get_name().to_owned();
-    assert!(examples(&command).concat().contains("Example"), "{name}");
-    let help = command.render_long_help().to_string();
-    for line in help.lines() {
-        // A line of one word cannot be wrapped.
-        let is_short = line.chars().count() <= 72 || line.split_whitespace().count() == 1;
-        assert!(is_short, "{name}: {line}");
-    }
-    for link in ["[`", "crate::", "super::", "Self::"] {
-        assert!(!help.contains(link), "{name}: {link} in\n{help}");
-    }
+    command().debug_assert();
 }
 
 #[test]
-fn help_is_wrapped_has_examples_and_no_links_of_rustdoc() {
-    check_help(XtaskArguments::command());
-    let help = XtaskArguments::command().render_help().to_string();
-    assert!(
-        help.starts_with("psci-bench measures what PSCI calls cost"),
-        "{help}"
-    );
-    assert_eq!(help.matches("\n  cargo xtask ").count(), 3, "{help}");
+fn help_of_each_verb_fits_a_terminal() {
+    check_help(&command());
+}
+
+#[test]
+fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
+    let help = command().render_help().to_string();
+    assert!(help.starts_with("Measures what PSCI calls cost"), "{help}");
+    assert_eq!(help.matches("\n  cargo xtask ").count(), 2, "{help}");
+    assert_eq!(help.matches(EXIT_CODES).count(), 1, "{help}");
 }
 
 #[test]
@@ -113,56 +92,38 @@ fn documented_versions_are_those_of_this_host() {
     }
 }
 
-/// The blocks of shell commands in the README and in docs/.
-fn shell_blocks(root: &Path) -> Vec<String> {
-    let docs = fs::read_dir(root.join("docs")).expect("the folder");
-    let docs = docs.map(|entry| entry.expect("an entry").path());
-    let is_text = |path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "md");
-    let mut blocks = Vec::new();
-    for path in docs.filter(is_text).chain([root.join("README.md")]) {
-        let text = fs::read_to_string(path).expect("a text");
-        let parts = text.split("\n```sh\n").skip(1);
-        blocks.extend(parts.filter_map(|it| Some(it.split_once("```")?.0.to_owned())));
-    }
-    blocks
-}
-
-/// The words of a line of shell, without its comment.
-fn words(line: &str) -> Vec<String> {
-    let line = line.split(" # ").next().expect("a split has a part");
-    let parts = line.split(['"', '\'']).enumerate();
-    let words = parts.flat_map(|(nth, part)| match nth % 2 {
-        1 => vec![part],
-        _ => part.split_whitespace().collect(),
+/// Returns the verb of each `cargo xtask VERB` between backticks in `text`.
+fn verbs_in(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let pairs = words.windows(3).filter(|words| {
+        let is_program = words[0].ends_with("`cargo") && words[1] == "xtask";
+        is_program && words[2].starts_with(|first: char| first.is_ascii_lowercase())
     });
-    words.map(str::to_owned).collect()
+    let is_of_verb = |c: char| c.is_ascii_lowercase() || c == '-';
+    let verb = |words: &[&str]| words[2].chars().take_while(|c| is_of_verb(*c)).collect();
+    pairs.map(verb).collect()
 }
 
+/// Each command in the help, the README and docs/ is one that clap takes, of a verb that there is.
+/// xtask/tests/command/examples.rs runs those that need no board, QEMU or network.
 #[test]
 fn documented_commands_are_accepted() {
     let root = Workspace::find().expect("the workspace").root;
-    let mut texts = shell_blocks(&root);
-    texts.extend(examples(&XtaskArguments::command()));
-    let mut count = 0;
-    let mut refused = Vec::new();
-    for text in texts {
-        for line in text.replace("\\\n", " ").lines() {
-            let Some((_, line)) = line.split_once("cargo xtask ") else {
-                continue;
-            };
-            count += 1;
-            let words = words(line);
-            let is_one = !words.iter().any(|it| it == "cargo" || it == "xtask");
-            let parsed =
-                XtaskArguments::try_parse_from(["xtask".to_owned()].into_iter().chain(words));
-            if !is_one || parsed.is_err() {
-                refused.push(format!(
-                    "{line}: {:?}",
-                    parsed.err().map(|it| it.to_string())
-                ));
-            }
+    let command = command();
+    let mut examples = help_examples(&command, PROGRAM);
+    for (path, page) in pages(&root) {
+        examples.extend(page_examples(&page, PROGRAM));
+        for verb in verbs_in(&page) {
+            assert!(command.find_subcommand(&verb).is_some(), "{path}: {verb}");
         }
     }
-    assert!(refused.is_empty(), "{}", refused.join("\n"));
-    assert!(count > 100, "{count}");
+    assert!(examples.len() > 130, "{}", examples.len());
+    for Example { line, words, .. } in examples {
+        let all = ["xtask".to_owned()]
+            .into_iter()
+            .chain(words.iter().cloned());
+        let matches = command.clone().try_get_matches_from(all);
+        let verb = matches.map(|it| it.subcommand_name().map(str::to_owned));
+        assert_eq!(verb.expect(&line), words.first().cloned(), "{line}");
+    }
 }

@@ -30,27 +30,26 @@ const LATER: &str = "dynamic";
 #[derive(Debug, Subcommand)]
 pub enum TreeVerb {
     /// Make a device tree of ACPI tables, as the EFI application does.
-    ///
-    /// For `image --efi --dtb`, where the tables lack something that the
-    /// payload needs: prints the source text, or writes the tree by -o.
-    #[command(after_help = "Examples:
+    #[command(after_help = "\
+Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
   cargo xtask tree from-acpi FACP APIC GTDT PPTT SPCR DSDT \\
-      --memory 0x80000000+0x40000000")]
+      --memory 0x80000000+0x40000000
+
+Details: docs/efi.md")]
     FromAcpi(FromAcpi),
 }
 
 /// Arguments of `tree from-acpi`.
 #[derive(Debug, Args)]
 pub struct FromAcpi {
-    /// Tables in binary form, or folders of them, as Linux has one in
-    /// /sys/firmware/acpi/tables.
+    /// Binary tables, or folders of them.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
-    /// Memory, which ACPI tables do not have. An EFI application needs none.
+    /// Memory, which ACPI tables lack and EFI applications need not.
     #[arg(long, value_name = "BASE+SIZE", value_parser = region)]
     pub memory: Vec<Region>,
-    /// Write the tree to this file, as a blob.
+    /// Write a blob to this file [default: print the source text].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -19,21 +19,17 @@ use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
 
-/// Arguments of `verify`.
+/// Check cache maintenance by a model of caches and by mutations.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes:
-  0  no finding in the payload, and each mutation is found by what must find it
-  1  a finding in the payload, a run that does not pass, or a mutation that is
-     not found
-  2  something could not be built or started
-  3  interrupted
-
 Examples:
   cargo xtask verify
-  cargo xtask verify --quick")]
+  cargo xtask verify --quick
+
+Exit codes: 1 a finding, a run that does not pass, or a mutation not found
+Details: docs/verification.md")]
 pub struct VerifyArguments {
-    /// Only a run of two CPUs, and the mutations: the rest is among the tests.
+    /// Only a run of two CPUs, and the mutations.
     #[arg(long)]
     pub quick: bool,
 }

@@ -24,13 +24,13 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X fip create --out - --nt-fw old",
         &["error: --out -: name a file, ./- for one of this name"]),
     ("$X report - -o - < old", &["error: -o -: name a file, ./- for"]),
-    ("$X report --serial - --log - < old", &["error: --log -: name a file, ./- for"]),
+    ("$X follow - --log - < old", &["error: --log -: name a file, ./- for"]),
     // Files that would keep a reader waiting.
     ("$X fip info fifo", &["error: the FIP fifo: this is a named pipe"]),
     ("$X fip create --out new --nt-fw fifo", &["error: --nt-fw fifo: this is a named pipe"]),
     ("$X image --dtb fifo -o new", &["error: --dtb fifo: this is a named pipe"]),
     ("$X report fifo", &["error: fifo: this is a named pipe"]),
-    ("$X report old --baseline fifo", &["error: fifo: this is a named pipe"]),
+    ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
     ("$X fip info sparse", &["error: the FIP sparse: more than the 536870912 bytes"]),
     // Pipes that are open, and the file that stdin is.
@@ -38,7 +38,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
     ("$X report - -o old < old", &["error: -o old: this is the file of LOG"]),
-    ("$X report --serial - --log old < old", &["error: --log old: this is the file of --serial"]),
+    ("$X follow - --log old < old", &["error: --log old: this is the file of PORT"]),
     // Boards.
     ("$X boards greek", &["error: there is no board \"greek\""]),
     // Programs that lack, and no network: the machine's own apt, through a proxy that does not

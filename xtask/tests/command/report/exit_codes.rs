@@ -26,51 +26,77 @@ fn logs() -> Scratch {
 #[test]
 fn exit_codes() {
     let scratch = logs();
-    let for_merge = "csv has no place for --merge; these have: text, md, rst, json, html";
-    let for_compare = "for --baseline; these have: text, md, rst, json, html, junit, tfa-docs";
-    scratch.assert_reports(&[
-        ("good.log --format json -o out.json", 0, ""),
-        ("cut.log", 3, "cut.log (run 1): incomplete: "),
+    let for_merge = "expected one of text, md, rst, json, html";
+    let for_compare = "expected one of text, md, rst, json, html, junit";
+    scratch.assert_outcomes(&[
+        ("report good.log --format json -o out.json", 0, ""),
+        ("report cut.log", 3, "cut.log (run 1): incomplete: "),
         // A last line that suffered: the records have it all.
-        ("wrong.log", 0, "contradicts the records"),
-        ("dropped.log", 0, "the last line is damaged"),
-        ("tftf.log", 3, "log until TFTF says that"),
-        ("good.log good.log --merge -o out", 0, "it is counted once"),
-        ("good.log cut.log --run 1 -o out", 0, ""),
-        ("new.log --baseline old.log", 1, "regressions against"),
-        ("old.log --baseline new.log", 0, ""),
-        ("empty.log", 2, "empty.log: the log is empty"),
-        ("garbage.log", 2, "no records (@PB"),
-        ("/dev/zero", 2, "this is a device"),
-        ("no-such.log", 2, "no-such.log"),
-        (".", 2, "no table in this folder"),
-        ("good.log --format pdf", 2, "the formats are text, "),
-        ("good.log -o good.log", 2, "this is the file of LOG"),
-        ("good.log --format tfa-docs", 2, "by -o"),
-        ("good.log --format tfa-docs -o good.log", 2, "no directory"),
-        ("good.log --format tfa-docs -o tree", 2, "needs --platform"),
-        ("good.log -o /dev/full", 2, "-o /dev/full: No space left"),
-        ("good.log -o nowhere/out", 2, "-o nowhere/out: there is no"),
-        ("good.log --run 2", 2, "--run 2: the input has 1 run"),
-        ("good.log tftf.log --merge", 2, "cannot merge"),
-        ("good.log good.log --merge --format csv", 2, for_merge),
-        ("good.log --baseline good.log --format dt", 2, for_compare),
-        ("good.log --platform juno", 2, "these have: tfa-docs"),
-        ("good.log --log x", 2, "--log is for a run that is followed"),
-        ("good.log --baud 9600", 2, "--baud is for a run that is"),
+        ("report wrong.log", 0, "contradicts the records"),
+        ("report dropped.log", 0, "the last line is damaged"),
+        ("report tftf.log", 3, "log until TFTF says that"),
+        ("merge good.log good.log -o out", 0, "it is counted once"),
+        ("report good.log cut.log --run 1 -o out", 0, ""),
+        ("compare old.log new.log", 1, "regressions against"),
+        ("compare new.log old.log", 0, ""),
+        ("report empty.log", 2, "empty.log: the log is empty"),
+        ("report garbage.log", 2, "no records (@PB"),
+        ("report /dev/zero", 2, "this is a device"),
+        ("report no-such.log", 2, "no-such.log"),
+        ("report .", 2, "no table in this folder"),
+        ("report good.log --format pdf", 2, "expected one of text, "),
+        ("report good.log -o good.log", 2, "this is the file of LOG"),
         (
-            "--serial - --log x -o ./x",
+            "report good.log -o /dev/full",
+            2,
+            "-o /dev/full: No space left",
+        ),
+        (
+            "report good.log -o nowhere/out",
+            2,
+            "-o nowhere/out: there is no",
+        ),
+        ("report good.log --run 2", 2, "--run 2: the input has 1 run"),
+        ("merge good.log tftf.log", 2, "cannot merge"),
+        ("merge good.log good.log --format csv", 2, for_merge),
+        ("compare good.log good.log --format dt", 2, for_compare),
+        (
+            "follow - --log x -o ./x",
             2,
             "-o ./x: this is the file of --log",
         ),
-        ("cut.log --format dt -o out.dtsi", 2, "not all records"),
-        ("", 2, "<LOG>"),
+        (
+            "report cut.log --format dt -o out.dtsi",
+            2,
+            "not all records",
+        ),
+        ("report", 2, "<LOG>"),
     ]);
-    for name in ["out.dtsi", "tree", "nowhere"] {
+    for name in ["out.dtsi", "nowhere"] {
         assert!(!scratch.path(name).exists(), "{name}");
     }
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("psci-bench-report"));
+}
+
+#[test]
+fn publish_takes_logs_and_then_a_source_tree() {
+    let scratch = Scratch::of_reports(log());
+    scratch.assert_outcomes(&[
+        ("publish good.log --platform x", 2, "there is only one path"),
+        (
+            "publish good.log --platform x good.log",
+            2,
+            "not a directory; name TF-A's source tree after the logs",
+        ),
+        ("publish good.log tree", 2, "--platform <NAME>"),
+        (
+            "publish good.log --platform x --row-cpus 0x0 tree",
+            2,
+            "name the old one by --previous",
+        ),
+    ]);
+    assert!(!scratch.path("tree").exists());
 }
 
 /// Text without a figure is green in no format, and in no matrix.
@@ -97,17 +123,16 @@ fn logs_without_figures_are_never_green() {
     ] {
         scratch.write(name, &text);
         for format in export::ALL.iter().map(|it| it.name) {
-            let to = format!("-o out/{format}.{name} --platform x");
-            let to = if format == "tfa-docs" { &to } else { "" };
-            let (code, out, said) =
-                scratch.called(&format!("report {name} --format {format} {to}"));
-            let is_refused = code == 2 && matches!(format, "dt" | "perfetto" | "tfa-docs");
+            let (code, out, said) = scratch.called(&format!("report {name} --format {format}"));
+            let is_refused = code == 2 && matches!(format, "dt" | "perfetto");
             let is_incomplete = code == 3 && said.contains(part);
             assert!(is_refused || is_incomplete, "{format}: {code} {said}");
             let is_red = out.contains("<error type=\"incomplete\"");
             assert!(is_red || format != "junit", "{name}: {out}");
         }
-        let (code, out, said) = scratch.called(&format!("report --matrix {name}"));
+        let (code, said) = scratch.outcome(&format!("publish {name} --platform x out.{name}"));
+        assert!(code == 2 || code == 3 && said.contains(part), "{said}");
+        let (code, out, said) = scratch.called(&format!("matrix {name}"));
         assert_eq!(code, 3, "{name}: {said}");
         assert!(out.contains("incomplete") && said.contains(part), "{said}");
     }

@@ -29,10 +29,10 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
     for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
         if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
-            let (name, word) = (condition.name, across.word());
+            let (name, option) = (condition.name, across.option());
             bail!(
-                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across \
-                 {word} compares them all the same"
+                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: {option} \
+                 compares them all the same"
             );
         }
     }

@@ -176,8 +176,8 @@ impl Comparison {
         let each = each.into_iter();
         each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
             .map(|(_, text, across)| {
-                let word = across.word();
-                format!("{text} of the baseline not compared (--across {word}, if that is meant)")
+                let option = across.option();
+                format!("{text} of the baseline not compared ({option}, if that is meant)")
             })
             .collect()
     }

@@ -32,7 +32,7 @@ pub(super) fn conditions(
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
             "Which row is which CPU cannot be told, as several have the same cluster and core: \
-             all is compared sorted. --rows-are MPIDR,... names them in their order.",
+             all is compared sorted. --row-cpus MPIDR,... names them in their order.",
         ));
     }
     let mut add = |confidence, sentence| {

@@ -78,7 +78,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
     let without = runs.iter().chain([&*baseline]).find(lacks);
     if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
         let input = &run.source.input;
-        bail!("--rows-are names MPIDRs, and {input} has none: name labels, such as 0.1");
+        bail!("--row-cpus names MPIDRs, and {input} has none: name labels, such as 0.1");
     }
     Ok(())
 }
@@ -89,12 +89,12 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     let has = many(count, "row");
     ensure!(
         rows.len() == count,
-        "--rows-are names {named}, and {input} has {has}"
+        "--row-cpus names {named}, and {input} has {has}"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
             !rows[..place].contains(row),
-            "--rows-are names a CPU twice: again at place {}",
+            "--row-cpus names a CPU twice: again at place {}",
             place + 1
         );
         match *row {

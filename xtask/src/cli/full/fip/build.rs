@@ -7,39 +7,40 @@ use clap::Args;
 use host::files;
 use host::progress::say;
 
-use super::images::{Images, load, number, open, save};
+use super::images::{Images, load, number, open, options_help, save};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// Arguments of `fip build`.
+/// Make the FIP that a board boots, with the payload as BL33.
 #[derive(Debug, Args)]
+#[command(after_help = format!("\
+Examples:
+  cargo xtask fip build --board juno --base fip.bin -o new.bin
+  cargo xtask fip build --board juno --base fip.bin --nt-fw-key nt.pem \\
+      -o new.bin
+
+{}
+Details: docs/fip.md", options_help(true)))]
 pub struct BuildArguments {
-    /// The board: a folder of platforms/.
+    /// Board of platforms/.
     #[arg(long, value_name = "NAME")]
     pub board: String,
-    /// The file to write.
+    /// File to write.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace BL33 in this FIP, and leave the rest of it as it is, aligned as
-    /// it is.
+    /// FIP whose BL33 is replaced; all else stays.
     #[arg(long, value_name = "FIP")]
     pub base: Option<PathBuf>,
-    /// Make this further file of the board, which is without the payload.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "payload", "nt_fw_key", "dtb", "args", "smp", "gic"])]
-    pub part: Option<String>,
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// The key of the non-trusted firmware, in PEM form, to make BL33's new
-    /// certificate with: where the FIP has certificates. Its counter is the old
-    /// one's, which is in --base, or --nt-fw-cert where there is no --base.
+    /// Key of the non-trusted firmware, for a FIP with certificates.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
-    /// Align each image to so many bytes, a power of two [default: as the
-    /// board file says, and at least as in --base].
+    /// Align images to N bytes [default: the board file's].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
     #[command(flatten)]
@@ -63,32 +64,25 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let given = load(&arguments.images, out)?;
     let base = arguments.base.as_deref().map(|path| open("--base", path));
     let base = base.transpose()?;
-    let mut fip = match &arguments.part {
-        Some(file) => package::part(&board, file, given)?,
-        None => {
-            let base_name = arguments.base.as_ref();
-            let name = base_name.map_or("the images given".into(), |path| {
-                format!("--base {}", path.display())
-            });
-            let recipe = Recipe {
-                name: &name,
-                base,
-                given,
-                key: arguments.nt_fw_key.as_deref(),
-            };
-            recipe.make(&workspace, &board, || {
-                plan(arguments.tree.args.as_deref())?;
-                let payload = image::released("--payload", arguments.payload.as_deref())?;
-                arguments.tree.make_image(&workspace, &board, payload)
-            })?
-        }
+    let base_name = arguments.base.as_ref();
+    let name = base_name.map_or("the images given".into(), |path| {
+        format!("--base {}", path.display())
+    });
+    let recipe = Recipe {
+        name: &name,
+        base,
+        given,
+        key: arguments.nt_fw_key.as_deref(),
     };
+    let mut fip = recipe.make(&workspace, &board, || {
+        plan(arguments.tree.args.as_deref())?;
+        let payload = image::released("--payload", arguments.payload.as_deref())?;
+        arguments.tree.make_image(&workspace, &board, payload)
+    })?;
     if let Some(align) = arguments.align {
         fip.align(align)?;
     }
     save(out, &fip)?;
-    if arguments.part.is_none() {
-        say(&package::after_fip(package));
-    }
+    say(&package::after_fip(package));
     Ok(())
 }

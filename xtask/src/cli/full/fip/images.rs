@@ -17,10 +17,10 @@ use crate::build::package::Given;
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct FipLayout {
-    /// Align each image to so many bytes, a power of two [default: 1].
+    /// Align images to N bytes, a power of two [default: 1].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// The platform's flags in the header, bits 47:32, in hexadecimal.
+    /// Platform's flags, bits 47:32 of the header's flags.
     #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
     pub plat_toc_flags: Option<u16>,
 }
@@ -127,9 +127,10 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
 
 impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let new = |name: &'static str| clap::Arg::new(name).long(name).help_heading("Images");
+        // `options_help` lists them in a few lines.
+        let new = |name: &'static str| clap::Arg::new(name).long(name).hide(true);
         let options = IMAGE_KINDS.iter().map(|kind| {
-            let option = new(kind.option).help(kind.title);
+            let option = new(kind.option);
             match WITH_FILES {
                 true => option
                     .value_name("FILE")
@@ -138,7 +139,6 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
             }
         });
         let blobs = new("blob").action(ArgAction::Append);
-        let blobs = blobs.help("The image with this UUID");
         let blobs = match WITH_FILES {
             true => blobs.value_name("uuid=U,file=F").value_parser(blob),
             false => blobs.value_name("uuid=U").value_parser(bare_uuid),
@@ -149,6 +149,19 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
         Self::augment_args(command)
     }
+}
+
+/// Returns a line that lists the options of images, `with_files` or without. clap wraps it.
+pub(super) fn options_help(with_files: bool) -> String {
+    let (heading, blob) = match with_files {
+        true => ("Images, each with a FILE", "uuid=U,file=F"),
+        false => ("Images", "uuid=U"),
+    };
+    let options = IMAGE_KINDS.iter().map(|kind| kind.option);
+    let options = options
+        .map(|option| format!("--{option} "))
+        .collect::<String>();
+    format!("{heading}: {options}--blob {blob}\n")
 }
 
 /// Returns the FIP in the file `path`, which firmware can use. Prints warnings.

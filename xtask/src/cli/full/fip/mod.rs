@@ -2,4 +2,5 @@
 
 mod build;
 pub(super) mod images;
+mod part;
 pub mod verbs;

@@ -12,7 +12,10 @@ use host::progress::say;
 use host::stdout::Out;
 
 use super::build::{self, BuildArguments};
-use super::images::{ChosenImages, FipLayout, ImageFile, Images, inspect, load, number, save};
+use super::images::{
+    ChosenImages, FipLayout, ImageFile, Images, inspect, load, number, options_help, save,
+};
+use super::part::{self, PartArguments};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
 
@@ -20,13 +23,15 @@ use crate::build::package;
 #[derive(Debug, Subcommand)]
 pub enum FipVerb {
     /// Pack images into a new FIP, which is the same for the same images.
-    #[command(after_help = "Examples:
-  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin --nt-fw bl33.bin
-  cargo xtask fip create --out fip.bin --align 512 --scp-fw scp_bl2.bin --nt-fw bl33.bin
+    #[command(after_help = format!("\
+Examples:
+  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin
+  cargo xtask fip create --out fip.bin --align 512 --nt-fw bl33.bin
 
-The options are those of TF-A's fiptool.")]
+{}
+Details: docs/fip.md", options_help(true)))]
     Create {
-        /// The file to write.
+        /// File to write.
         #[arg(long, value_name = "FIP")]
         out: PathBuf,
         #[command(flatten)]
@@ -35,37 +40,44 @@ The options are those of TF-A's fiptool.")]
         images: Images,
     },
     /// Check a FIP, and list what is in it.
-    #[command(after_help = "Example:
+    #[command(after_help = "\
+Example:
   cargo xtask fip info fip.bin")]
     Info {
-        /// The file to read.
+        /// File to read.
+        #[arg(value_name = "FIP")]
         fip: PathBuf,
     },
     /// Write each image of a FIP to a file, named by its option or its UUID.
-    #[command(after_help = "Example:
+    #[command(after_help = "\
+Example:
   cargo xtask fip unpack fip.bin --out images")]
     Unpack {
-        /// The file to read.
+        /// File to read.
+        #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// The directory to write to, which is made if it is not there.
+        /// Directory to write to, which is made if it is not there.
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
-        /// Also over files that are there.
+        /// Replace files that are there.
         #[arg(long)]
         force: bool,
     },
-    /// Add images to a FIP, or replace those that are there, or change its layout.
-    ///
-    /// All others stay, those of unknown kinds with their flags, too.
-    #[command(after_help = "Example:
-  cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin")]
+    /// Add or replace images of a FIP, or change its layout.
+    #[command(after_help = format!("\
+Example:
+  cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin
+
+{}
+Details: docs/fip.md", options_help(true)))]
     Update {
-        /// The file to read.
+        /// File to read.
+        #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// The file to write [default: the one that is read].
+        /// File to write [default: the one that is read].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
-        /// Also where BL33 has a certificate, which is that of the old one.
+        /// Replace BL33 although its certificate stays that of the old one.
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -74,32 +86,27 @@ The options are those of TF-A's fiptool.")]
         images: Images,
     },
     /// Take images out of a FIP.
-    #[command(after_help = "Example:
-  cargo xtask fip remove fip.bin --nt-fw --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e")]
+    #[command(after_help = format!("\
+Example:
+  cargo xtask fip remove fip.bin --nt-fw --out new.bin
+
+{}
+Details: docs/fip.md", options_help(false)))]
     Remove {
-        /// The file to read.
+        /// File to read.
+        #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// The file to write [default: the one that is read].
+        /// File to write [default: the one that is read].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
-        /// Align each image to so many bytes, a power of two.
+        /// Align images to N bytes, a power of two.
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
         align: u64,
         #[command(flatten)]
         images: ChosenImages,
     },
-    /// Make the FIP that a board boots, with the payload as BL33.
-    ///
-    /// With --base it is your FIP with BL33 replaced. Without, the images
-    /// that platforms/BOARD/board.toml requires have to be given.
-    #[command(after_help = "Examples:
-  cargo xtask fip build --board juno --base fip.bin -o new.bin
-  cargo xtask fip build --board juno -o fip.bin --tb-fw bl2.bin --soc-fw bl31.bin \\
-      --scp-fw scp_bl2.bin --fw-config fw.dtb --tb-fw-config tb_fw.dtb --hw-config hw.dtb
-  cargo xtask fip build --board n1sdp --part mcp_fw.bin -o mcp_fw.bin \\
-      --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin
-  cargo xtask fip build --board qemu --base fip.bin --nt-fw-key nt.pem -o new.bin")]
     Build(Box<BuildArguments>),
+    Part(PartArguments),
 }
 
 pub(crate) fn run(verb: FipVerb) -> Result<u8> {
@@ -137,6 +144,7 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
             remove(&fip, out.as_deref(), align, &images.files)?;
         }
         FipVerb::Build(arguments) => build::run(&arguments)?,
+        FipVerb::Part(arguments) => part::run(&arguments)?,
     }
     Ok(0)
 }

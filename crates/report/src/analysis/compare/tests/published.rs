@@ -119,7 +119,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let is_sorted = |it: &ComparedScenario| it.judged == JudgedBy::Order && it.by_cpu.is_empty();
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
-    found(&sorted, Kind::NOT_TOLD, &["--rows-are"]);
+    found(&sorted, Kind::NOT_TOLD, &["--row-cpus"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.keyed, Keyed::Labels);
@@ -149,7 +149,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         assert!(
             sentences(&named, Kind::NOT_TOLD)
                 .iter()
-                .all(|it| !it.contains("--rows-are"))
+                .all(|it| !it.contains("--row-cpus"))
         );
     }
     let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");

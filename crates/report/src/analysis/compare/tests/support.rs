@@ -14,8 +14,9 @@ use crate::log::LoggedRun;
 
 /// Compares with options by their words.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
-    let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
-    let across = across.split(',').filter_map(of_word).map(|it| it.0);
+    let all = || Across::CONDITIONS.into_iter().chain(Across::PARTS);
+    let of_word = |word| all().find(|across| across.word() == word);
+    let across = across.split(',').filter_map(of_word);
     let options = Options {
         across: across.collect(),
         ..Options::default()

@@ -1,33 +1,56 @@
-//! `cargo xtask qemu --overhead`: the costs of a firmware's instrumentation.
+//! `cargo xtask qemu-overhead`: the cost of TF-A's instrumentation.
 
 use std::io::{self};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, say};
 use report::analysis::overhead::CostUnit;
-use report::cli::overhead::{only, print};
+use report::cli::overhead::{only_run, print};
 use report::follow::screen::Screen;
 use report::log::read_bytes;
 
 use crate::build::firmware::Variant;
 use crate::build::firmware_kind::FirmwareKind;
-use crate::cli::qemu::{self, QemuArguments};
+use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
-pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
+/// Run on QEMU with PMF and without, and show what PMF costs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask qemu-overhead --icount
+  cargo xtask qemu-overhead --icount --log run.log  # run.pmf.log, run.plain.log
+
+Exit codes: that of the worse run
+Details: docs/overhead.md, docs/qemu.md")]
+pub struct QemuOverheadArguments {
+    /// The runs.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Write the UART's output to NAME.pmf.log and NAME.plain.log.
+    #[arg(long, value_name = "NAME.log")]
+    pub log: Option<PathBuf>,
+}
+
+/// Runs both builds, and returns the exit code of the worse run.
+pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != FirmwareKind::TfA {
         let name = spec.firmware.name();
         bail!(
-            "--overhead is about TF-A's instrumentation, and --firmware {name} is not built without it"
+            "qemu-overhead builds TF-A with PMF and without, and --firmware {name} is no such build"
         );
     }
     if spec.variant.has("pmf=off") {
-        bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
+        bail!("qemu-overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip");
+    }
+    if spec.fault.is_some() {
+        bail!("--fault changes what is measured: qemu-overhead takes firmware without a fault");
     }
     let logs = arguments.log.as_deref().map(logs);
     for log in logs.iter().flatten() {
@@ -58,7 +81,7 @@ pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
         result.positions.iter().for_each(|position| say(position));
         log.map(LogFile::end).transpose()?;
         let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
-        anyhow::Ok((only(runs)?, result.exit_code()))
+        anyhow::Ok((only_run(runs, build)?, result.exit_code()))
     };
     let (with, one) = run(0, "instrumented", spec.variant)?;
     let (without, other) = run(1, "plain", plain)?;

@@ -1,0 +1,47 @@
+//! The user's browser.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The program that opens a file as the desktop does.
+const OPENER: &str = if cfg!(target_os = "macos") {
+    "open"
+} else {
+    "xdg-open"
+};
+
+/// Makes an empty file for a page, which stays there: the browser reads it later.
+///
+/// # Errors
+/// The directory for temporary files cannot be written to.
+pub(super) fn make_page() -> Result<PathBuf> {
+    let mut builder = tempfile::Builder::new();
+    let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
+    let kept = file.and_then(|file| Ok(file.keep()?.1));
+    kept.context("--open: cannot make a temporary file; name one by -o")
+}
+
+/// Opens `page` in the user's browser.
+///
+/// # Errors
+/// There is no program that opens files, or it fails. The error has the path of the page.
+pub(super) fn open_page(page: &Path) -> Result<()> {
+    let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
+    let shown = page.display();
+    let status = Command::new(OPENER)
+        .arg(&page)
+        .stdin(Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("--open: {OPENER} failed ({status}); open {shown} in a browser"),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("--open: {OPENER} is not installed here; open {shown} in a browser")
+        }
+        Err(error) => bail!("--open: cannot run {OPENER}: {error}; open {shown} in a browser"),
+    }
+}

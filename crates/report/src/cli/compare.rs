@@ -1,0 +1,68 @@
+//! The verb `compare`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
+use super::comparison_arguments::ComparisonArguments;
+use super::output::{check_output, format_help, format_parser, write_report};
+use super::report_verdict::judge;
+use crate::export::{Format, Report, ReportPart};
+
+const PART: Option<ReportPart> = Some(ReportPart::Comparisons);
+
+/// Arguments of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  {program} compare old.log new.log
+  {program} compare old.log new.log --format html -o changes.html
+  {program} compare docs/perf/data/juno new.log
+
+Exit codes: 1 regression; 3 a run or the comparison is incomplete
+Details: docs/report.md, Comparing")]
+pub struct CompareArguments {
+    /// Log, or published tables, to compare with; - is stdin.
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// Logs, or published tables, to compare with OLD, each by itself.
+    #[arg(required = true, value_name = "NEW")]
+    new: Vec<PathBuf>,
+    /// Another log of the old side, whose typical run is then used.
+    #[arg(long = "old", value_name = "LOG")]
+    more_old: Vec<PathBuf>,
+    /// Use the Nth run of OLD, from 1.
+    #[arg(long, value_name = "N", value_parser = place_parser())]
+    old_run: Option<usize>,
+    /// Compare only the Nth run of NEW, from 1.
+    #[arg(long, value_name = "N", value_parser = place_parser())]
+    new_run: Option<usize>,
+    #[command(flatten)]
+    comparison: ComparisonArguments,
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
+    #[arg(help = format_help(PART))]
+    format: &'static Format,
+    /// File to write [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl CompareArguments {
+    /// Writes the runs with what changed, and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        let mut old = vec![self.old.clone()];
+        old.extend(self.more_old.iter().cloned());
+        let output = self.output.as_deref();
+        check_output(output, "OLD", &old)?;
+        check_output(output, "NEW", &self.new)?;
+        let mut baseline = read_baseline(&old, self.old_run, "--old-run")?;
+        let mut chosen = ChosenRuns::new(self.new_run);
+        read_each(&self.new, |run| chosen.add(run))?;
+        let mut report: Report = chosen.end("--new-run", "the input")?.into();
+        report.comparisons = self.comparison.compare(&mut report.runs, &mut baseline)?;
+        write_report(&report, self.format, output)?;
+        Ok(judge(&report, Some(&baseline)))
+    }
+}

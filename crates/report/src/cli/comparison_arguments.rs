@@ -1,0 +1,84 @@
+//! The options of a comparison.
+
+use anyhow::Result;
+use clap::Args;
+use itertools::Itertools as _;
+use thiserror::Error;
+
+use super::parse_share;
+use crate::analysis::compare::{self, Across, Comparison, RowIs};
+use crate::log::LoggedRun;
+use crate::profile::beside;
+
+/// What counts as a change, and what is compared with what.
+#[derive(Args, Debug)]
+pub struct ComparisonArguments {
+    /// Change that counts as none.
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "2%",
+        allow_negative_numbers = true
+    )]
+    #[arg(value_parser = parse_share)]
+    tolerance: u32,
+    /// Compare across: methods, states, wakes, boards.
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
+    across: Vec<Across>,
+    /// Allow NEW to lack: scenarios, cpus.
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
+    allow_missing: Vec<Across>,
+    /// CPUs of rows whose labels repeat, in order: MPIDRs, or labels.
+    #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
+    pub(super) row_cpus: Vec<RowIs>,
+}
+
+impl ComparisonArguments {
+    /// Returns the options of the comparison.
+    pub(super) fn options(&self) -> compare::Options {
+        let across = self.across.iter().chain(&self.allow_missing);
+        compare::Options {
+            tolerance_ppm: self.tolerance,
+            across: across.copied().collect(),
+        }
+    }
+
+    /// Compares each of `runs` with `baseline`, also by the profiles beside their logs.
+    ///
+    /// # Errors
+    /// A run cannot be compared with the baseline.
+    pub(super) fn compare(
+        &self,
+        runs: &mut [LoggedRun],
+        baseline: &mut LoggedRun,
+    ) -> Result<Vec<Comparison>> {
+        compare::name_rows(runs, baseline, &self.row_cpus)?;
+        let mut comparisons = compare::compare(runs, baseline, &self.options())?;
+        for comparison in &mut comparisons {
+            let run = &runs[comparison.run].source.input;
+            let sentences = beside::sentences(run.as_ref(), baseline.source.input.as_ref())?;
+            for sentence in sentences {
+                comparison.add_counted(sentence);
+            }
+        }
+        Ok(comparisons)
+    }
+}
+
+/// A word that an option does not take.
+#[derive(Debug, Error)]
+#[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
+struct UnknownWord(&'static [Across]);
+
+fn parse_condition(word: &str) -> Result<Across, UnknownWord> {
+    parse_one_of(&Across::CONDITIONS, word)
+}
+
+fn parse_part(word: &str) -> Result<Across, UnknownWord> {
+    parse_one_of(&Across::PARTS, word)
+}
+
+fn parse_one_of(all: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
+    let found = all.iter().find(|across| across.word() == word);
+    found.copied().ok_or(UnknownWord(all))
+}

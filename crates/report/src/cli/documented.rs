@@ -1,0 +1,131 @@
+//! The commands that help and docs show, for the tests that run them.
+
+use std::path::Path;
+use std::{fs, iter};
+
+use clap::Command;
+use itertools::Itertools as _;
+
+/// The columns and lines of a terminal on which each help fits.
+const COLUMNS: usize = 80;
+const LINES: usize = 40;
+/// What a line begins with that continues the one above it.
+const CONTINUED: &str = "            ";
+
+/// A command that a text shows.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The line, for messages.
+    pub line: String,
+    /// The words after the program's name.
+    pub words: Vec<String>,
+    /// The file that stdin is redirected from.
+    pub input: Option<String>,
+}
+
+impl Example {
+    /// Reads the rest of a line of shell after the program's name, without its comment and the
+    /// commands that it is piped to.
+    fn read(line: &str) -> Self {
+        let command = line.split(" # ").next().unwrap_or(line);
+        let parts = command.split(['"', '\'']).enumerate();
+        let words = parts.flat_map(|(nth, part)| match nth % 2 {
+            1 => vec![part],
+            _ => part.split_whitespace().collect(),
+        });
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        let end = words
+            .iter()
+            .position(|word| ["<", ">", "|"].contains(&&**word));
+        let (own, redirected) = words.split_at(end.unwrap_or(words.len()));
+        let from = redirected.iter().position(|word| word == "<");
+        Self {
+            line: line.trim().to_owned(),
+            words: own.to_vec(),
+            input: from.and_then(|at| redirected.get(at + 1)).cloned(),
+        }
+    }
+}
+
+/// Returns the commands of `program` that `text`, lines of shell, shows.
+fn examples_in(text: &str, program: &str) -> Vec<Example> {
+    let text = text.replace("\\\n", " ");
+    let rest = text.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(&format!("{program} "))?;
+        Some(Example::read(rest))
+    });
+    rest.collect()
+}
+
+/// Returns the examples in the help of `command` and of all commands in it.
+pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
+    let all = iter::once(command).chain(command.get_subcommands());
+    let own = command.get_after_help().map(ToString::to_string);
+    let own = examples_in(&own.unwrap_or_default(), program);
+    let inner = all.skip(1).flat_map(|inner| help_examples(inner, program));
+    own.into_iter().chain(inner).collect()
+}
+
+/// Returns the README and the pages of docs/ in the checkout `root`, with their names.
+pub fn pages(root: &Path) -> Vec<(String, String)> {
+    let docs = fs::read_dir(root.join("docs")).expect("the folder");
+    let docs = docs.map(|entry| entry.expect("an entry").path());
+    let docs = docs.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let paths = docs.chain([root.join("README.md")]).sorted();
+    let read = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(&path).expect("a text");
+        (path.display().to_string(), text)
+    };
+    paths.map(read).collect()
+}
+
+/// Returns the examples in the blocks of shell commands of a page.
+pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
+    // A block may be part of a list.
+    let blocks = page.split("```sh\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
+    blocks
+        .flat_map(|block| examples_in(block, program))
+        .collect()
+}
+
+/// Checks the help of `command` and of all commands in it: on a terminal of 80 columns it has no
+/// more than 40 lines, none of them cut, and examples; `-h` and `--help` print the same.
+pub fn check_help(command: &Command) {
+    check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
+}
+
+/// Checks the help of `inner`, the command of `root` that `path` leads to.
+fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
+    let name = path.join(" ");
+    let [short, long] = ["-h", "--help"].map(|option| {
+        let words = ["program"].iter().chain(path).chain([&option]);
+        let printed = root.clone().try_get_matches_from(words);
+        printed.expect_err("help ends the program").to_string()
+    });
+    assert_eq!(short, long, "{name}");
+    let lines: Vec<&str> = long.lines().collect();
+    let count = lines.len();
+    assert!(count <= LINES, "{name}: {count} lines\n{long}");
+    let widest = lines.iter().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(COLUMNS), "{name}: {widest:?}\n{long}");
+    assert!(long.contains("\nExample"), "{name}\n{long}");
+    for leak in ["[`", "crate::", "super::", "Self::", "{program}"] {
+        assert!(!long.contains(leak), "{name}: {leak}\n{long}");
+    }
+    // An example can be pasted.
+    let text = inner.get_after_help().map(ToString::to_string);
+    let cut = text.iter().flat_map(|text| text.lines());
+    let cut = cut
+        .filter(|line| line.starts_with("  "))
+        .find(|line| !lines.contains(line));
+    assert_eq!(cut, None, "{name}\n{long}");
+    // A text begins beside its option, and has at most two lines.
+    let is_continued = |line: &&str| line.starts_with(CONTINUED);
+    let third = lines.windows(2).find(|pair| pair.iter().all(is_continued));
+    assert_eq!(third, None, "{name}\n{long}");
+    for verb in inner.get_subcommands() {
+        let path = [path, &[verb.get_name()]].concat();
+        check_help_of(root, verb, &path);
+    }
+}

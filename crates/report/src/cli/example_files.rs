@@ -1,0 +1,82 @@
+//! The files that examples of commands name, for the tests that run them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use run::model::Run;
+use run::plan::{Records, ScenarioId};
+use run::testing::example;
+
+use crate::analysis::compare::Options;
+use crate::export::{Publication, publish};
+use crate::log::read_bytes;
+use crate::made_up_run;
+
+/// A run under KVM, of docs/samples.
+const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
+/// The logs that examples name. Each is the sample, so that a comparison finds no change.
+const LOGS: [&str; 9] = [
+    "run.log",
+    "first.log",
+    "hw.log",
+    "sw.log",
+    "v2.12.log",
+    "monday.log",
+    "tuesday.log",
+    "lab/labgrid-qemu-v2.13/results/uart.log",
+    "/dev/ttyUSB0",
+];
+const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": "labgrid",
+    "board": "qemu", "firmware": "v2.13"}"#;
+const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
+    </testsuite></testsuites>";
+
+/// Makes a folder `work` in `parent`, with all files that examples of report verbs name, and beside
+/// it a source tree of TF-A. Devices are files in `work`.
+pub fn make_example_files(parent: &Path) {
+    let work = parent.join("work");
+    for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
+        fs::create_dir_all(work.join(folder)).expect("made");
+    }
+    fs::create_dir_all(parent.join("trusted-firmware-a/docs/perf")).expect("made");
+    let write = |name: &str, text: &str| {
+        fs::write(work.join(name.trim_start_matches('/')), text).expect("written");
+    };
+    for name in LOGS {
+        write(name, SAMPLE);
+    }
+    write("lab/labgrid-qemu-v2.13/cell.json", CELL);
+    write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
+    // The sample is of a guest, which has no PMF: these are made up.
+    let juno = log_of(|run| {
+        run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
+        // Tables cannot say that CPUs have no row because they woke the others.
+        let deep = ScenarioId::SuspendDeepParallel;
+        run.scenarios.retain(|scenario| scenario.id != deep);
+    });
+    for name in ["juno.log", "old.log", "new.log"] {
+        write(name, &juno);
+    }
+    write("pmf.log", &log_of(|_| ()));
+    write("plain.log", &log_of(example::remove_pmf));
+    // What TF-A has published, and its page.
+    let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
+    let publication = Publication {
+        platform: "juno",
+        has_page: true,
+        options: &Options::default(),
+    };
+    publish(&runs[0], None, &publication, &work).expect("published");
+    let page = "psci-performance-juno.rst";
+    fs::copy(work.join("docs/perf").join(page), work.join(page)).expect("copied");
+    symlink("docs/perf/data", work.join("data")).expect("made");
+}
+
+/// Returns the log of the made-up run after `edit`.
+fn log_of(edit: impl FnOnce(&mut Run)) -> String {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    made_up_run::log(&run, Records::Once)
+}

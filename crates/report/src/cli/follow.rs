@@ -1,0 +1,71 @@
+//! The verb `follow`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use host::files;
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::say;
+
+use super::output::{check_output, format_help, format_parser, write_report};
+use super::report_verdict::{judge, say_mark_of};
+use crate::export::{Format, Report};
+use crate::follow::serial::{self, TIMEOUT_MAX};
+use crate::log::runs;
+
+/// Arguments of `follow`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  {program} follow /dev/ttyUSB0 --log run.log
+  {program} follow - --log run.log < /dev/ttyUSB0
+
+Exit codes: 3 if the run does not reach its end in time
+Details: docs/report.md, Following a board")]
+pub struct FollowArguments {
+    /// Serial port, 8N1, such as /dev/ttyUSB0; - is stdin.
+    #[arg(value_name = "PORT")]
+    port: PathBuf,
+    /// Speed of the port.
+    #[arg(long, value_name = "N", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
+    baud: u32,
+    /// Write the UART's output to this file, too.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Seconds to wait for the run's end.
+    #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    timeout: u64,
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(None))]
+    #[arg(help = format_help(None))]
+    format: &'static Format,
+    /// File to write the report to [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl FollowArguments {
+    /// Follows the run, writes its report, and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        if let Some(log) = &self.log {
+            files::check(("--log", log), &[("PORT", Some(&self.port))])?;
+        }
+        let output = self.output.as_deref();
+        check_output(output, "--log", self.log.as_slice())?;
+        check_output::<&Path>(output, "PORT", &[&self.port])?;
+        let interrupt = interrupt::watch()?;
+        let timeout = Duration::from_secs(self.timeout);
+        let mut log = self.log.as_deref().map(LogFile::at).transpose()?;
+        let followed = serial::follow(&self.port, self.baud, timeout, interrupt, log.as_mut())?;
+        say(&followed.to_string());
+        say_mark_of(&followed.log);
+        let name = self.port.display().to_string();
+        let followed_runs = runs(&name, followed.log.as_slice());
+        let report: Report = followed_runs.collect::<Result<Vec<_>, _>>()?.into();
+        write_report(&report, self.format, output)?;
+        log.map(LogFile::end).transpose()?;
+        Ok(judge(&report, None))
+    }
+}

@@ -1,0 +1,21 @@
+//! The parts of the help that depend on the program.
+
+use clap::Command;
+
+/// Stands for the program in the examples of verbs that several programs have.
+const PROGRAM: &str = "{program}";
+
+/// Returns `command` with examples, and usages that are written out, that call `program`.
+pub fn name_program(command: Command, program: &str) -> Command {
+    let mut named = command.clone();
+    if let Some(text) = command.get_after_help() {
+        named = named.after_help(text.to_string().replace(PROGRAM, program));
+    }
+    let usage = command.clone().render_usage().to_string();
+    if let Some(usage) = usage.strip_prefix("Usage: ")
+        && usage.contains(PROGRAM)
+    {
+        named = named.override_usage(usage.replace(PROGRAM, program));
+    }
+    named.mut_subcommands(|verb| name_program(verb, program))
+}

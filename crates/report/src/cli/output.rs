@@ -1,0 +1,53 @@
+//! The format of a report, and the file that it is written to.
+
+use std::path::Path;
+
+use anyhow::Result;
+use host::files;
+use itertools::Itertools as _;
+use thiserror::Error;
+
+use crate::export::{self, Format, Report, ReportPart};
+
+/// A word that is not the name of a format that can show the report.
+#[derive(Clone, Debug, Error)]
+#[error("expected one of {}", names(*.0))]
+pub(super) struct UnknownFormat(Option<ReportPart>);
+
+/// Returns the names of the formats that can show `part`, or runs alone.
+fn names(part: Option<ReportPart>) -> String {
+    export::able(part).map(|format| format.name).join(", ")
+}
+
+/// Returns the help of an option `--format`.
+pub(super) fn format_help(part: Option<ReportPart>) -> String {
+    format!("Format: {}", names(part))
+}
+
+/// Returns a parser of names of the formats that can show `part`, or runs alone.
+pub(super) fn format_parser(
+    part: Option<ReportPart>,
+) -> impl Fn(&str) -> Result<&'static Format, UnknownFormat> + Clone + Send + Sync + 'static {
+    move |name| {
+        let found = export::able(part).find(|format| format.name == name);
+        found.ok_or(UnknownFormat(part))
+    }
+}
+
+/// Refuses an output that cannot be written, or that is one of `inputs`, which are called `reader`.
+pub(super) fn check_output<P: AsRef<Path>>(
+    output: Option<&Path>,
+    reader: &str,
+    inputs: &[P],
+) -> Result<()> {
+    let Some(output) = output else {
+        return Ok(());
+    };
+    let inputs = inputs.iter().map(|input| (reader, Some(input.as_ref())));
+    files::check(("-o", output), &inputs.collect::<Vec<_>>())
+}
+
+/// Writes `report` to the file `output`, or prints it.
+pub(super) fn write_report(report: &Report, format: &Format, output: Option<&Path>) -> Result<()> {
+    files::write_or_print(output, |out| format.write(report, out))
+}

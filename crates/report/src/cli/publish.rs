@@ -1,0 +1,87 @@
+//! The verb `publish`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
+use super::comparison_arguments::ComparisonArguments;
+use super::report_verdict::judge;
+use crate::analysis::typical::typical;
+use crate::export::{self, Publication, Report};
+
+/// Arguments of `publish`.
+#[derive(Args, Debug)]
+#[command(override_usage = "{program} publish [OPTIONS] --platform <NAME> <NEW>... <TF-A>")]
+#[command(after_help = "\
+Examples:
+  {program} publish new.log --platform juno ../trusted-firmware-a
+  {program} publish new.log --previous old.log --platform juno TF-A
+
+Exit codes: 1 regression against --previous, and published all the same
+Details: docs/publishing.md")]
+pub struct PublishArguments {
+    // In one list: clap would take a path before an option for the last one.
+    /// Logs of the release (the typical run is published), then TF-A's source tree.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The platform's name in TF-A's documentation, such as juno.
+    #[arg(long, value_name = "NAME")]
+    platform: String,
+    /// Log of the previous release [default: what TF-A has].
+    #[arg(long, value_name = "OLD")]
+    previous: Vec<PathBuf>,
+    /// Use the Nth run of OLD, from 1.
+    #[arg(long, value_name = "N", requires = "previous", value_parser = place_parser())]
+    previous_run: Option<usize>,
+    /// Publish the Nth run of NEW, from 1.
+    #[arg(long, value_name = "N", value_parser = place_parser())]
+    run: Option<usize>,
+    #[command(flatten)]
+    comparison: ComparisonArguments,
+    /// Write the data files only.
+    #[arg(long)]
+    no_page: bool,
+}
+
+impl PublishArguments {
+    /// Publishes the run, and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        let Some((tf_a, new)) = self.paths.split_last().filter(|(_, new)| !new.is_empty()) else {
+            bail!("publish takes logs, and then TF-A's source tree: there is only one path");
+        };
+        if tf_a.exists() && !tf_a.is_dir() {
+            let path = tf_a.display();
+            bail!("{path}: not a directory; name TF-A's source tree after the logs");
+        }
+        if self.previous.is_empty() && !self.comparison.row_cpus.is_empty() {
+            bail!("--row-cpus names rows of two sides: name the old one by --previous");
+        }
+        let baseline = (!self.previous.is_empty())
+            .then(|| read_baseline(&self.previous, self.previous_run, "--previous-run"));
+        let mut baseline = baseline.transpose()?;
+        let mut chosen = ChosenRuns::new(self.run);
+        read_each(new, |run| chosen.add(run))?;
+        let mut runs = chosen.end("--run", "the input")?;
+        if new.len() == 1 && runs.len() > 1 {
+            let (path, count) = (new[0].display(), runs.len());
+            bail!("{path}: there are {count} runs: choose one by --run N");
+        }
+        if runs.len() > 1 {
+            runs = vec![typical(&runs)?];
+        }
+        let mut report: Report = runs.into();
+        if let Some(baseline) = &mut baseline {
+            report.comparisons = self.comparison.compare(&mut report.runs, baseline)?;
+        }
+        let publication = Publication {
+            platform: &self.platform,
+            has_page: !self.no_page,
+            options: &self.comparison.options(),
+        };
+        let given = report.comparisons.first();
+        export::publish(&report.runs[0], given, &publication, tf_a)?;
+        Ok(judge(&report, baseline.as_ref()))
+    }
+}

@@ -1,0 +1,53 @@
+//! The verbs.
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use super::audit::AuditArguments;
+use super::compare::CompareArguments;
+use super::follow::FollowArguments;
+use super::matrix::MatrixArguments;
+use super::merge::MergeArguments;
+use super::overhead::OverheadArguments;
+use super::publish::PublishArguments;
+use super::report::ReportArguments;
+
+/// A verb about logs and published tables.
+#[derive(Debug, Subcommand)]
+pub enum ReportVerb {
+    /// Turn UART logs into tables or data.
+    Report(ReportArguments),
+    /// Compare runs with an old one, and exit with 1 on a regression.
+    Compare(CompareArguments),
+    /// Report several runs of one board as one.
+    Merge(MergeArguments),
+    /// Put the runs of lab jobs side by side, by board and firmware.
+    Matrix(MatrixArguments),
+    /// Show what PMF costs, by two runs of one board.
+    Overhead(OverheadArguments),
+    /// Write a board's figures and its page into TF-A's documentation.
+    Publish(PublishArguments),
+    /// Check what a published page prints by its own tables.
+    Audit(AuditArguments),
+    /// Log a board's run from a serial port, and report it at its end.
+    Follow(FollowArguments),
+}
+
+impl ReportVerb {
+    /// Runs the verb, and returns its exit code.
+    ///
+    /// # Errors
+    /// Bad input or use.
+    pub fn run(&self) -> Result<u8> {
+        match self {
+            Self::Report(arguments) => arguments.run(),
+            Self::Compare(arguments) => arguments.run(),
+            Self::Merge(arguments) => arguments.run(),
+            Self::Matrix(arguments) => arguments.run(),
+            Self::Overhead(arguments) => arguments.run(),
+            Self::Publish(arguments) => arguments.run(),
+            Self::Audit(arguments) => arguments.run(),
+            Self::Follow(arguments) => arguments.run(),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask efi`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{ArgAction, Args};
+use host::files;
+
+use super::image_source::{ImageSource, output_path, say_next};
+use crate::setup::workspace::Workspace;
+
+/// The file's name without `--output`: the one that EFI starts by itself.
+const NAME: &str = "BOOTAA64.EFI";
+
+/// Make an EFI application that starts the payload.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask efi -o BOOTAA64.EFI
+  cargo xtask efi --dtb my-board.dtb --sign db.key db.pem -o BOOTAA64.EFI
+
+Without --board and --dtb it uses the machine's device tree or ACPI tables.
+Details: docs/efi.md")]
+pub struct EfiArguments {
+    #[command(flatten)]
+    pub source: ImageSource,
+    /// Sign for Secure Boot, with a key and its certificate as PEM.
+    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
+    pub sign: Option<Vec<PathBuf>>,
+    /// File to write [default: target/psci-bench/BOOTAA64.EFI].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &EfiArguments) -> Result<u8> {
+    let workspace = Workspace::find()?;
+    let (source, sign) = (&arguments.source, arguments.sign.as_deref());
+    let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
+    let out = ("--output", output.as_path());
+    // Before anything is written, and the payload is built.
+    files::check(out, &source.inputs(sign))?;
+    let application = source.application(&workspace, sign)?;
+    files::write(&[(out, &application)])?;
+    say_next();
+    Ok(0)
+}

@@ -1,0 +1,144 @@
+//! The commands in the help, the README and docs/: those that need no board, QEMU or network run
+//! on the logs of docs/samples and on made-up files. clap reads all of them in
+//! `xtask/src/cli/full/tests.rs`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use itertools::Itertools as _;
+use report::cli::documented::{Example, help_examples, page_examples, pages};
+use report::cli::example_files::make_example_files;
+use xtask::setup::workspace::Workspace;
+
+use crate::support::{outcome, path_with, script, xtask};
+
+/// Verbs whose examples are not run here, and the reasons.
+const ONLY_READ: &[(&str, &str)] = &[
+    ("qemu", "boots QEMU"),
+    ("qemu-overhead", "boots QEMU"),
+    ("soak", "boots QEMU"),
+    ("profile", "boots QEMU"),
+    ("ledger", "builds TF-A, and boots QEMU"),
+    ("verify", "boots QEMU"),
+    ("lab", "builds TF-A, or needs a board's own firmware"),
+    ("test", "runs all tests, this one too"),
+    ("setup", "installs packages"),
+    ("fuzz", "runs for minutes"),
+    (
+        "image",
+        "builds the payload: tests/command/refused.rs and tests/payload use it",
+    ),
+    (
+        "payload",
+        "builds the payload: tests/command/fip_build.rs uses it",
+    ),
+    (
+        "efi",
+        "builds the EFI application: tests/command/efi.rs uses it",
+    ),
+    (
+        "stick",
+        "builds the EFI application: tests/command/efi.rs uses it",
+    ),
+    (
+        "fip build",
+        "builds the payload: tests/command/fip_build.rs uses it",
+    ),
+    ("fip create --nt-fw", "is short for a list of images"),
+    (
+        "tree",
+        "needs a machine's own ACPI tables: tests/command/efi.rs uses it",
+    ),
+    ("boards my-board", "is of a board that the reader describes"),
+    ("follow", "needs a board, but for stdin"),
+];
+
+/// Files that commands on FIPs put into one.
+const IMAGES: [&str; 11] = [
+    "bl1.bin",
+    "bl2.bin",
+    "bl31.bin",
+    "bl32.bin",
+    "bl33.bin",
+    "scp_bl2.bin",
+    "scp_ram.bin",
+    "mcp_ram.bin",
+    "fw.dtb",
+    "tb_fw.dtb",
+    "hw.dtb",
+];
+/// A FIP that commands read.
+const FIP: &str = "fip create --out fip.bin --nt-fw bl33.bin \
+    --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin";
+
+/// Returns true if an example is only read.
+fn is_only_read(example: &Example) -> bool {
+    let line = format!("{} ", example.words.join(" "));
+    let is_listed = ONLY_READ
+        .iter()
+        .any(|(words, _)| line.starts_with(&format!("{words} ")));
+    // A file takes the place of the board.
+    is_listed && example.input.is_none()
+}
+
+/// Makes the folder in which examples run, with all files that they name.
+fn make_files(parent: &Path) -> PathBuf {
+    make_example_files(parent);
+    let work = parent.join("work");
+    for name in IMAGES {
+        fs::write(work.join(name), name).expect("written");
+    }
+    work
+}
+
+/// Makes the FIPs that examples read, which others write.
+fn make_fips(work: &Path) {
+    let words: Vec<&str> = FIP.split_whitespace().collect();
+    let (code, said) = outcome(xtask(&words).current_dir(work));
+    assert_eq!(code, 0, "{said}");
+    for name in ["fip-pmf.bin", "fip-plain.bin"] {
+        fs::copy(work.join("fip.bin"), work.join(name)).expect("copied");
+    }
+}
+
+#[test]
+fn documented_commands_run() {
+    let root = Workspace::find().expect("the workspace").root;
+    let program = "cargo xtask";
+    let mut examples = help_examples(&xtask::cli::command(), program);
+    for (_, page) in pages(&root) {
+        examples.extend(page_examples(&page, program));
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    let work = make_files(folder.path());
+    // There is no browser here.
+    script(folder.path(), "xdg-open", "exit 0");
+    let mut count = 0;
+    // Some are shown at several places.
+    for example in examples.iter().unique_by(|example| &example.words) {
+        if is_only_read(example) {
+            continue;
+        }
+        count += 1;
+        if example.words[0] == "fip" {
+            make_fips(&work);
+        }
+        let words: Vec<&str> = example.words.iter().map(String::as_str).collect();
+        let mut command = xtask(&words);
+        command
+            .current_dir(&work)
+            .env("PATH", path_with(folder.path()));
+        command.env("TMPDIR", folder.path());
+        command.stdin(match &example.input {
+            Some(name) => {
+                let input = work.join(name.trim_start_matches('/'));
+                File::open(input).expect("one of the files").into()
+            }
+            None => Stdio::null(),
+        });
+        let (code, said) = outcome(&mut command);
+        assert_eq!(code, 0, "{}: {said}", example.line);
+    }
+    assert!(count > 30, "{count}");
+}
