@@ -1,5 +1,5 @@
-//! Reports: runs in UART logs, in the format that is asked for. The program `psci-report` and
-//! `cargo xtask report` are thin layers over this library.
+//! Reports: runs in UART logs, in the format that is asked for. The program `psci-report` is a thin
+//! layer over this library, and `cargo xtask` has the same verbs.
 //!
 //! The crate builds and starts nothing, and needs no checkout: board files are embedded in the
 //! crate boards.
