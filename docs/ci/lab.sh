@@ -103,7 +103,7 @@ cells() {
         -exec sh -c 'cd -P "$1" && printf "%s\0" "$PWD"' sh '{}' ';') | LC_ALL=C sort -zu
 }
 if [ "$(cells | tr -cd '\0' | wc -c)" -eq 0 ]; then
-    refuse "$dir: there is no cell in it: cargo xtask lab -o $dir writes some"
+    refuse "$dir: there is no cell in it: cargo xtask lab lava -o $dir writes some"
 fi
 cells | xargs -0 -n 1 "$self" --check || exit 2
 cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2

@@ -41,24 +41,51 @@ const RECOVERY: &str = "recovery.zip";
 /// The options of a job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JobOptions {
-    /// LAVA: address of the directory -o.
-    #[arg(long, value_name = "URL", value_parser = words::url)]
-    pub url: Option<String>,
-    /// LAVA: device type [default: the board file's].
-    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
-    pub device_type: Option<String>,
-    /// LAVA: tags that the device must have.
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
-    pub tags: Vec<String>,
-    /// labgrid: the place [default: the board's name].
-    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
-    pub place: Option<String>,
     /// Minutes for a job [default: the board file's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
     /// A job fails if it skips a scenario or a CPU's row.
     #[arg(long)]
     pub deny_skipped: bool,
+}
+
+/// The options of a job for LAVA.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LavaOptions {
+    /// Address of the directory -o [default: file:// and its path].
+    #[arg(long, value_name = "URL", value_parser = words::url)]
+    pub url: Option<String>,
+    /// Device type [default: the board file's].
+    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
+    pub device_type: Option<String>,
+    /// Tags that the device must have.
+    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
+    pub tags: Vec<String>,
+}
+
+/// The options of a job for labgrid.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LabgridOptions {
+    /// The coordinator's place [default: the board's name].
+    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
+    pub place: Option<String>,
+}
+
+/// The engine of a job, and its options.
+#[derive(Clone, Copy, Debug)]
+pub enum EngineOptions<'o> {
+    Lava(&'o LavaOptions),
+    Labgrid(&'o LabgridOptions),
+}
+
+impl EngineOptions<'_> {
+    /// Returns the engine.
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Lava(_) => Engine::Lava,
+            Self::Labgrid(_) => Engine::Labgrid,
+        }
+    }
 }
 
 /// A cell that is not written yet.
@@ -71,6 +98,7 @@ pub struct LabCell<'c> {
     /// The longest time that the plan may take; a job gets at least as much.
     pub run: Duration,
     pub options: &'c JobOptions,
+    pub engine: EngineOptions<'c>,
     pub content: Content,
 }
 
@@ -88,7 +116,7 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(
             "LAVA looks for a result in the last 4000 characters, which the rows of {cpus} CPUs \
-             may fill: use --smp {} or less, or --engine labgrid",
+             may fill: use --smp {} or less, or `cargo xtask lab labgrid`",
             monitors::CPUS_MAX
         );
     }
@@ -110,10 +138,10 @@ impl LabCell<'_> {
                 (vec![(file, data.clone())], None)
             }
         };
-        let names: &[&'static str] = match (self.names.engine, &qemu) {
-            (Engine::Lava, Some(_)) => &["job.yaml", "device.yaml", "device.jinja2"],
-            (Engine::Lava, None) => &["job.yaml"],
-            (Engine::Labgrid, _) => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
+        let names: &[&'static str] = match (self.engine, &qemu) {
+            (EngineOptions::Lava(_), Some(_)) => &["job.yaml", "device.yaml", "device.jinja2"],
+            (EngineOptions::Lava(_), None) => &["job.yaml"],
+            (EngineOptions::Labgrid(_), _) => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
         };
         for (name, text) in templates::render(names, &self.context(qemu)?)? {
             files.push((name.to_owned(), text.into_bytes()));
@@ -149,20 +177,20 @@ impl LabCell<'_> {
     fn context(&self, qemu: Option<Value>) -> Result<Value> {
         let (board, firmware) = (&self.names.board, &self.names.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu };
-        let of_engine = match self.names.engine {
-            Engine::Lava => self.for_lava()?,
-            Engine::Labgrid => {
+        let of_engine = match self.engine {
+            EngineOptions::Lava(options) => self.for_lava(options)?,
+            EngineOptions::Labgrid(options) => {
                 let suite = self.plan.scenarios.suite();
                 let scenarios: Vec<_> = suite.iter().map(|it| (it.tag(), it.name())).collect();
-                let (place, deny_skipped) = (&self.options.place, self.options.deny_skipped);
+                let (place, deny_skipped) = (&options.place, self.options.deny_skipped);
                 context! { place, deny_skipped, scenarios }
             }
         };
         Ok(context! { ..both, ..of_engine })
     }
 
-    fn for_lava(&self) -> Result<Value> {
-        let url = match &self.options.url {
+    fn for_lava(&self, options: &LavaOptions) -> Result<Value> {
+        let url = match &options.url {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
             None => file_url(&self.place.path)?,
         };
@@ -171,17 +199,17 @@ impl LabCell<'_> {
             (Content::Recovery(_), Some(lab)) => Some(lab),
             _ => bail!(
                 "{} has no [lab] in its board file, which says how LAVA gets files onto it: use \
-                 --engine labgrid",
+                 `cargo xtask lab labgrid`",
                 self.board.title
             ),
         };
         let usual = lab.map_or("qemu", |lab| &lab.device_type);
-        let device_type = self.options.device_type.as_deref().unwrap_or(usual);
+        let device_type = options.device_type.as_deref().unwrap_or(usual);
         let monitors = monitors::list(&self.plan, self.cpus, self.options.deny_skipped);
         Ok(context! {
             url,
             device_type,
-            tags => &self.options.tags,
+            tags => &options.tags,
             monitors => Serde(&monitors),
             recovery => RECOVERY,
             is_vemsd => lab.is_some_and(|lab| lab.deploy == Deploy::Vemsd),

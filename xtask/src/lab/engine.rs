@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// A lab engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Lava,
     Labgrid,

@@ -48,7 +48,7 @@ fn commands_are_refused_by_name() {
 #[test]
 fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     let scratch = material();
-    let said = scratch.refused("lab --variant coherency=hw --variant coherency=hw -o set");
+    let said = scratch.refused("lab lava --variant coherency=hw --variant coherency=hw -o set");
     assert!(said.contains("two cells are called"), "{said}");
     assert!(
         said.contains("name each --board and --variant once"),
@@ -148,7 +148,7 @@ fn help_is_no_error() {
 #[test]
 fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let scratch = boards_files();
-    let juno = "lab --board juno --payload payload.bin";
+    let juno = "lab lava --board juno --payload payload.bin";
     let force = format!("{juno} --force -o set --base");
     scratch.ours(&format!("{juno} -o set --base v=board.zip"));
     let both = format!("{juno} -o set --base new=board.zip --base v=board.zip");

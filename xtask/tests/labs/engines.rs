@@ -116,11 +116,11 @@ fn two_builds_by_both_engines_in_one_report() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path().join("set");
     let variants = "--variant coherency=hw --variant coherency=sw";
-    lab(&set, &format!("{SHORT} {variants}"));
-    lab(&set, &format!("{SHORT} --engine labgrid {variants}"));
+    lab("lava", &set, &format!("{SHORT} {variants}"));
+    lab("labgrid", &set, &format!("{SHORT} {variants}"));
     // The same machine as TF-A's own jobs see it: their monitor, and a device
     // as a server's dictionary makes it.
-    lab(&set, &format!("{SHORT} --name tftf"));
+    lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
     let mut run = tools.script("lab.sh");

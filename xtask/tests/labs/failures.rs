@@ -33,7 +33,7 @@ fn flash(text: &str, end: End) -> Vec<u8> {
 /// A cell whose board is that stub, and which is given ten seconds.
 fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     let plan = "--smp 2 --args only=psci_version_parallel";
-    lab(set, &format!("--engine {engine} --name {name} {plan}"));
+    lab(engine, set, &format!("--name {name} {plan}"));
     let cell = set.join(format!("{engine}-qemu-{name}"));
     fs::write(cell.join("firmware.bin"), flash(text, end)).expect("written");
     for file in ["job.yaml", "test_psci_bench.py"] {
@@ -118,14 +118,11 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     fs::write(&tree, tree_with(GicVersion::V3, "iterations=1")).expect("written");
     let (strict, lax) = (dir.path().join("strict"), dir.path().join("lax"));
     for engine in ["lava", "labgrid"] {
-        let skips = format!(
-            "--engine {engine} --name skips --args iterations=1 --dtb {}",
-            tree.display()
-        );
-        lab(&lax, &skips);
-        lab(&strict, &format!("{skips} --deny-skipped"));
+        let skips = format!("--name skips --args iterations=1 --dtb {}", tree.display());
+        lab(engine, &lax, &skips);
+        lab(engine, &strict, &format!("{skips} --deny-skipped"));
         let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
-        lab(&strict, &format!("--engine {engine} {whole}"));
+        lab(engine, &strict, whole);
     }
     said(tools.script("lab.sh").arg(&lax)).ends(0, "");
     let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
@@ -155,7 +152,7 @@ fn a_copy_and_an_engine_that_hangs() {
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path().join("set");
-    lab(&set, "--smp 2 --name old");
+    lab("lava", &set, "--smp 2 --name old");
     let (old, new) = (set.join("lava-qemu-old"), set.join("lava-qemu-new"));
     fs::create_dir(&new).expect("made");
     for file in crate::support::scratch::files(&old) {

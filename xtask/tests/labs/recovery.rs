@@ -135,7 +135,8 @@ fn all_but_the_fip_stays() {
     let odd = ["odd", "stored", "stream", "large", "ends", "lists"].map(|it| format!("{it}.zip"));
     for (number, file) in theirs.iter().chain(&odd).enumerate() {
         let name = format!("v{number}");
-        let line = format!("lab --board juno --payload payload.bin --base {name}={file} -o set");
+        let line =
+            format!("lab lava --board juno --payload payload.bin --base {name}={file} -o set");
         scratch.ours(&line);
         let new = format!("set/lava-juno-{name}/recovery.zip");
         python(&scratch, COMPARE, &[file, &new]);

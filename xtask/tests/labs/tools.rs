@@ -77,8 +77,8 @@ pub fn said(command: &mut Command) -> Said {
 }
 
 /// Writes a cell, or several, into `dir`.
-pub fn lab(dir: &Path, words: &str) {
-    let mut command = xtask(&["lab"]);
+pub fn lab(engine: &str, dir: &Path, words: &str) {
+    let mut command = xtask(&["lab", engine]);
     command.args(words.split_whitespace()).arg("-o").arg(dir);
     let said = said(&mut command);
     assert_eq!(said.code, 0, "{words}: {}", said.err);

@@ -18,21 +18,21 @@ fn expected() -> PathBuf {
 const CELLS: &[(&str, &str)] = &[
     (
         "lava-juno-v2.13",
-        "--board juno --base v2.13=board.zip --tags juno-r2,rack-1",
+        "lava --board juno --base v2.13=board.zip --tags juno-r2,rack-1",
     ),
-    ("lava-n1sdp-v2.13", "--board n1sdp --base v2.13=board.zip"),
+    (
+        "lava-n1sdp-v2.13",
+        "lava --board n1sdp --base v2.13=board.zip",
+    ),
     (
         "labgrid-juno-v2.13",
-        "--board juno --base v2.13=board.zip --engine labgrid",
+        "labgrid --board juno --base v2.13=board.zip",
     ),
     (
         "labgrid-hikey960-fip",
-        "--board hikey960 --base fip.bin --engine labgrid --place hi-1",
+        "labgrid --board hikey960 --base fip.bin --place hi-1",
     ),
-    (
-        "labgrid-rpi4-tf-a",
-        "--board rpi4 --engine labgrid --minutes 5",
-    ),
+    ("labgrid-rpi4-tf-a", "labgrid --board rpi4 --minutes 5"),
 ];
 
 #[test]
@@ -89,18 +89,16 @@ fn compare(cell: &Path, name: &str) {
 fn the_fip_in_a_cell_is_that_of_fip_build() {
     let scratch = boards_files();
     let base = "--board juno --payload payload.bin";
-    scratch.ours(&format!("lab {base} --base board.zip -o set"));
+    scratch.ours(&format!("lab lava {base} --base board.zip -o set"));
     let read = "import sys, zipfile\n\
                 fip = zipfile.ZipFile(sys.argv[1]).read('SOFTWARE/fip.bin')\n\
                 open('got.bin', 'wb').write(fip)";
     python(&scratch, read, &["set/lava-juno-board/recovery.zip"]);
     // The FIP is the one that `fip build` makes, with the end that the engine wants, or
     // that the user gives.
-    scratch.ours(&format!(
-        "lab {base} --base fip.bin --engine labgrid -o set"
-    ));
-    let mine = "--base mine=fip.bin --engine labgrid --args end=reset -o set";
-    scratch.ours(&format!("lab {base} {mine}"));
+    scratch.ours(&format!("lab labgrid {base} --base fip.bin -o set"));
+    let mine = "--base mine=fip.bin --args end=reset -o set";
+    scratch.ours(&format!("lab labgrid {base} {mine}"));
     for (end, file) in [
         ("off", "got.bin"),
         ("park", "set/labgrid-juno-fip/fip.bin"),

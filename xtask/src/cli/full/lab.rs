@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, anyhow, bail};
 use boards::device_tree;
 use boards::{BoardFile, PackageKind};
-use clap::Args;
+use clap::{Args, Subcommand};
 use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
@@ -20,7 +20,9 @@ use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
 use crate::cli::common::plan;
-use crate::lab::cell::{self, Content, JobOptions, LabCell};
+use crate::lab::cell::{
+    self, Content, EngineOptions, JobOptions, LabCell, LabgridOptions, LavaOptions,
+};
 use crate::lab::cell_folder::{self, CellFolder};
 use crate::lab::content::content;
 use crate::lab::{Engine, Names};
@@ -73,16 +75,41 @@ impl FromStr for NamedFile {
     }
 }
 
-/// Write jobs for LAVA or labgrid, by board and firmware.
-#[derive(Debug, Args)]
-#[command(after_help = "\
+/// An engine to write jobs for.
+#[derive(Debug, Subcommand)]
+pub enum LabVerb {
+    /// Write jobs for LAVA, by board and firmware.
+    #[command(after_help = "\
 Examples:
-  cargo xtask lab -o lab
-  cargo xtask lab --board juno --base v2.12=old.zip --base v2.13=new.zip -o lab
-  cargo xtask lab --variant coherency=hw --variant coherency=sw -o lab
+  cargo xtask lab lava -o lab
+  cargo xtask lab lava --board juno --base v2.12=a.zip --base v2.13=b.zip -o lab
+  cargo xtask lab lava --variant coherency=hw --variant coherency=sw -o lab
 
 Details: docs/labs.md")]
-pub struct LabArguments {
+    Lava {
+        #[command(flatten)]
+        cells: CellsArguments,
+        #[command(flatten)]
+        options: LavaOptions,
+    },
+    /// Write environments and tests for labgrid, by board and firmware.
+    #[command(after_help = "\
+Examples:
+  cargo xtask lab labgrid -o lab
+  cargo xtask lab labgrid --board hikey960 --base fip.bin --place rack-1 -o lab
+
+Details: docs/labs.md")]
+    Labgrid {
+        #[command(flatten)]
+        cells: CellsArguments,
+        #[command(flatten)]
+        options: LabgridOptions,
+    },
+}
+
+/// The cells to write, for any engine.
+#[derive(Debug, Args)]
+pub struct CellsArguments {
     /// Boards of platforms/.
     #[arg(
         long,
@@ -91,35 +118,25 @@ pub struct LabArguments {
         value_delimiter = ','
     )]
     pub board: Vec<String>,
-    /// Lab engine: lava or labgrid.
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        default_value = "lava",
-        hide_possible_values = true
-    )]
-    pub engine: Engine,
     /// Firmware for the payload; repeated, one job each.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
     /// QEMU: variant of TF-A; repeated, one job each.
-    #[arg(long, value_name = "K=V,…", conflicts_with = "base")]
+    #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
     /// QEMU: TF-A checkout to build, 2.12 or later.
-    #[arg(long, value_name = "DIR", conflicts_with = "base")]
+    #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// QEMU: fault in TF-A.
-    #[arg(long, value_name = "FAULT", value_parser = fault::check, conflicts_with = "base")]
+    #[arg(long, value_name = "FAULT", value_parser = fault::check)]
     pub fault: Option<String>,
     /// QEMU: count instructions instead of time.
-    #[arg(long, conflicts_with = "base")]
+    #[arg(long)]
     pub icount: bool,
     /// Name of the firmware in reports.
     #[arg(long, value_name = "NAME", value_parser = check_name)]
     pub name: Option<String>,
-    /// Contents of the payload's device tree. `end=` is as the engine needs it,
-    /// unless --args says otherwise; with --dtb, --args take the place of the
-    /// boot arguments in it.
+    /// Contents of the payload's device tree.
     #[command(flatten)]
     pub tree: TreeWish,
     /// Use this released payload instead of building one.
@@ -155,15 +172,22 @@ struct CellWish<'a> {
     place: CellFolder,
 }
 
-pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
+pub(super) fn run(verb: &LabVerb) -> Result<u8> {
+    match verb {
+        LabVerb::Lava { cells, options } => write_cells(cells, EngineOptions::Lava(options)),
+        LabVerb::Labgrid { cells, options } => write_cells(cells, EngineOptions::Labgrid(options)),
+    }
+}
+
+fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let args = with_end(arguments)?;
+    let args = with_end(arguments, engine.engine())?;
     let plan = plan(Some(&args))?;
     let boards = arguments.board.iter();
     let boards = boards.map(|name| boards::load(name));
     let boards = boards.collect::<Result<Vec<_>>>()?;
     check(arguments, &boards)?;
-    let wishes = wishes(arguments, &boards)?;
+    let wishes = wishes(arguments, engine.engine(), &boards)?;
     let tree = TreeWish {
         args: Some(args),
         ..arguments.tree.clone()
@@ -174,7 +198,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     for wish in wishes {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());
-        let cell = cell(&workspace, arguments, wish, &tree, plan)?;
+        let cell = cell(&workspace, (arguments, engine), wish, &tree, plan)?;
         if let Content::Loose(_) = &cell.content {
             let package = package::package(board)?;
             let (file, install) = (&package.file, &package.install);
@@ -189,17 +213,20 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
 }
 
 /// Returns the cells, each with a name and a place of its own.
-fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [BoardFile]) -> Result<Vec<CellWish<'a>>> {
+fn wishes<'a>(
+    arguments: &'a CellsArguments,
+    engine: Engine,
+    boards: &'a [BoardFile],
+) -> Result<Vec<CellWish<'a>>> {
     let mut wishes = Vec::new();
     for board in boards {
         for (usual, source) in sources(arguments, board)? {
             let firmware = arguments.name.as_deref().unwrap_or(&usual);
             let firmware = check_name(firmware)
                 .map_err(|why| anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
-            let (engine, board_name) = (arguments.engine, board.name.clone());
             let names = Names {
                 engine,
-                board: board_name,
+                board: board.name.clone(),
                 firmware,
             };
             let place = CellFolder::of(&arguments.output, &names, arguments.force)?;
@@ -228,7 +255,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [BoardFile]) -> Result<Ve
 /// Builds what the board of a cell starts from.
 fn cell<'a>(
     workspace: &Workspace,
-    arguments: &'a LabArguments,
+    (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
     wish: CellWish<'a>,
     tree: &TreeWish,
     plan: Plan,
@@ -246,7 +273,7 @@ fn cell<'a>(
             .smp
             .map_or_else(|| board.default_cpus(), Ok)?,
     };
-    cell::check(arguments.engine, &plan, cpus)?;
+    cell::check(engine.engine(), &plan, cpus)?;
     let run = timeout::timeout(cpus, &plan);
     let image = || {
         let released = image::released("--payload", arguments.payload.as_deref())?;
@@ -268,7 +295,7 @@ fn cell<'a>(
             ..RunSpec::default()
         })?)),
         CellFirmware::Given(base) => {
-            let of = (board, arguments.engine);
+            let of = (board, engine.engine());
             content(workspace, of, base, arguments.nt_fw_key.as_deref(), image)?
         }
         CellFirmware::None => Content::Loose(image()?),
@@ -281,24 +308,25 @@ fn cell<'a>(
         cpus,
         run,
         options: &arguments.job,
+        engine,
         content,
     })
 }
 
 /// Returns the boot arguments, with the end that the engine needs.
-fn with_end(arguments: &LabArguments) -> Result<String> {
+fn with_end(arguments: &CellsArguments, engine: Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
     // A word that is wrong is named as the user has written it.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
-    let end = format!("end={}", arguments.engine.end());
+    let end = format!("end={}", engine.end());
     if !words.iter().any(|word| word.starts_with("end=")) {
         words.push(&end);
     }
     Ok(words.join(" "))
 }
 
-fn check(arguments: &LabArguments, boards: &[BoardFile]) -> Result<()> {
+fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
     if let Some(twice) = arguments.board.iter().duplicates().next() {
         bail!("--board {twice}: named twice");
     }
@@ -306,17 +334,6 @@ fn check(arguments: &LabArguments, boards: &[BoardFile]) -> Result<()> {
         bail!(
             "--base: with several files there can be one --board: call this again for the others"
         );
-    }
-    let (job, ours) = (&arguments.job, arguments.engine);
-    for (engine, option, is_given) in [
-        (Engine::Lava, "--url", job.url.is_some()),
-        (Engine::Lava, "--device-type", job.device_type.is_some()),
-        (Engine::Lava, "--tags", !job.tags.is_empty()),
-        (Engine::Labgrid, "--place", job.place.is_some()),
-    ] {
-        if is_given && engine != ours {
-            bail!("{option} is about {engine}, and this is for {ours}");
-        }
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
         bail!("--nt-fw-key signs BL33 of a FIP, and there is no --base with one");
@@ -330,7 +347,7 @@ fn check(arguments: &LabArguments, boards: &[BoardFile]) -> Result<()> {
 
 /// Returns the sources of firmware for `board`, a cell each, and their usual names.
 fn sources<'a>(
-    arguments: &'a LabArguments,
+    arguments: &'a CellsArguments,
     board: &BoardFile,
 ) -> Result<Vec<(String, CellFirmware<'a>)>> {
     let (name, title) = (&board.name, &board.title);

@@ -28,7 +28,7 @@ use self::efi::EfiArguments;
 use self::fip::verbs::FipVerb;
 use self::fuzz::FuzzArguments;
 use self::image::ImageArguments;
-use self::lab::LabArguments;
+use self::lab::LabVerb;
 use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
@@ -76,7 +76,20 @@ Example:
     Reports(ReportVerb),
     Profile(ProfileArguments),
     Ledger(LedgerArguments),
-    Lab(LabArguments),
+    /// Write jobs for LAVA or labgrid, by board and firmware.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
+Examples:
+  cargo xtask lab lava -o lab
+  docs/ci/lab.sh lab              # runs the jobs that QEMU has, here
+  cargo xtask matrix lab          # their results, side by side
+
+Details: docs/labs.md")]
+    Lab {
+        /// The engine.
+        #[command(subcommand)]
+        verb: LabVerb,
+    },
     Verify(VerifyArguments),
     Fuzz(FuzzArguments),
 }
@@ -95,7 +108,7 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Reports(verb) => verb.run(),
         FullVerb::Profile(arguments) => profile::run(&arguments),
         FullVerb::Ledger(arguments) => ledger::run(&arguments),
-        FullVerb::Lab(arguments) => lab::run(&arguments),
+        FullVerb::Lab { verb } => lab::run(&verb),
         FullVerb::Verify(arguments) => verify::run(&arguments),
         FullVerb::Fuzz(arguments) => fuzz::run(&arguments),
     }
