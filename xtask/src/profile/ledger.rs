@@ -258,7 +258,7 @@ impl LedgerBench {
             let figure = selected.of(&entry);
             if place == 0 && entry.failure.is_none() && figure.is_none() {
                 let (name, known) = (&selected.figure, entry.figures.keys().join(", "));
-                bail!("--bisect {name}: there is no such figure; there are {known}");
+                bail!("{name}: there is no such figure; there are {known}");
             }
             entries.insert(place, entry);
             Ok(figure)

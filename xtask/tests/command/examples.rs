@@ -20,6 +20,7 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("soak", "boots QEMU"),
     ("profile", "boots QEMU"),
     ("ledger", "builds TF-A, and boots QEMU"),
+    ("bisect", "builds TF-A, and boots QEMU"),
     ("verify", "boots QEMU"),
     ("lab", "builds TF-A, or needs a board's own firmware"),
     ("test", "runs all tests, this one too"),

@@ -17,8 +17,9 @@ use crate::log::LoggedRun;
 /// Arguments of `overhead`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example:
+Examples:
   {program} overhead pmf.log plain.log
+  {program} overhead pmf.log plain.log > overhead.txt
 
 Details: docs/overhead.md")]
 pub struct OverheadArguments {

@@ -27,7 +27,7 @@ pub enum ReportVerb {
     Overhead(OverheadArguments),
     /// Write a board's figures and its page into TF-A's documentation.
     Publish(PublishArguments),
-    /// Check what a published page prints by its own tables.
+    /// Check the changes on a published page against its tables.
     Audit(AuditArguments),
     /// Log a board's run from a serial port, and report it at its end.
     Follow(FollowArguments),

@@ -1,6 +1,8 @@
 //! The verbs of the full program, one file each, and the option of `qemu` that reads a log.
 
+mod bisect;
 mod boards;
+mod commits;
 pub(super) mod deny_skipped;
 mod efi;
 mod fip;
@@ -23,6 +25,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use report::cli::ReportVerb;
 
+use self::bisect::BisectArguments;
 use self::boards::BoardsArguments;
 use self::efi::EfiArguments;
 use self::fip::verbs::FipVerb;
@@ -64,8 +67,11 @@ Details: docs/fip.md")]
     /// Make device trees.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
-Example:
-  cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb")]
+Examples:
+  cargo xtask tree from-acpi /sys/firmware/acpi/tables
+  cargo xtask tree from-acpi tables -o board.dtb
+
+Details: docs/efi.md")]
     Tree {
         /// The verb of the tree.
         #[command(subcommand)]
@@ -76,6 +82,7 @@ Example:
     Reports(ReportVerb),
     Profile(ProfileArguments),
     Ledger(LedgerArguments),
+    Bisect(BisectArguments),
     /// Write jobs for LAVA or labgrid, by board and firmware.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -108,6 +115,7 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Reports(verb) => verb.run(),
         FullVerb::Profile(arguments) => profile::run(&arguments),
         FullVerb::Ledger(arguments) => ledger::run(&arguments),
+        FullVerb::Bisect(arguments) => bisect::run(&arguments),
         FullVerb::Lab { verb } => lab::run(&verb),
         FullVerb::Verify(arguments) => verify::run(&arguments),
         FullVerb::Fuzz(arguments) => fuzz::run(&arguments),

@@ -50,6 +50,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["--format speedscope has no place for --against"]),
     ("profile --against stub", &["stub"]),
     ("ledger A..B", &["name the checkout of TF-A by --tf-a DIR"]),
+    ("bisect susp_deep_serial:entry A..B", &["name the checkout of TF-A by --tf-a DIR"]),
     ("ledger A..B --tf-a .", &["this is no checkout: there is no .git in it"]),
     ("qemu --firmware kvm --variant pmf=off", &["--variant is about TF-A"]),
     ("qemu --firmware kvm --tf-a /", &["--tf-a is about TF-A"]),

@@ -50,8 +50,9 @@ Example:
     },
     /// Write each image of a FIP to a file, named by its option or its UUID.
     #[command(after_help = "\
-Example:
-  cargo xtask fip unpack fip.bin --out images")]
+Examples:
+  cargo xtask fip unpack fip.bin --out images
+  cargo xtask fip unpack fip.bin --out images --force")]
     Unpack {
         /// File to read.
         #[arg(value_name = "FIP")]
@@ -65,8 +66,9 @@ Example:
     },
     /// Add or replace images of a FIP, or change its layout.
     #[command(after_help = format!("\
-Example:
+Examples:
   cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin
+  cargo xtask fip update fip.bin --align 512
 
 {}
 Details: docs/fip.md", options_help(true)))]
@@ -87,8 +89,10 @@ Details: docs/fip.md", options_help(true)))]
     },
     /// Take images out of a FIP.
     #[command(after_help = format!("\
-Example:
+Examples:
   cargo xtask fip remove fip.bin --nt-fw --out new.bin
+  cargo xtask fip remove fip.bin \\
+      --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e
 
 {}
 Details: docs/fip.md", options_help(false)))]
