@@ -116,7 +116,7 @@ fn bare() -> Vec<u8> {
 /// those of the PMU only with one.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
-    assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number() as u8));
+    assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number()));
     let timer = (facts.counter, facts.timer, facts.timer_intid);
     let intid = IntId::new(27);
     assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, intid));

@@ -217,7 +217,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         },
         exception_level: registers::exception_level(),
         e2h: registers::has_fixed_e2h(),
-        gic: waiter.gic.version().unwrap_or(0),
+        gic: waiter.gic.version(),
         conduit: path.conduit(),
         psci_version: answers.psci_version,
         smccc: answers.smccc.map(u32::from),

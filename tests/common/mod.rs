@@ -248,10 +248,11 @@ impl Log {
         self.run.facts.as_ref().expect("a record of the machine")
     }
 
-    /// Exception level, conduit and GIC.
-    pub fn machine(&self) -> (u8, Conduit, u8) {
+    /// Exception level, conduit and the GIC's version; 0 without a GIC.
+    pub fn machine(&self) -> (u8, Conduit, u32) {
         let facts = self.facts();
-        (facts.exception_level, facts.conduit, facts.gic)
+        let gic = facts.gic.map_or(0, GicVersion::number);
+        (facts.exception_level, facts.conduit, gic)
     }
 
     /// The parts of a scenario: one for each method and helper.

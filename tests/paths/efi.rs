@@ -44,7 +44,7 @@ pub fn edk2(properties: &str) -> Machine {
 }
 
 /// Each way that EDK2 describes a machine, with GIC and exception level.
-const MACHINES: [(&str, u8, &str, u8, Conduit); 6] = [
+const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
     ("off", 3, "off", 1, Conduit::Hvc),

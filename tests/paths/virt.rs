@@ -248,7 +248,7 @@ fn a_tree_without_a_gic() {
     // CPU_OFF for each sample, at least.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
-    assert_eq!(log.facts().gic, 0);
+    assert_eq!(log.facts().gic, None);
     assert_eq!(log.metric(CpuOffSerial, Metric::TurnOn).len(), 3);
     assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }

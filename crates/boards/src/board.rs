@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use hardware::board::{Mpidr, Region};
+use hardware::board::{GicVersion, Mpidr, Region};
 use hardware::image::Conduit;
 use serde::Deserialize;
 
-use super::devices::{Frame, GicChoice, GicVersion, Timer, UartEntry, WatchdogEntry};
+use super::devices::{Frame, GicChoice, Timer, UartEntry, WatchdogEntry};
 use super::firmware::{Firmware, yes};
 use super::lab::Lab;
 use super::package::Package;

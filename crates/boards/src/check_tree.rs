@@ -1,10 +1,11 @@
 //! The check of a board file by the payload's own reader, which gets the trees that are made
 //! of the file.
 
+use hardware::board::GicVersion;
+
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
-use super::devices::GicVersion;
 use super::firmware::StateEntry;
 
 /// The keys of a board file that an error of the reader is about, by the error's beginning.

@@ -7,12 +7,12 @@
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
 use device_tree::{TreeNode, check_bootargs};
-use hardware::board::{self as payload, ADDRESSES, GICR, Region};
+use hardware::board::{self as payload, ADDRESSES, GICR, GicVersion, Region};
 use hardware::devices::uart::registers;
 use hardware::image::Conduit;
 
 use super::board::{BoardFile, Reserved};
-use super::devices::{GicChoice, GicV3, GicVersion, WatchdogEntry};
+use super::devices::{GicChoice, GicV3, WatchdogEntry};
 use super::firmware::StateEntry;
 
 /// The choices of a board that a tree describes.

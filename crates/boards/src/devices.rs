@@ -1,8 +1,6 @@
 //! The devices of a board file: UART, timers, interrupt controller, watchdog.
 
-use std::str::FromStr;
-
-use hardware::board::{IntId, Region};
+use hardware::board::{GicVersion, IntId, Region};
 use hardware::devices::uart::Layout;
 use hardware::image::{self, UartKind};
 use hardware::spec::counter::CounterErratum;
@@ -81,41 +79,6 @@ pub struct Frame {
     pub control: Region,
     /// The frame's number in CNTCTLBase.
     pub number: u32,
-}
-
-/// The version of the interrupt controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "u32")]
-pub enum GicVersion {
-    /// GICv2.
-    V2 = 2,
-    /// GICv3.
-    V3 = 3,
-}
-
-impl GicVersion {
-    /// Returns 2 or 3.
-    pub fn number(self) -> u32 {
-        self as u32
-    }
-}
-
-impl TryFrom<u32> for GicVersion {
-    type Error = &'static str;
-
-    fn try_from(number: u32) -> Result<Self, Self::Error> {
-        let mut all = [Self::V2, Self::V3].into_iter();
-        all.find(|it| it.number() == number)
-            .ok_or("2 or 3 is needed")
-    }
-}
-
-impl FromStr for GicVersion {
-    type Err = &'static str;
-
-    fn from_str(digit: &str) -> Result<Self, Self::Err> {
-        Self::try_from(digit.parse::<u32>().map_err(|_| "2 or 3 is needed")?)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -38,13 +38,14 @@ mod read;
 mod tests;
 mod texts;
 
+pub use hardware::board::GicVersion;
 pub use hardware::image::Conduit;
 pub use hardware::spec::psci::StateFormat;
 pub use uuid::Uuid;
 
 pub use self::board::{BoardFile, Qemu, Verified};
 pub use self::describe::{describe, table};
-pub use self::devices::{Frame, GicVersion};
+pub use self::devices::Frame;
 pub use self::firmware::{Firmware, Pmf, StateEntry, Stock};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::package::{ExtraFip, Package, PackageBlob, PackageKind};

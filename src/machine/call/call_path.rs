@@ -6,6 +6,7 @@ use core::sync::atomic::AtomicU64;
 use aarch64_cpu::registers::MIDR_EL1;
 use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
+use hardware::spec::counter_value::CounterValue;
 use run::measure::Counter;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
 
@@ -37,13 +38,13 @@ unsafe extern "C" {
 
 #[derive(Clone, Copy)]
 pub struct TimedCall {
-    /// Counter before the call; 0 where an erratum spoiled the read.
-    pub before: u64,
+    /// Counter before the call; None where an erratum spoiled the read.
+    pub before: Option<CounterValue>,
     /// Counter after it, likewise; for a CPU that returned through the entry point, in
     /// its first instruction there.
-    pub after: u64,
-    /// The call's X0; 0 when it did not return.
-    pub x0: u64,
+    pub after: Option<CounterValue>,
+    /// The low word of the call's X0; None when it did not return.
+    pub code: Option<i32>,
     pub back: Return,
 }
 
@@ -184,7 +185,9 @@ impl CallPath {
         self.read(&raw)
     }
 
-    pub fn empty_region_ticks(self) -> u64 {
+    /// Returns the ticks of a timed region without a call in it; None where an erratum
+    /// spoiled a read.
+    pub fn empty_region_ticks(self) -> Option<u64> {
         let empty = match self {
             Self::Smc => empty_smc,
             Self::SmcTwice(_) => empty_smc_twice,
@@ -194,7 +197,7 @@ impl CallPath {
         // SAFETY: timed.S writes the six words of RawCall and nothing else.
         unsafe { empty(&mut raw) };
         let call = self.read(&raw);
-        call.after - call.before
+        Some(call.after?.since(call.before?))
     }
 
     /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is in
@@ -217,24 +220,25 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Selects the right one of two reads; 0 where an erratum may have spoiled both.
-    pub fn select_read(self, reads: [u64; 2]) -> u64 {
-        match self {
-            Self::SmcTwice(erratum) => erratum.choose(reads).unwrap_or(0),
+    /// Selects the right one of two reads; None where an erratum may have spoiled both.
+    pub fn select_read(self, reads: [u64; 2]) -> Option<CounterValue> {
+        CounterValue::new(match self {
+            Self::SmcTwice(erratum) => erratum.choose(reads)?,
             Self::Smc | Self::Hvc => reads[0],
-        }
+        })
     }
 
     fn read(self, raw: &RawCall) -> TimedCall {
+        let back = match raw.back {
+            0 => Return::FellThrough,
+            1 => Return::Resumed,
+            _ => Return::WrongContext,
+        };
         TimedCall {
             before: self.select_read(raw.before),
             after: self.select_read(raw.after),
-            x0: raw.x0,
-            back: match raw.back {
-                0 => Return::FellThrough,
-                1 => Return::Resumed,
-                _ => Return::WrongContext,
-            },
+            code: (back == Return::FellThrough).then_some(raw.x0 as u32 as i32),
+            back,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Loops of one operation, in assembly (`operation_loop.S`).
 
+use hardware::board::GicVersion;
 use hardware::image::Conduit;
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
-use run::measure::{Operation, Outcome};
+use run::measure::{End, Operation, Outcome};
+use smccc::error::SUCCESS;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::cycle_counter::{self, CycleCounter};
@@ -27,6 +30,23 @@ struct RawLoop {
     cycles: [u64; 2],
     x0: u64,
     left: u64,
+}
+
+impl RawLoop {
+    /// Returns the end of a loop of `operation`, and the code of its last call. A loop of
+    /// timestamps is given up if the last could not be read.
+    fn end_of(&self, operation: Operation) -> (End, Option<i32>) {
+        let last = self.x0 as u32 as i32;
+        match operation {
+            _ if self.left != 0 => (End::GaveUp, None),
+            Operation::Call(_) => (End::Returned, Some(last)),
+            Operation::ReadStamp if last != SUCCESS => (End::GaveUp, None),
+            Operation::Nothing
+            | Operation::SelfSgi
+            | Operation::SysregRead
+            | Operation::ReadStamp => (End::Returned, None),
+        }
+    }
 }
 
 unsafe extern "C" {
@@ -66,7 +86,7 @@ fn find_loop(
             (body, [function.into(), 0, 0, 0])
         }
         Operation::SelfSgi => {
-            let is_v2 = waiter.gic.version() == Some(2);
+            let is_v2 = waiter.gic.version() == Some(GicVersion::V2);
             let body: Body = if is_v2 { loop_sgi_v2 } else { loop_sgi_v3 };
             let [value, sgir, iar] = waiter.gic.own_sgi(own)?;
             (body, [value, sgir, iar, POLLS])
@@ -84,21 +104,19 @@ fn find_loop(
     })
 }
 
-/// Repeats an operation so many times from `outcome.start` on. The code is the low word of
-/// the last call's X0; 0 of an operation that is no call, and -1 of one that this CPU does
-/// not have or that was given up.
+/// Repeats an operation so many times from `start` on.
 pub fn repeat(
     (operation, count): (Operation, u32),
     waiter: &Waiter,
     own: &GicCpu,
     pmf: Result<Interface, ReadError>,
-    outcome: Outcome,
+    (start, outcome): (u64, Outcome),
 ) -> Outcome {
     let (path, timer) = (waiter.path, waiter.timer);
     let Some((body, arguments)) = find_loop(operation, waiter, own, pmf) else {
-        let now = waiter.now();
+        let now = CounterValue::new(waiter.now());
         return Outcome {
-            code: -1,
+            end: End::GaveUp,
             before: now,
             after: now,
             ..outcome
@@ -122,9 +140,9 @@ pub fn repeat(
     let waits_for_sgi = operation == Operation::SelfSgi;
     if waits_for_sgi {
         // The timer ends a wait for an SGI that does not arrive.
-        timer.arm(outcome.start + waiter.ticks_of_us(SGI_PATIENCE_US));
+        timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
-    path.spin_until(outcome.start);
+    path.spin_until(start);
     // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
     // the callee-saved registers. find_loop() chose a loop of operation_loop.S with the
     // arguments that it needs and an operation that this CPU has; the region that
@@ -138,13 +156,10 @@ pub fn repeat(
         cycle_counter.stop();
     }
     let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
-    let is_call = matches!(operation, Operation::Call(_) | Operation::ReadStamp);
+    let (end, code) = raw.end_of(operation);
     Outcome {
-        code: match (raw.left, is_call) {
-            (0, true) => raw.x0 as u32 as i32,
-            (0, false) => 0,
-            _ => -1,
-        },
+        end,
+        code,
         before: path.select_read(raw.before),
         after: path.select_read(raw.after),
         cycles: cycle_counter.map(|_| cycles),

@@ -17,19 +17,19 @@ pub fn measure_overheads(
     Overheads {
         counter: least(&mut || {
             let before = path.now();
-            path.now() - before
+            Some(path.now() - before)
         }),
         empty: least(&mut || path.empty_region_ticks()),
         pmf_read: pmf.ok().map(|pmf| {
             least(&mut || {
                 let before = path.now();
                 let _ = firmware::read_timestamp(pmf, own, Stamp::EnterPsci);
-                path.now() - before
+                Some(path.now() - before)
             })
         }),
     }
 }
 
-fn least(once: &mut dyn FnMut() -> u64) -> u64 {
-    (0..TRIES).map(|_| once()).min().unwrap_or(0)
+fn least(once: &mut dyn FnMut() -> Option<u64>) -> u64 {
+    (0..TRIES).filter_map(|_| once()).min().unwrap_or(0)
 }

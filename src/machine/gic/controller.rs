@@ -6,7 +6,7 @@
 
 use core::sync::atomic::Ordering;
 
-use hardware::board::{Gic as Description, IntId, Region};
+use hardware::board::{Gic as Description, GicVersion, IntId, Region};
 use hardware::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
@@ -69,12 +69,13 @@ impl GicDriver {
         })
     }
 
-    /// Returns 2 or 3; None without a GIC.
-    pub fn version(&self) -> Option<u8> {
+    /// Returns the version; None without a GIC.
+    #[inline(never)]
+    pub fn version(&self) -> Option<GicVersion> {
         match self {
             Self::Absent => None,
-            Self::V2(_) => Some(2),
-            Self::V3(_) => Some(3),
+            Self::V2(_) => Some(GicVersion::V2),
+            Self::V3(_) => Some(GicVersion::V3),
         }
     }
 

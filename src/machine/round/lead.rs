@@ -5,6 +5,7 @@ use core::cell::Cell;
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::image::BootStage;
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use run::measure::order::{Order, OrderBook};
 use run::measure::{
@@ -258,7 +259,7 @@ impl Lead {
                 continue;
             }
             match self.turn_on(cpu, order, deadline) {
-                Ok(turned_on) => outcome.turned_on = turned_on,
+                Ok(turned_on) => outcome.turned_on = CounterValue::new(turned_on),
                 Err(loss) => self.note(&orders.round, cpu, Err(loss), outcomes),
             }
         }
@@ -341,7 +342,7 @@ impl Lead {
             let off = self.wait_off(cpu, round.action, deadline);
             let off = off.and_then(|seen_off| {
                 let taken = take_outcome(cpu, round, outcomes);
-                taken.ok_or(OFF_TOO_EARLY)?.seen_off = seen_off;
+                taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_off);
                 Ok(seen_off)
             });
             self.note(
@@ -382,7 +383,7 @@ fn take_outcome<'o>(
     *own = Outcome {
         turned_on,
         quiet_until: match round.action.measures_arrival() {
-            true => turned_on + round.quiet,
+            true => turned_on.map(|turned_on| turned_on + round.quiet),
             false => outcome.quiet_until,
         },
         ..outcome

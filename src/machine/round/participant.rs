@@ -2,7 +2,8 @@
 
 use core::sync::atomic::Ordering;
 
-use hardware::board::{CpuIndex, NoFrame};
+use hardware::board::{CpuIndex, GicVersion, NoFrame};
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError};
 use hardware::spec::stat::{Rise, Statistics};
 use run::measure::order::{Order, SgiTargets};
@@ -75,7 +76,9 @@ impl Participant {
         if gic.version().is_some() && !is_proven.load(Ordering::Relaxed) {
             if !self.parts.waiter.proves_timer() {
                 return Err(match gic.version() {
-                    Some(2) if registers::has_gic_registers() => GicError::OtherGic(timer.intid),
+                    Some(GicVersion::V2) if registers::has_gic_registers() => {
+                        GicError::OtherGic(timer.intid)
+                    }
                     _ => GicError::SilentTimer(timer.intid),
                 });
             }
@@ -117,43 +120,47 @@ impl Participant {
             Action::Expire => self.observe_timer(order, start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: End::ReadBack,
-                after: self.parts.waiter.now(),
+                after: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
             Action::Version | Action::Repeat { .. } | Action::Off | Action::OnOff => {
                 match start() {
-                    Some(start) => self.call_at(order, Outcome { start, ..outcome }),
+                    Some(at) => {
+                        let start = CounterValue::new(at);
+                        self.call_at(order, at, Outcome { start, ..outcome })
+                    }
                     None => outcome,
                 }
             }
         }
     }
 
-    /// Executes an order that is one call, or a loop of one, at `outcome.start`.
-    fn call_at(&self, order: &Order, mut outcome: Outcome) -> Outcome {
+    /// Executes an order that is one call, or a loop of one, at `start`.
+    fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
-        outcome.end = End::Returned;
         if let Action::Repeat { operation, count } = order.action {
             let (own, pmf) = (&self.channel.gic, self.parts.pmf);
-            return operation_loop::repeat((operation, count), waiter, own, pmf, outcome);
+            return operation_loop::repeat((operation, count), waiter, own, pmf, (start, outcome));
         }
-        waiter.path.spin_until(outcome.start);
+        waiter.path.spin_until(start);
         if order.action.turns_off() {
             // CPU_OFF, which does not return, follows the outcome. The lead does not look
             // at the CPU from this instant on; or polls AFFINITY_INFO from before it on.
             return Outcome {
                 end: End::WentOff,
-                due: outcome.start + order.times.wake_due_after,
-                before: waiter.now(),
+                due: CounterValue::new(start + order.times.wake_due_after),
+                before: CounterValue::new(waiter.now()),
                 ..outcome
             };
         }
         let call = waiter.path.time_call(PSCI_VERSION);
-        outcome.quiet_until = self.wait_until_quiet_ends(order, outcome.start);
+        let quiet_until = self.wait_until_quiet_ends(order, start);
         self.add_timestamps(Outcome {
-            code: call.x0 as u32 as i32,
+            end: End::Returned,
+            code: call.code,
             before: call.before,
             after: call.after,
+            quiet_until: CounterValue::new(quiet_until),
             ..outcome
         })
     }
@@ -190,9 +197,10 @@ impl Participant {
             return outcome;
         };
         let call_at = start + order.times.call_after;
-        outcome.start = call_at;
-        outcome.due = start + order.times.wake_due_after;
-        if !self.arm_wake_up(order, start, outcome.due) {
+        let due = start + order.times.wake_due_after;
+        outcome.start = CounterValue::new(call_at);
+        outcome.due = CounterValue::new(due);
+        if !self.arm_wake_up(order, start, due) {
             outcome.end = End::Pending;
             return outcome;
         }
@@ -255,20 +263,20 @@ impl Participant {
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
         let quiet_until = self.wait_until_quiet_ends(order, start);
         let times = &order.times;
-        let is_late = times.own_timer_after > times.wake_due_after
-            && call.after >= start + times.own_timer_after;
+        let own_timer_at = CounterValue::new(start + times.own_timer_after);
+        let is_late = times.own_timer_after > times.wake_due_after && call.after >= own_timer_at;
         let outcome = self.add_timestamps(Outcome {
-            due: sgi_sent_at.unwrap_or(outcome.due),
+            due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
             end: match call.back {
                 Return::WrongContext => End::WrongContext,
                 _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => End::NotRung,
                 Return::Resumed => End::Resumed,
                 Return::FellThrough => End::Returned,
             },
-            code: call.x0 as u32 as i32,
+            code: call.code,
             before: call.before,
             after: call.after,
-            quiet_until,
+            quiet_until: CounterValue::new(quiet_until),
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);

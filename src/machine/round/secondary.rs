@@ -1,5 +1,6 @@
 //! A CPU that is not the lead: on by CPU_ON, executes its orders, powers off.
 
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use run::measure::order::Order;
 use run::measure::{After, Outcome};
@@ -33,13 +34,12 @@ pub extern "C" fn secondary_main(
     own.set_up_again();
     let mut entered = parts.waiter.path.select_read([first, second]);
     while let Some(order) = own.wait_for_lead(|| channel.handover.order()) {
-        execute_next_order(own, &order, entered);
-        entered = 0;
+        execute_next_order(own, &order, entered.take());
     }
     power_off_for_good(own)
 }
 
-fn execute_next_order(own: Participant, order: &Order, entered: u64) {
+fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterValue>) {
     let handover = &own.channel.handover;
     // ReadBack concerns one CPU alone: it has no start.
     let outcome = own.execute_order(order, &mut || {

@@ -5,6 +5,7 @@ use core::arch::global_asm;
 use core::ffi::c_void;
 
 use hardware::board::IntId;
+use hardware::spec::counter_value::CounterValue;
 use run::measure::{End, Outcome, Tally, Window};
 use run::plan::Load;
 
@@ -60,10 +61,8 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let now = handler.path.now();
     // If an erratum spoiled both reads, the handler's own, later read is used. The figure is
     // then too large by the instructions in between.
-    let entry = match handler.path.select_read([first, second]) {
-        0 => now,
-        entry => entry,
-    };
+    let entry = handler.path.select_read([first, second]);
+    let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
         return tally.spurious().is_none();
     };
@@ -124,7 +123,7 @@ fn make_load(
     load_until(waiter, channel, load, &work, until);
     Outcome {
         end: End::Returned,
-        start,
+        start: CounterValue::new(start),
         ..Outcome::default()
     }
 }
@@ -143,7 +142,7 @@ fn measure_timer(
     };
     let outcome = Outcome {
         end: End::Returned,
-        start,
+        start: CounterValue::new(start),
         ..Outcome::default()
     };
     // The interrupt of the last nap may still be pending.
@@ -169,7 +168,7 @@ fn measure_timer(
     };
     take_interrupts(handler, waiter, channel, &work, first_expiry, give_up_at);
     Outcome {
-        after: waiter.now(),
+        after: CounterValue::new(waiter.now()),
         ..outcome
     }
 }

@@ -7,8 +7,8 @@ use hardware::spec::counter::CounterErratum;
 use super::{BOARD, all_boards, load};
 use crate::board::Reserved;
 use crate::device_tree::{Choices, build, machine};
-use crate::devices::{GicVersion, WatchdogEntry};
-use crate::{BoardFile, StateFormat, parse};
+use crate::devices::WatchdogEntry;
+use crate::{BoardFile, GicVersion, StateFormat, parse};
 
 /// Returns the made-up board with a change of its file.
 fn made_up(from: &str, to: &str) -> BoardFile {

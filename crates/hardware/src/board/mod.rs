@@ -31,6 +31,7 @@ pub use self::timers::{FRAMES, TimerFrame, TimerPpis};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};
+pub use crate::spec::gic_version::GicVersion;
 pub use crate::spec::int_id::IntId;
 pub use crate::spec::mpidr::Mpidr;
 pub use crate::spec::region::{ADDRESSES, Region};

@@ -3,6 +3,8 @@
 
 pub mod caches;
 pub mod counter;
+pub mod counter_value;
+pub mod gic_version;
 pub mod int_id;
 pub mod mpidr;
 pub mod pmf;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::board::{CpuIndex, IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
+use hardware::board::{CpuIndex, GicVersion, IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use hardware::image::Conduit;
 use hardware::spec::caches::Caches;
 use hardware::spec::counter::CounterErratum;
@@ -109,8 +109,9 @@ pub struct Facts {
     pub exception_level: u8,
     /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
     pub e2h: bool,
-    /// GIC architecture version, 2 or 3; 0 without a GIC, and so without wake-ups.
-    pub gic: u8,
+    /// The GIC; None without one, and so without wake-ups.
+    #[serde(with = "gic_number")]
+    pub gic: Option<GicVersion>,
     /// The conduit in use.
     pub conduit: Conduit,
     /// PSCI_VERSION's answer.
@@ -149,6 +150,30 @@ pub struct Facts {
     pub zero: bool,
     /// Costs of measuring.
     pub overheads: Overheads,
+}
+
+/// A GIC by its version, 2 or 3, and 0 for none, as records have it; for serde's `with`.
+mod gic_number {
+    use super::{Deserialize, GicVersion, Serialize as _};
+    use serde::{Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(
+        gic: &Option<GicVersion>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        gic.map_or(0, GicVersion::number).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<GicVersion>, D::Error> {
+        match u32::deserialize(from)? {
+            0 => Ok(None),
+            number => GicVersion::try_from(number)
+                .map(Some)
+                .map_err(D::Error::custom),
+        }
+    }
 }
 
 impl Facts {

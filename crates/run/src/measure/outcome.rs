@@ -1,6 +1,7 @@
 //! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values
 //! and return codes; [`Outcome::judge`] decides if it counts.
 
+use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
 use hardware::spec::psci;
 use hardware::spec::stat::Rise;
@@ -111,40 +112,43 @@ pub enum End {
     Pending,
     /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
+    /// The CPU does not have the operation of a loop, or gave the loop up.
+    GaveUp,
     /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
 }
 
-/// One CPU's raw record of one round, in counter values; 0 where there is none.
+/// One CPU's raw record of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The instruction.
     pub action: Action,
     /// The end of it.
     pub end: End,
-    /// The low word of X0 after the call, or a loop's last; 0 for a call that did not return.
-    pub code: i32,
+    /// The low word of X0 after the call, or after the last one of a loop; None if no call
+    /// returned.
+    pub code: Option<i32>,
     /// Cycles of a loop by PMCCNTR_EL0, where that counts.
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
-    pub start: u64,
+    pub start: Option<CounterValue>,
     /// The counter just before the call; before a power-down it is read earlier, as registers
-    /// are lost. 0 where an erratum spoiled the read.
-    pub before: u64,
+    /// are lost. None if an erratum spoiled the read.
+    pub before: Option<CounterValue>,
     /// Read just after it, likewise; first thing in the entry point.
-    pub after: u64,
+    pub after: Option<CounterValue>,
     /// The earliest instant of a wake-up, or that just before the SGI was sent.
-    pub due: u64,
+    pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
-    pub turned_on: u64,
+    pub turned_on: Option<CounterValue>,
     /// This CPU's first instruction after CPU_ON.
-    pub entered: u64,
+    pub entered: Option<CounterValue>,
     /// When the lead saw AFFINITY_INFO say OFF.
-    pub seen_off: u64,
+    pub seen_off: Option<CounterValue>,
     /// The end of the round's quiet time: until then no CPU that is awake does anything.
-    pub quiet_until: u64,
+    pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
     /// Why they could not be read; None too where PMF is not used.
@@ -188,50 +192,67 @@ impl Outcome {
             End::Pending => return plain(Reason::Pending),
             End::NotRung => return plain(Reason::NotRung),
             End::WrongContext => return plain(Reason::WrongContext),
+            End::GaveUp => return plain(Reason::WrongAnswer),
             // Asked, and sent away before it could.
             End::NotRun => return plain(Reason::Lost),
             End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
         }
         let is_timed = matches!(self.end, End::Returned | End::Resumed)
             && !matches!(self.action, Action::Expire);
-        if is_timed && (self.before == 0 || self.after == 0) {
+        if is_timed && (self.before.is_none() || self.after.is_none()) {
             return plain(Reason::CounterErratum);
         }
         // PSCI_VERSION alone answers with a number.
-        if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
-            let code = psci::ReturnCode(self.code);
+        let is_number = matches!(self.action, Action::Version);
+        let is_error = |code: &i32| *code < 0 || *code > 0 && !is_number;
+        if let Some(code) = self.code.filter(is_error) {
+            let code = psci::ReturnCode(code);
             return refuse(Reason::Refused, Detail::Firmware(code));
         }
         if let Some(powerdown) = self.action.sleeps() {
             let returned = powerdown && matches!(self.end, End::Returned);
-            if returned && (pmf || self.after < self.due) {
+            let is_early = self.due.is_some_and(|due| self.after < Some(due));
+            if returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
             }
-            if self.after < self.due {
+            if is_early {
                 return plain(Reason::EarlyWake);
             }
         }
         if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
-        if self.action == Action::OnOff && self.entered == 0 {
+        if self.action == Action::OnOff && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
-        if !pmf {
-            return Ok(());
+        match pmf {
+            true => self.judge_stamps(),
+            false => Ok(()),
         }
+    }
+
+    /// Decides if the timestamps are those of this call, and none came too early.
+    fn judge_stamps(&self) -> Result<(), Rejection> {
+        let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
-            return refuse(Reason::PmfRead, Detail::Pmf(error));
+            let (reason, detail) = (Reason::PmfRead, Detail::Pmf(error));
+            return Err(Rejection { reason, detail });
         }
         if let Some(path) = self.path() {
-            path.check(&self.stamps, self.before, self.after)?;
+            let (Some(before), Some(after)) = (self.before, self.after) else {
+                return plain(Reason::CounterErratum);
+            };
+            path.check(&self.stamps, before, after)?;
         }
-        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
+        let Some(due) = self.due else {
+            return Ok(());
+        };
+        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
             return plain(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was over.
-        let is_off = matches!(self.action, Action::ReadBack) && self.due > self.start;
-        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= self.due {
+        let is_off = matches!(self.action, Action::ReadBack) && Some(due) > self.start;
+        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
             return plain(Reason::Overlap);
         }
         Ok(())
@@ -239,14 +260,11 @@ impl Outcome {
 
     /// Returns the ticks from the end of the round's quiet time to the return.
     pub fn lateness(&self) -> u64 {
-        match self.quiet_until {
-            0 => 0,
-            quiet_until => self.back().saturating_sub(quiet_until),
-        }
+        ticks_between(self.quiet_until, self.back())
     }
 
     /// Returns the counter at the CPU's first instruction after the call.
-    fn back(&self) -> u64 {
+    fn back(&self) -> Option<CounterValue> {
         if self.action.measures_arrival() {
             self.entered
         } else {
@@ -256,18 +274,19 @@ impl Outcome {
 
     /// Returns true if the timestamps are those of this call.
     pub fn has_own_stamps(&self) -> bool {
-        let (before, after) = (self.before, self.after);
-        self.path()
-            .is_some_and(|path| path.check(&self.stamps, before, after).is_ok())
+        match (self.path(), self.before, self.after) {
+            (Some(path), Some(before), Some(after)) => {
+                path.check(&self.stamps, before, after).is_ok()
+            }
+            _ => false,
+        }
     }
 
     /// Returns the instants of the sample; with `pmf`, those that its call writes, too.
     pub fn instants(&self, pmf: bool) -> Instants {
         // A read-back has no agreed start: the round that turned the CPU off had it.
-        let base = match self.start {
-            0 => self.before,
-            start => start,
-        };
+        let base = self.start.or(self.before);
+        let base = base.map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
         let path = self.path().filter(|_| pmf);
         // The CPU_ON before a suspend and the power-off after it are no part of the sample.
@@ -276,17 +295,17 @@ impl Outcome {
             let counter = match instant {
                 Instant::Before => self.before,
                 Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
-                    self.stamps.at(stamp)
+                    CounterValue::new(self.stamps.at(stamp))
                 }
                 Instant::Due => self.due,
                 Instant::After => self.after,
                 Instant::TurnedOn if measures_arrival => self.turned_on,
                 Instant::Entered if measures_arrival => self.entered,
                 Instant::SeenOff if measures_arrival => self.seen_off,
-                Instant::Stamp(_) | Instant::TurnedOn | Instant::Entered | Instant::SeenOff => 0,
+                Instant::Stamp(_) | Instant::TurnedOn | Instant::Entered | Instant::SeenOff => None,
             };
-            if counter != 0 {
-                instants.set(instant, counter.wrapping_sub(base).cast_signed());
+            if let Some(counter) = counter {
+                instants.set(instant, counter.number().wrapping_sub(base).cast_signed());
             }
         }
         instants
@@ -322,14 +341,18 @@ mod tests {
     use super::*;
     use crate::measure::{Cause, Step};
 
+    fn at(number: u64) -> Option<CounterValue> {
+        CounterValue::new(number)
+    }
+
     fn good() -> Outcome {
         Outcome {
             action: Action::SystemSuspend,
             end: End::Resumed,
-            start: 95,
-            before: 100,
-            after: 350,
-            due: 290,
+            start: at(95),
+            before: at(100),
+            after: at(350),
+            due: at(290),
             stamps: Stamps([110, 340, 160, 300, 120, 150]),
             ..Outcome::default()
         }
@@ -364,7 +387,7 @@ mod tests {
         use Reason::*;
         fn version(outcome: &mut Outcome, code: i32) {
             (outcome.action, outcome.end) = (Action::Version, End::Returned);
-            outcome.code = code;
+            outcome.code = Some(code);
         }
         fn lose(outcome: &mut Outcome) {
             let (step, cause) = (Step::Finish, Cause::Timeout);
@@ -372,43 +395,47 @@ mod tests {
         }
         fn read_back(outcome: &mut Outcome, due: u64) {
             (outcome.action, outcome.end) = (Action::ReadBack, End::ReadBack);
-            (outcome.turned_on, outcome.due) = (200, due);
+            (outcome.turned_on, outcome.due) = (at(200), at(due));
         }
-        let with_pmf: [(Edit, Option<Reason>); 19] = [
+        let with_pmf: [(Edit, Option<Reason>); 20] = [
             (|o| o.end = End::Returned, Some(Abandoned)),
-            (|o| o.code = -2, Some(Refused)),
-            (|o| o.code = 5, Some(Refused)),
+            (|o| o.code = Some(-2), Some(Refused)),
+            (|o| o.code = Some(5), Some(Refused)),
+            (|o| o.code = Some(0), None),
             (|o| o.end = End::Pending, Some(Pending)),
             (|o| o.end = End::NotRung, Some(NotRung)),
-            (|o| o.before = 0, Some(CounterErratum)),
-            (|o| o.after = 0, Some(CounterErratum)),
+            (|o| o.before = None, Some(CounterErratum)),
+            (|o| o.after = None, Some(CounterErratum)),
             (|o| o.end = End::NotRun, Some(Lost)),
             (lose, Some(Lost)),
             (|o| o.end = End::WrongContext, Some(WrongContext)),
-            (|o| o.due = 320, Some(EarlyWake)),
-            (|o| o.due = 360, Some(EarlyWake)),
+            (|o| o.due = at(320), Some(EarlyWake)),
+            (|o| o.due = at(360), Some(EarlyWake)),
             (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
             (|o| o.stamps.0[4] = 50, Some(Stale)),
             // A wake-up at the very instant is in time.
-            (|o| o.due = 300, None),
+            (|o| o.due = at(300), None),
             // The lead was active again before CPU_OFF was over.
             (|o| read_back(o, 160), Some(Overlap)),
             (|o| read_back(o, 161), None),
             // Other CPUs were active again before this one had returned.
-            (|o| o.quiet_until = 349, Some(LateReturn)),
-            (|o| o.quiet_until = 350, None),
+            (|o| o.quiet_until = at(349), Some(LateReturn)),
+            (|o| o.quiet_until = at(350), None),
         ];
         // Without PMF the wake-up decides.
         let without: [(Edit, Option<Reason>); 9] = [
-            (|o| o.due = 350, None),
-            (|o| (o.due, o.end) = (350, End::Returned), None),
+            (|o| o.due = at(350), None),
+            (|o| (o.due, o.end) = (at(350), End::Returned), None),
             (|o| o.stamps = Stamps::default(), None),
-            (|o| (o.due, o.end) = (351, End::Returned), Some(Abandoned)),
-            (|o| o.due = 351, Some(EarlyWake)),
+            (
+                |o| (o.due, o.end) = (at(351), End::Returned),
+                Some(Abandoned),
+            ),
+            (|o| o.due = at(351), Some(EarlyWake)),
             // A version is a number, and an error is not.
             (|o| version(o, 0x1_0001), None),
             (|o| version(o, -1), Some(Refused)),
-            (|o| o.quiet_until = 349, Some(LateReturn)),
+            (|o| o.quiet_until = at(349), Some(LateReturn)),
             // The CPU's first read after CPU_ON was spoiled.
             (
                 |o| (o.action, o.end) = (Action::OnOff, End::WentOff),

@@ -1,6 +1,7 @@
 //! The timestamps of one call: they are its own by time and order, or a reason says why
 //! they are not.
 
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Stamp, Stamps};
 
 use super::rejection::{Detail, Reason, Rejection};
@@ -17,8 +18,8 @@ pub enum Path {
     /// CPU_OFF, and the CPU_ON that ended it, called at this counter value:
     /// 0, 4, 5, 2 before it; 3 and 1 after it.
     OffOn {
-        /// CNTPCT when the lead called CPU_ON.
-        turned_on: u64,
+        /// CNTPCT when the lead called CPU_ON, if that is known.
+        turned_on: Option<CounterValue>,
     },
 }
 
@@ -37,14 +38,20 @@ impl Path {
     ///
     /// # Errors
     /// The first timestamp in time's order that cannot be this call's.
-    pub(super) fn check(self, stamps: &Stamps, before: u64, after: u64) -> Result<(), Rejection> {
+    pub(super) fn check(
+        self,
+        stamps: &Stamps,
+        before: CounterValue,
+        after: CounterValue,
+    ) -> Result<(), Rejection> {
         use Stamp::{EnterHwLowPwr, ExitHwLowPwr};
+        let [before, after] = [before, after].map(CounterValue::number);
         let mut floor = before;
         for stamp in Stamp::IN_TIME.into_iter().filter(|s| self.captures(*s)) {
             let value = stamps.at(stamp);
             let wakes = stamp == ExitHwLowPwr;
             let turned_on = match self {
-                Self::OffOn { turned_on } if wakes => Some(turned_on),
+                Self::OffOn { turned_on } if wakes => turned_on.map(CounterValue::number),
                 Self::Call | Self::Standby | Self::PowerDown | Self::OffOn { .. } => None,
             };
             let (reason, stamp) = if wakes && value < before {
@@ -87,9 +94,14 @@ mod tests {
     /// 0, 4, 5, 2, 3, 1 at 110, 120, 150, 160, 300, 340.
     const GOOD: Stamps = Stamps([110, 340, 160, 300, 120, 150]);
 
+    fn at(number: u64) -> CounterValue {
+        CounterValue::new(number).expect("not 0")
+    }
+
     /// Returns the reason, and the stamp that it names.
     fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
-        let rejection = path.check(&stamps, 100, 350).err()?;
+        let [before, after] = [100, 350].map(at);
+        let rejection = path.check(&stamps, before, after).err()?;
         Some(match rejection.detail {
             Detail::Stamp(stamp) => (rejection.reason, Some(stamp)),
             Detail::None | Detail::Firmware(_) | Detail::Pmf(_) | Detail::Loss(_) => {
@@ -126,7 +138,8 @@ mod tests {
             (300, None),
             (310, Some((Stale, Some(ExitHwLowPwr)))),
         ] {
-            assert_eq!(check(OffOn { turned_on }, GOOD), expected, "{turned_on}");
+            let turned_on = Some(at(turned_on));
+            assert_eq!(check(OffOn { turned_on }, GOOD), expected, "{turned_on:?}");
         }
     }
 
@@ -141,7 +154,7 @@ mod tests {
         ] {
             let mut stamps = GOOD;
             absent.iter().for_each(|place| stamps.0[*place] = 0);
-            let found = path.check(&stamps, 110, 340).is_ok();
+            let found = path.check(&stamps, at(110), at(340)).is_ok();
             assert_eq!(found, expected, "{path:?}");
         }
     }

@@ -6,8 +6,9 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hardware::board::{Cpu, CpuIndex, IntId, NoFrame, NoWatchdog, TimerFrame};
+use hardware::board::{Cpu, CpuIndex, GicVersion, IntId, NoFrame, NoWatchdog, TimerFrame};
 use hardware::image::Conduit;
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamps};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::Rise;
@@ -71,6 +72,11 @@ pub struct Fake {
     pub lacks_cpu_off: bool,
 }
 
+/// Returns an instant of the fake clock.
+fn at(ticks: u64) -> Option<CounterValue> {
+    CounterValue::new(ticks)
+}
+
 /// Returns a number of ticks by which CPUs differ.
 fn ticks_of(cpu: CpuIndex) -> u64 {
     u32::from(cpu).into()
@@ -85,7 +91,7 @@ fn facts() -> Facts {
         frame: Err(NoFrame::NotInTree),
         exception_level: 2,
         e2h: false,
-        gic: 3,
+        gic: Some(GicVersion::V3),
         conduit: Conduit::Smc,
         psci_version: 0x1_0001,
         smccc: None,
@@ -172,7 +178,7 @@ impl Fake {
 
     /// Removes the GIC.
     pub fn without_gic(self) -> Self {
-        self.with_facts(|facts| facts.gic = 0)
+        self.with_facts(|facts| facts.gic = None)
     }
 
     /// Adds PSCI_STAT.
@@ -240,11 +246,11 @@ impl Fake {
     /// Returns the outcome of `count` operations; every seventh round takes 500 ticks more.
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
-            Operation::Call(function) if function >> 24 == 0xaf => (30, -1),
-            Operation::Call(_) => (30, 0x1_0002),
-            Operation::SelfSgi => (12, 0),
-            Operation::ReadStamp => (45, 0),
-            Operation::Nothing | Operation::SysregRead => (1, 0),
+            Operation::Call(function) if function >> 24 == 0xaf => (30, Some(-1)),
+            Operation::Call(_) => (30, Some(0x1_0002)),
+            Operation::SelfSgi => (12, None),
+            Operation::ReadStamp => (45, None),
+            Operation::Nothing | Operation::SysregRead => (1, None),
         };
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
         let took = cost * u64::from(count) + more;
@@ -252,9 +258,9 @@ impl Fake {
             action: Action::Repeat { operation, count },
             end: End::Returned,
             code,
-            start: before,
-            before,
-            after: before + took,
+            start: at(before),
+            before: at(before),
+            after: at(before + took),
             cycles: self.facts.pmu.then_some(16 * took),
             ..Outcome::default()
         }
@@ -273,18 +279,19 @@ impl Fake {
         let outcome = Outcome {
             action,
             end: End::Returned,
-            start,
-            before,
-            due,
-            quiet_until: due + round.quiet,
+            start: at(start),
+            before: at(before),
+            due: at(due),
+            quiet_until: at(due + round.quiet),
             rise,
             ..Outcome::default()
         };
         if round.action == Action::Version {
             return Outcome {
-                due: 0,
-                quiet_until: agreed_start + round.quiet,
-                after: enter + 30,
+                code: Some(0x1_0001),
+                due: None,
+                quiet_until: at(agreed_start + round.quiet),
+                after: at(enter + 30),
                 stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
                 ..outcome
             };
@@ -296,7 +303,8 @@ impl Fake {
             // The timer fired on the way down: the suspend is given up, and the other
             // four stamps are still those of an earlier call.
             return Outcome {
-                after: enter + 60,
+                code: Some(0),
+                after: at(enter + 60),
                 stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
                 ..outcome
             };
@@ -304,7 +312,7 @@ impl Fake {
         let up = due + 30;
         Outcome {
             end: End::Resumed,
-            after: up + 400,
+            after: at(up + 400),
             stamps: Stamps([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
             ..outcome
         }
@@ -328,12 +336,12 @@ impl Fake {
                 self.off_dirty[cpu.place()] = round.dirty;
                 Outcome {
                     end: End::WentOff,
-                    turned_on: start - 800,
-                    quiet_until: u64::from(action == Action::OnOff) * (start - 800 + round.quiet),
+                    turned_on: at(start - 800),
+                    quiet_until: at(start - 800 + round.quiet).filter(|_| action == Action::OnOff),
                     // The lead stays on.
-                    entered: u64::from(cpu != self.facts.lead) * (start - 100),
-                    before: start,
-                    seen_off: start + 900,
+                    entered: at(start - 100).filter(|_| cpu != self.facts.lead),
+                    before: at(start),
+                    seen_off: at(start + 900),
                     ..outcome
                 }
             }
@@ -343,17 +351,17 @@ impl Fake {
                 let on = start + 1000;
                 Outcome {
                     end: End::ReadBack,
-                    turned_on: start,
-                    quiet_until: start + round.quiet,
-                    entered: on + 500,
-                    after: on + 600,
+                    turned_on: at(start),
+                    quiet_until: at(start + round.quiet),
+                    entered: at(on + 500),
+                    after: at(on + 600),
                     stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
                     ..outcome
                 }
             }
             Action::Expire => Outcome {
                 end: End::Returned,
-                start,
+                start: at(start),
                 ..outcome
             },
             Action::Repeat { operation, count } => {
@@ -447,7 +455,10 @@ impl Machine for Fake {
             self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
         }
         self.clock = match round.action {
-            Action::Repeat { .. } => outcomes.iter().map(|it| it.after).max().unwrap_or(start),
+            Action::Repeat { .. } => {
+                let last = outcomes.iter().filter_map(|it| it.after).max();
+                last.map_or(start, CounterValue::number)
+            }
             _ => start + round.sleep + 10_000_000,
         };
     }

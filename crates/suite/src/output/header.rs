@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
-use hardware::board::{CpuIndex, LabelSource, NoWatchdog};
+use hardware::board::{CpuIndex, GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::outside::Shown;
@@ -170,9 +170,11 @@ fn counter(facts: &Facts) -> String {
 }
 
 fn wake_up(facts: &Facts) -> String {
-    let (timer, intid, gic) = (facts.timer.word(), facts.timer_intid, facts.gic);
+    let (timer, intid) = (facts.timer.word(), facts.timer_intid);
+    let Some(gic) = facts.gic.map(GicVersion::number) else {
+        return "none: there is no GIC".into();
+    };
     match facts.frame {
-        _ if gic == 0 => "none: there is no GIC".into(),
         Ok(frame) => format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}"),
         Err(_) => format!("{timer}, interrupt {intid}, GICv{gic}"),
     }

@@ -3,6 +3,7 @@
 //! the first wake-up; then the sleep is a multiple of the time that they took.
 
 use hardware::board::CpuIndex;
+use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
 use run::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
 use run::model::{Failure, Skip};
@@ -101,23 +102,32 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
 
 /// Returns true if the firmware implements CPU_SUSPEND for no CPU of the round in hand.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
-    let mut parts = suspends(outcomes).map(|it| it.code).peekable();
-    parts.peek().is_some() && parts.all(|code| code == psci::error::NOT_SUPPORTED)
+    let mut is_asked = false;
+    for part in suspends(outcomes) {
+        if part.code != Some(psci::error::NOT_SUPPORTED) {
+            return false;
+        }
+        is_asked = true;
+    }
+    is_asked
 }
 
 /// Returns a multiple of the time from the first due wake-up to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let parts = suspends(&bench.outcomes);
-    let first = parts.clone().map(|it| it.due).min().unwrap_or(0);
-    let last = parts.map(|it| it.after).max().unwrap_or(0);
-    let quiet = last.saturating_sub(first) * MARGIN_ALONE;
+    let first = parts.clone().filter_map(|it| it.due).min();
+    let last = parts.filter_map(|it| it.after).max();
+    let quiet = ticks_between(first, last) * MARGIN_ALONE;
     quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
-    let down = |it: &Outcome| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.start);
+    let down = |it: &Outcome| {
+        let down = CounterValue::new(it.stamps.at(Stamp::EnterHwLowPwr));
+        ticks_between(it.start, down)
+    };
     parts.map(down).max()
 }
 
@@ -175,10 +185,10 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {
         // By SGI, all must be down before the first is sent.
-        true => it.due,
-        false => it.stamps.at(Stamp::ExitHwLowPwr),
+        true => it.due.map(CounterValue::number),
+        false => Some(it.stamps.at(Stamp::ExitHwLowPwr)),
     };
-    wakes.map(wake).min()
+    wakes.filter_map(wake).min()
 }
 
 /// Lengthens the wait that was too short, if that is why the attempt does not count.

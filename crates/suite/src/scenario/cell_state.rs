@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
+use hardware::spec::counter_value::ticks_between;
 use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
 use run::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 
@@ -161,8 +162,8 @@ pub(crate) fn show_round(
     let leading = |it: &Outcome| leading(it, pmf);
     let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
     let skew = |place| {
-        let calls = || round(place).map(|it| it.before).filter(|it| *it != 0);
-        calls().max().unwrap_or(0) - calls().min().unwrap_or(0)
+        let calls = || round(place).filter_map(|it| it.before);
+        ticks_between(calls().min(), calls().max())
     };
     let middle = sum_up((0..count).map(longest), column).median;
     let shown = (0..count).find(|place| longest(*place) == middle);

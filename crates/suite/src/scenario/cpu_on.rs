@@ -92,7 +92,7 @@ fn take_samples(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
 /// the limit of quiet times.
 fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
-    let way_up = arrivals.map(|outcome| outcome.entered.saturating_sub(outcome.turned_on));
+    let way_up = arrivals.filter_map(|outcome| outcome.metric(Metric::TurnOn, false));
     let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
     (2 * way_up.max().unwrap_or(0)).min(longest)
 }

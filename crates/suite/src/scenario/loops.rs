@@ -3,6 +3,7 @@
 //! the variant `loop`; nothing is subtracted.
 
 use hardware::board::CpuIndex;
+use hardware::spec::counter_value::{CounterValue, ticks_between};
 use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
 use run::measure::{
     Action, After, End, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
@@ -22,23 +23,26 @@ const LEAST: u32 = run::measure::P99_MIN;
 struct OperationKind {
     variant: Variant,
     operation: Operation,
-    /// The least and the greatest return value that the last operation of a loop may have.
-    answers: (i32, i32),
+    /// The least and the greatest return value that the last call of a loop may have; None for
+    /// an operation whose return value is not looked at here.
+    answers: Option<(i32, i32)>,
 }
 
-/// The return value of an operation that is no call.
-const NOTHING: (i32, i32) = (0, 0);
 /// A number that is no error.
-const NUMBER: (i32, i32) = (0, i32::MAX);
-const NOT_SUPPORTED: (i32, i32) = (error::NOT_SUPPORTED, error::NOT_SUPPORTED);
+const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
+const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
 /// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no firmware
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
-const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, NOTHING);
+const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
 
-const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> OperationKind {
+const fn kind(
+    variant: Variant,
+    operation: Operation,
+    answers: Option<(i32, i32)>,
+) -> OperationKind {
     OperationKind {
         variant,
         operation,
@@ -63,17 +67,17 @@ pub(crate) const NULL_CALL: Loops = Loops {
 };
 
 pub(crate) const SELF_SGI: Loops = Loops {
-    operations: &[kind(Variant::Sgi, SelfSgi, NOTHING)],
-    skip: |facts| (facts.gic == 0).then_some(Skip::NoSgi),
+    operations: &[kind(Variant::Sgi, SelfSgi, None)],
+    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
 };
 
 pub(crate) const SYSREG_TRAP: Loops = Loops {
-    operations: &[kind(Variant::Pmselr, SysregRead, NOTHING)],
+    operations: &[kind(Variant::Pmselr, SysregRead, None)],
     skip: |facts| (!facts.pmu).then_some(Skip::NoPmu),
 };
 
 pub(crate) const PMF_READ: Loops = Loops {
-    operations: &[kind(Variant::GetTimestamp, ReadStamp, NOTHING)],
+    operations: &[kind(Variant::GetTimestamp, ReadStamp, None)],
     skip: |facts| facts.pmf.is_err().then_some(Skip::NoPmf),
 };
 
@@ -163,7 +167,7 @@ impl Micro<'_, '_> {
         })?;
         let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
         let parts = self.bench.outcomes.iter().filter(|it| it.took_part());
-        let took = parts.map(|it| it.after.saturating_sub(it.start)).max();
+        let took = parts.map(|it| ticks_between(it.start, it.after)).max();
         self.quiet = took.unwrap_or(0).min(longest);
         Ok(())
     }
@@ -178,18 +182,16 @@ impl Micro<'_, '_> {
             if kind.is_good(outcome) {
                 continue;
             }
-            let (variant, answer) = (kind.variant, outcome.code);
-            if variant == Variant::SmcccVersion && answer == error::NOT_SUPPORTED {
-                return Ok(false);
-            }
-            return Err(match kind.answers {
-                NOTHING => Failure::GaveUp { variant, cpu },
-                _ => Failure::WrongAnswer {
+            let variant = kind.variant;
+            return match outcome.code {
+                Some(error::NOT_SUPPORTED) if variant == Variant::SmcccVersion => Ok(false),
+                Some(answer) => Err(Failure::WrongAnswer {
                     variant,
                     answer,
                     cpu,
-                },
-            });
+                }),
+                None => Err(Failure::GaveUp { variant, cpu }),
+            };
         }
         Ok(true)
     }
@@ -229,13 +231,13 @@ impl Micro<'_, '_> {
 
     /// Returns the ticks from the beginning of a series' first batch, which is kept in
     /// `began`, to the end of the last one.
-    fn spent(&self, began: &mut Option<u64>) -> u64 {
-        let mut now = 0;
+    fn spent(&self, began: &mut Option<CounterValue>) -> u64 {
+        let mut now = None;
         for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
             now = now.max(outcome.after);
-            began.get_or_insert(outcome.before);
+            *began = began.or(outcome.before);
         }
-        now.saturating_sub(began.unwrap_or(now))
+        ticks_between(*began, now)
     }
 
     fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
@@ -259,7 +261,10 @@ impl Micro<'_, '_> {
 
 impl OperationKind {
     fn is_good(&self, outcome: &Outcome) -> bool {
-        let (least, most) = self.answers;
-        outcome.end == End::Returned && (least..=most).contains(&outcome.code)
+        let is_answer = |code: i32| {
+            let answers = self.answers;
+            answers.is_none_or(|(least, most)| (least..=most).contains(&code))
+        };
+        outcome.end == End::Returned && outcome.code.is_none_or(is_answer)
     }
 }

@@ -4,6 +4,7 @@
 //! each CPU on again right after its CPU_OFF.
 
 use hardware::board::CpuIndex;
+use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
 use run::measure::{Action, After, End, Outcome, Reason, Round, Who};
 use run::model::Status;
@@ -104,7 +105,10 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
 fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
-    let down = others.map(|it| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.before));
+    let down = others.map(|it| {
+        let down = CounterValue::new(it.stamps.at(Stamp::EnterHwLowPwr));
+        ticks_between(it.before, down)
+    });
     if let Some(longest) = down.max().filter(|_| bench.pmf) {
         bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));
     }

@@ -3,7 +3,7 @@
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
-use run::measure::{Round, Who};
+use run::measure::{Metric, Round, Who};
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};
@@ -57,7 +57,7 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
         let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
             continue;
         };
-        let away = outcome.after.saturating_sub(outcome.before);
+        let away = outcome.metric(Metric::Call, false).unwrap_or(0);
         // TF-A divides by whole megahertz: 62 for 62.5.
         let megahertz = (clock.hz / 1_000_000).max(1);
         let most_us = clock.is_known().then(|| away / megahertz);

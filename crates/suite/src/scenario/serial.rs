@@ -25,7 +25,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut warmup = 0;
     let mut failure = None;
     let mut can_suspend = false;
-    for cpu in turns(lead, cpus) {
+    for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
         if bench.machine.is_lost(cpu) || !bench.cells[cpu.place()].needs_samples() {
             continue;
         }
@@ -52,18 +52,18 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.sleep.now = longest;
     bench.sleep.quiet = bench.sleep.quiet.max(quiet);
     bench.sleep.longest = bench.sleep.longest.max(longest);
-    let repeats = 0..warmup + bench.setting.plan.iterations;
-    match bench.method {
-        Method::Tftf => {
-            for repeat in repeats {
-                turns(lead, cpus).for_each(|cpu| take_sample(bench, cpu, repeat, warmup));
-            }
-        }
-        Method::Warm => {
-            for cpu in turns(lead, cpus) {
-                let each = repeats.clone();
-                each.for_each(|repeat| take_sample(bench, cpu, repeat, warmup));
-            }
+    let repeats = (warmup + bench.setting.plan.iterations) as usize;
+    let (outer, inner) = match bench.method {
+        Method::Tftf => (repeats, cpus),
+        Method::Warm => (cpus, repeats),
+    };
+    for step in 0..outer {
+        for place in 0..inner {
+            let (repeat, turn) = match bench.method {
+                Method::Tftf => (step, place),
+                Method::Warm => (place, step),
+            };
+            take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
         }
     }
     show_medians(bench);
@@ -84,10 +84,13 @@ pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     }
 }
 
-/// Returns the CPUs in turn: in the board's order, the lead last.
-fn turns(lead: CpuIndex, cpus: usize) -> impl Iterator<Item = CpuIndex> {
-    let others = CpuIndex::all(cpus).filter(move |cpu| *cpu != lead);
-    others.chain([lead])
+/// Returns the CPU of a turn: in the board's order, the lead last.
+fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
+    if turn + 1 == cpus {
+        lead
+    } else {
+        CpuIndex::new(turn + usize::from(turn >= lead.place()))
+    }
 }
 
 /// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's

@@ -16,7 +16,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let Setting { states, wakers, .. } = sweep.bench.setting;
     let facts = sweep.facts();
     let timers_stop = match wakers.frame {
-        _ if facts.gic == 0 => return sweep.leave_out(Skip::NoGic),
+        _ if facts.gic.is_none() => return sweep.leave_out(Skip::NoGic),
         _ if !facts.system_suspend => {
             return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
         }

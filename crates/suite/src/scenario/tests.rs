@@ -10,6 +10,7 @@ use core::fmt;
 use std::vec::Vec;
 
 use hardware::board::{CpuIndex, IdleState, Mpidr};
+use hardware::spec::counter_value::CounterValue;
 use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
@@ -213,7 +214,7 @@ fn refusing(
         if let Action::Suspend { power_state, .. } = outcome.action
             && of(cpu, power_state)
         {
-            (outcome.end, outcome.code) = (End::Returned, code);
+            (outcome.end, outcome.code) = (End::Returned, Some(code));
         }
     }
 }
@@ -232,6 +233,11 @@ fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
             outcome.end = End::Lost(LOSS);
         }
     }
+}
+
+/// Returns the instant so many ticks after another one.
+fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
+    CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
 
 /// Returns the participants of a round of this CPU.
@@ -338,7 +344,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.place()) == (4, 2) {
-                let down = outcome.due + late;
+                let down = outcome.due.expect("a wake-up").number() + late;
                 let [enter, _, _, _, flush, flushed] = outcome.stamps.0;
                 outcome.stamps.0 = [enter, down + 120, down, down + 100, flush, flushed];
             }
@@ -356,7 +362,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
-                outcome.after = outcome.due + 20_000;
+                outcome.after = shifted(outcome.due, 20_000);
             }
         }
     };
@@ -380,7 +386,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
 fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     let fake = Fake::new(2).with(|_, _, outcome| {
         if outcome.action.sleeps().is_some() {
-            outcome.after = outcome.due + 40_000_000;
+            outcome.after = shifted(outcome.due, 40_000_000);
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");

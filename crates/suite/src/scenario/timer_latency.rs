@@ -38,7 +38,7 @@ pub(crate) fn measure(
     };
     let bench = Bench::new(machine, setting, key.method, progress, room);
     let facts = bench.machine.facts();
-    if facts.gic == 0 {
+    if facts.gic.is_none() {
         return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));
     }
     if !facts.zero && timer.leave_out(Load::Zero) {

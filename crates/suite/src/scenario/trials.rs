@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 
 use hardware::board::{CpuIndex, Mpidr};
+use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use run::measure::{
     Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
@@ -220,7 +221,9 @@ impl<'t> Trials<'t> {
                     return TrialVerdict::Lost;
                 }
                 End::Lost(_) => break,
-                End::Resumed | End::Returned if outcome.code < 0 => return TrialVerdict::Refused,
+                End::Resumed | End::Returned if outcome.code.is_some_and(|code| code < 0) => {
+                    return TrialVerdict::Refused;
+                }
                 End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
                     return TrialVerdict::Woken;
                 }
@@ -231,6 +234,7 @@ impl<'t> Trials<'t> {
                 | End::ReadBack
                 | End::Pending
                 | End::WrongContext
+                | End::GaveUp
                 | End::NotRung => round.sleep *= 2,
             }
         }
@@ -251,7 +255,7 @@ impl<'t> Trials<'t> {
 /// its way up took.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
-    let is_late =
-        outcome.has_own_stamps() && outcome.stamps.at(Stamp::EnterHwLowPwr) >= outcome.due;
+    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
+    let is_late = outcome.has_own_stamps() && down >= outcome.due;
     wrong.is_none_or(|reason| reason == Reason::LateReturn) && !is_late
 }

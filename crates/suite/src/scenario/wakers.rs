@@ -42,7 +42,7 @@ impl Wakers {
     /// Returns the wake-up sources before the trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
-            has_gic: facts.gic != 0,
+            has_gic: facts.gic.is_some(),
             frame: facts.frame.and(Err(NoFrame::NotTried)),
             proven: Vec::new(),
             refused: Vec::new(),

@@ -182,7 +182,9 @@ fn records_are_outside_of_tftfs_frame() {
 /// Checks a part of what is printed, with a line for each.
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
-    let slow = Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
+    let slow = Fake::new(1).with(|_, _, outcome| {
+        outcome.after = outcome.after.map(|after| after + 6_250_000);
+    });
     for (fake, args, states, expected) in [
         (
             Fake::new(2),

@@ -13,7 +13,9 @@ fn without_loops_the_time_is_limited() {
         (slow, "warmup=100 loops=1", 1, 3 + 4 * (100 + 1)),
         (0, "warmup=0", 1024, 3 + 3 * 1024 + 100),
     ] {
-        let fake = Fake::new(1).with(move |_, _, outcome| outcome.after += more);
+        let fake = Fake::new(1).with(move |_, _, outcome| {
+            outcome.after = shifted(outcome.after, more);
+        });
         let ran = run(fake, &std::format!("only=null_call {args}"));
         assert_eq!((ran.counts(), ran.fake.rounds), ([1, 0, 0], rounds));
         let calls = ran.series();
@@ -26,8 +28,8 @@ fn without_loops_the_time_is_limited() {
 fn answers_that_are_wrong_fail_change_or_leave_out() {
     // CPU 1 has a service that the caller does not know of.
     let fake = Fake::new(2).with(|_, cpu, outcome| {
-        if cpu.place() == 1 && outcome.code == -1 {
-            outcome.code = 0;
+        if cpu.place() == 1 && outcome.code == Some(-1) {
+            outcome.code = Some(0);
         }
     });
     let ran = run(fake, "only=null_call loops=10");
@@ -43,7 +45,7 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     // An answer that changes costs its batch.
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu.place()) == (25, 1) {
-            outcome.code = -5;
+            outcome.code = Some(-5);
         }
     });
     let ran = run(fake, "only=null_call loops=64 batch=4");
@@ -55,7 +57,7 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     // SMCCC_VERSION may be missing: after a probe, a warm-up and four, the next probe.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
-            outcome.code = -1;
+            outcome.code = Some(-1);
         }
     });
     let ran = run(fake, "only=null_call loops=4 batch=1 warmup=1");
@@ -93,7 +95,7 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {
         let fake = Fake::new(1).with(move |round, _, outcome| {
             if round >= first {
-                outcome.code = -1;
+                outcome.end = End::GaveUp;
             }
         });
         let ran = run(fake, "only=self_sgi loops=1000 batch=10");

@@ -23,7 +23,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
             if cpus.contains(&cpu.place()) && suspends(outcome.action, CLUSTER) {
-                outcome.after = outcome.due - 1;
+                outcome.after = shifted(outcome.due, -1);
             }
         })
     };
@@ -94,7 +94,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     // The trial itself failed: it is not known whether the frame works.
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
-            outcome.after = outcome.due - 1;
+            outcome.after = shifted(outcome.due, -1);
         }
     });
     let ran = run_stopping(fake, "iterations=2 only=susp_deep_serial");
@@ -229,7 +229,9 @@ fn trials_are_short() {
 
 #[test]
 fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
-    let slow = |outcome: &mut Outcome| outcome.stamps.0[2] = outcome.due + 1;
+    let slow = |outcome: &mut Outcome| {
+        outcome.stamps.0[2] = outcome.due.expect("a wake-up").number() + 1;
+    };
     let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
@@ -239,7 +241,9 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
     // A CPU that comes back too soon by itself, as the lead will: it is measured.
-    let early = Fake::new(4).with_trials(|_, outcome| outcome.after = outcome.due - 1);
+    let early = Fake::new(4).with_trials(|_, outcome| {
+        outcome.after = shifted(outcome.due, -1);
+    });
     let ran = run(early, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();

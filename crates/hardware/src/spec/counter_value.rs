@@ -1,0 +1,71 @@
+//! Values of the counter: instants that all CPUs share.
+
+use core::fmt;
+use core::num::NonZeroU64;
+use core::ops::Add;
+
+/// A value of the counter, in ticks: an instant. A duration is a plain number of ticks, so that
+/// the two are not mixed up. It is never 0, so that an option of it takes no more memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct CounterValue(NonZeroU64);
+
+impl CounterValue {
+    /// Returns the value that the counter has at `number` ticks; None for 0.
+    pub const fn new(number: u64) -> Option<Self> {
+        match NonZeroU64::new(number) {
+            Some(number) => Some(Self(number)),
+            None => None,
+        }
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Returns the ticks from `earlier` to this instant; 0 if `earlier` is not earlier.
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.number().saturating_sub(earlier.number())
+    }
+}
+
+/// Returns the ticks from one instant to another; 0 if one is missing, or if they are in the
+/// other order.
+#[inline(never)]
+pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
+    from.zip(to).map_or(0, |(from, to)| to.since(from))
+}
+
+/// Returns the instant that is later by a number of ticks.
+impl Add<u64> for CounterValue {
+    type Output = Self;
+
+    fn add(self, ticks: u64) -> Self {
+        Self(self.0.saturating_add(ticks))
+    }
+}
+
+impl fmt::Debug for CounterValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_have_distances() {
+        let [early, late] = [100, 103].map(|number| CounterValue::new(number).expect("not 0"));
+        assert_eq!((late.since(early), early.since(late)), (3, 0));
+        let between = [(early, late), (late, early)];
+        let between = between.map(|(from, to)| ticks_between(Some(from), Some(to)));
+        assert_eq!((between, ticks_between(None, Some(late))), ([3, 0], 0));
+        assert_eq!(early + 3, late);
+        assert_eq!((early + u64::MAX).number(), u64::MAX);
+        assert_eq!(CounterValue::new(0), None);
+        assert_eq!(size_of::<Option<CounterValue>>(), size_of::<u64>());
+    }
+}

@@ -1,0 +1,40 @@
+//! The versions of GICs, as far as software has to distinguish them.
+
+use core::str::FromStr;
+
+use serde::Deserialize;
+
+/// The version of the interrupt controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "u32")]
+pub enum GicVersion {
+    /// GICv2, or older.
+    V2 = 2,
+    /// GICv3, or later.
+    V3 = 3,
+}
+
+impl GicVersion {
+    /// Returns 2 or 3.
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+impl TryFrom<u32> for GicVersion {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        let mut all = [Self::V2, Self::V3].into_iter();
+        all.find(|it| it.number() == number)
+            .ok_or("2 or 3 is needed")
+    }
+}
+
+impl FromStr for GicVersion {
+    type Err = &'static str;
+
+    fn from_str(digit: &str) -> Result<Self, Self::Err> {
+        Self::try_from(digit.parse::<u32>().map_err(|_| "2 or 3 is needed")?)
+    }
+}
