@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use boards::image_kinds::{IMAGE_KINDS, ImageKind};
 use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
@@ -31,6 +32,17 @@ fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
     assert!(help.starts_with("Measures what PSCI calls cost"), "{help}");
     assert_eq!(help.matches("\n  cargo xtask ").count(), 2, "{help}");
     assert_eq!(help.matches(EXIT_CODES).count(), 1, "{help}");
+}
+
+/// The help lists the options alone.
+#[test]
+fn images_of_packages_are_documented() {
+    let root = Workspace::find().expect("the workspace").root;
+    let page = fs::read_to_string(root.join("docs/fip.md")).expect("a text");
+    for ImageKind { option, title, .. } in IMAGE_KINDS.iter() {
+        let row = format!("\n| `--{option}` | {title} |\n");
+        assert!(page.contains(&row), "{row}");
+    }
 }
 
 #[test]
