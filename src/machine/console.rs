@@ -121,3 +121,13 @@ macro_rules! print_line {
     }};
 }
 pub(crate) use print_line;
+
+/// Prints a sentence, in lines of a terminal's width.
+macro_rules! print_paragraph {
+    ($($argument:tt)*) => {{
+        use $crate::machine::console::Console;
+        // The console never fails.
+        let _ = hardware::text::prose::paragraph(&mut Console, "", 2, &format_args!($($argument)*));
+    }};
+}
+pub(crate) use print_paragraph;

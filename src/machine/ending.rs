@@ -6,7 +6,6 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use run::model::ClosingLine;
 use run::plan::EndAction;
-use suite::output;
 
 use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};
@@ -39,7 +38,7 @@ pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
 
 fn end_run(line: &ClosingLine<'_>) -> ! {
     // The console never fails.
-    let _ = output::cut_short(&mut Console, line);
+    let _ = line.print(&mut Console);
     finish()
 }
 

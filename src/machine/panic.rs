@@ -2,7 +2,7 @@
 
 use core::panic::PanicInfo;
 
-use crate::machine::console::{self, print_line};
+use crate::machine::console::{self, print_line, print_paragraph};
 use crate::machine::cpu::registers;
 use crate::machine::ending;
 use crate::machine::round::participant;
@@ -11,9 +11,11 @@ use crate::machine::round::participant;
 fn panic(info: &PanicInfo<'_>) -> ! {
     console::print_last(|| {
         if let Some(at) = info.location() {
-            print_line!("\nPanic: panicked at {at}:");
+            print_line!("");
+            print_paragraph!("Panic: panicked at {at}:");
         }
-        print_line!("{}\non CPU {}", info.message(), registers::mpidr());
+        print_paragraph!("{}", info.message());
+        print_line!("on CPU {}", registers::mpidr());
     });
     if registers::is_lead() {
         ending::give_up(&"panic on the lead CPU");

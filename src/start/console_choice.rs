@@ -2,7 +2,7 @@
 
 use hardware::image::Uart;
 
-use crate::machine::console::{self, print_line};
+use crate::machine::console::{self, print_paragraph};
 use crate::machine::memory::tables::TranslationTables;
 
 /// Makes a UART the console, if its registers can be mapped and read; where there
@@ -26,14 +26,14 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         return;
     }
     let Ok(mut candidate) = console::open(tables, uart) else {
-        print_line!("console stays: nothing can be read at {base:#x}, by {by}");
+        print_paragraph!("console stays: nothing can be read at {base:#x}, by {by}");
         return;
     };
     if candidate.accepts_bytes() {
-        print_line!("console moves to {uart}, by {by}");
+        print_paragraph!("console moves to {uart}, by {by}");
         console::wait_idle();
         console::set(candidate);
     } else {
-        print_line!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
+        print_paragraph!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
     }
 }

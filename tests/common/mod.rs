@@ -10,6 +10,7 @@ use std::time::Duration;
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
 use hardware::board::{CpuIndex, Mpidr};
+use hardware::text::prose::is_too_wide;
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
@@ -40,9 +41,27 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 pub fn run(spec: &RunSpec) -> RunResult {
     let never = AtomicBool::new(false);
     match xtask::qemu::prepare::run(spec, &never, &mut std::io::sink()) {
-        Ok(result) => result,
+        Ok(result) => {
+            fits_terminal(&result.text());
+            result
+        }
         Err(error) => panic!("{spec:?}: {error:#}"),
     }
+}
+
+/// No line of the payload's is wider than a terminal. What firmware prints before is its own.
+pub fn fits_terminal(text: &str) {
+    let is_first = |line: &&str| {
+        let begins = ["Image at ", "psci-bench", "ERROR:   "];
+        begins.iter().any(|begin| line.starts_with(begin))
+    };
+    let lines = text.lines().skip_while(|line| !is_first(line));
+    let wide: Vec<&str> = lines.filter(|line| is_too_wide(line)).collect();
+    assert!(
+        wide.is_empty(),
+        "too wide:\n{}\nin\n{text}",
+        wide.join("\n")
+    );
 }
 
 /// Each firmware on each GIC at each level.

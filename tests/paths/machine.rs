@@ -135,6 +135,7 @@ impl Machine {
         let outcome = stream::run(&mut command, limits, &is_seen, &mut screen, watch);
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
+        common::fits_terminal(&text);
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();
         let is_call = |line: &&str| CALLS.iter().any(|call| line.contains(call));
         Seen {

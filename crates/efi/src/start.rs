@@ -18,7 +18,7 @@ use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
 use crate::machine::efi_services::{
-    DEVICE_TREE, EfiServices, MainResult, RSDP, Readable, print_line,
+    DEVICE_TREE, EfiServices, MainResult, RSDP, Readable, print_closing, print_line,
 };
 use crate::machine::{payload, registers};
 
@@ -88,13 +88,13 @@ pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = services.set_heap() {
         let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
-        print_line!("{}", ClosingLine::Incomplete(&reason));
+        print_closing(&ClosingLine::Incomplete(&reason));
         return MainResult::Returned(status);
     }
     match load(&mut services) {
         Ok(loaded) => MainResult::Returned(leave(services, loaded)),
         Err(error) => {
-            print_line!("{}", ClosingLine::BadInput(&error));
+            print_closing(&ClosingLine::BadInput(&error));
             print_line!("Nothing was measured, and EFI goes on.");
             if services.shell_arguments().is_none() {
                 services.wait();
@@ -270,7 +270,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
         Ok(left) => left,
         Err(status) => {
             let reason = format_args!("EFI cannot be left: status {:#x}", status.0);
-            print_line!("{}", ClosingLine::Incomplete(&reason));
+            print_closing(&ClosingLine::Incomplete(&reason));
             return status;
         }
     };

@@ -8,7 +8,7 @@ use hardware::board::{Cpu, CpuIndex};
 use run::measure::{Loss, Step, WaitLimits};
 use run::model::Label;
 
-use crate::machine::console::{self, print_line};
+use crate::machine::console::{self, print_paragraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
@@ -75,7 +75,7 @@ impl CpuStates {
             if let Some(loss) = self.lost(cpu)
                 && !is_named.replace(true)
             {
-                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, cpu));
+                print_paragraph!("CPU {} was lost: {loss}", Label::of(self.cpus, cpu));
                 console::wait_idle();
             }
         }

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use device_tree::acpi::Memory;
 use hardware::board::Region;
 use psci_bench_efi::memory_map::readable;
+use run::model::ClosingLine;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
 use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};
@@ -340,12 +341,22 @@ impl fmt::Write for EfiConsole {
     }
 }
 
-/// Prints a line on EFI's console.
+/// Prints the last line on EFI's console.
+pub fn print_closing(line: &ClosingLine<'_>) {
+    // The console never fails.
+    let _ = line.print(&mut EfiConsole);
+}
+
+/// Prints a sentence on EFI's console, in lines of a terminal's width.
 macro_rules! print_line {
     ($($arguments:tt)*) => {{
-        use core::fmt::Write as _;
         // The console never fails.
-        let _ = writeln!($crate::machine::efi_services::EfiConsole, $($arguments)*);
+        let _ = hardware::text::prose::paragraph(
+            &mut $crate::machine::efi_services::EfiConsole,
+            "",
+            2,
+            &format_args!($($arguments)*),
+        );
     }};
 }
 pub(crate) use print_line;

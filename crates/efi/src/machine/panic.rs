@@ -4,12 +4,12 @@ use core::panic::PanicInfo;
 
 use run::model::ClosingLine;
 
-use super::efi_services::{self, print_line};
+use super::efi_services::{self, print_closing};
 use super::payload;
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    print_line!("{}", ClosingLine::Incomplete(info));
+    print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
     // EFI has ended. The payload's image was whole before that.
     payload::enter_kept()

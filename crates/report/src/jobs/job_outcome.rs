@@ -159,7 +159,7 @@ mod tests {
         }
         let (outcome, said) = of_log(
             "NOTICE:  Booting trusted firmware test framework\r\npsci-bench: PASS (6 passed, \
-             0 skipped, 0 failed; 48 samples, 0 not counted, 0 CPUs lost)\r\n",
+             0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)\r\n",
         );
         assert_eq!(outcome, JobOutcome::Incomplete, "{said}");
     }

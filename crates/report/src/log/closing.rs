@@ -12,7 +12,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Returns the counts of a line that says PASS or FAIL.
+    /// Returns the counts of a line that says PASS or FAIL; it has none of samples.
     pub fn totals(&self) -> Option<Totals> {
         parse_totals(self.line.trim_end())
     }
@@ -22,11 +22,8 @@ impl Closing {
         matches!(self.verdict, Verdict::Pass | Verdict::Fail)
     }
 
-    /// Returns true if this is the last line of a run with this `end` record: also
-    /// one without the number of rows skipped, as earlier versions have it.
+    /// Returns true if this is the last line of a run with this `end` record.
     pub(super) fn is_of(&self, end: &End) -> bool {
-        let line = ClosingLine::Ended(&end.totals);
-        let is = self.line.trim_end();
-        is == line.to_string() || is == format!("{line:#}")
+        self.line.trim_end() == ClosingLine::Ended(&end.totals).to_string()
     }
 }

@@ -9,8 +9,8 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::board::CpuIndex;
+use hardware::text::prose::paragraph;
 use run::measure::Metric;
 use run::model::{Cell, Run, Scenario, Status};
 use run::plan::Procedure;

@@ -1,13 +1,16 @@
 //! Tables of reStructuredText, ready to be pasted into documentation: grids for main tables,
 //! since TF-A's documentation uses these, and shorter simple tables for the others.
+//!
+//! A table that is wider than a terminal is continued in another one, whose rows have the same
+//! names.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::output::prose::{fill, paragraph, width};
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::{Clock, Hundredths};
+use hardware::text::prose::{COLUMNS, fill, paragraph, width};
 use run::model::{Cpu, Label, Run};
 
 #[derive(Clone, Copy, Debug)]
@@ -77,75 +80,134 @@ pub(crate) fn grid(
         let numbers = cpus.clone().map(|cpu| number(run.cpu(cpu)));
         numbers.map(|it| GridCell::Count(it.into())).collect()
     };
-    let mut all = vec![
+    let mut names = vec![
         ("Cluster", of_cpus(|cpu| cpu.cluster)),
         ("Core", of_cpus(|cpu| cpu.core)),
     ];
-    all.extend((run.threads() > 1).then(|| ("Thread", of_cpus(|cpu| cpu.thread))));
-    all.extend(columns);
-    table(out, title, &all, true)
+    names.extend((run.threads() > 1).then(|| ("Thread", of_cpus(|cpu| cpu.thread))));
+    table(out, Style::Grid, title, &names, columns)
 }
 
-/// Writes a simple table under `title`, and an empty line after it.
+/// Writes a simple table under `title`, and an empty line after it. The columns `names` name the
+/// rows.
 pub(crate) fn simple(
     out: &mut dyn Write,
     title: &dyn fmt::Display,
+    names: &[Column],
     columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
-    table(out, title, &columns.into_iter().collect::<Vec<_>>(), false)
+    table(out, Style::Simple, title, names, columns)
 }
 
+/// How a table is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// With a frame around each cell.
+    Grid,
+    /// With rules above and below the headings, and after the last row.
+    Simple,
+}
+
+impl Style {
+    /// Returns what stands before, between and after the cells of a row.
+    fn edges(self) -> [&'static str; 3] {
+        match self {
+            Self::Grid => ["| ", " | ", " |"],
+            Self::Simple => ["", " ", ""],
+        }
+    }
+
+    /// Returns what stands before, between and after the strokes of a rule.
+    fn corners(self, stroke: char) -> [&'static str; 3] {
+        match (self, stroke) {
+            (Self::Simple, _) => ["", " ", ""],
+            (Self::Grid, '=') => ["+=", "=+=", "=+"],
+            (Self::Grid, _) => ["+-", "-+-", "-+"],
+        }
+    }
+
+    /// Returns the width of a table with columns of these widths.
+    fn width(self, widths: impl Iterator<Item = usize>) -> usize {
+        let [first, between, last] = self.edges().map(str::len);
+        let cells = widths.map(|width| width + between).sum::<usize>();
+        INDENT + first + cells - between + last
+    }
+}
+
+/// Returns the width of the widest cell.
+fn widest((heading, cells): &Column) -> usize {
+    let cells = cells.iter().map(|cell| width(cell));
+    cells.max().unwrap_or(0).max(heading.len())
+}
+
+/// Writes a table, in as many parts as have room beside each other on a terminal. Each has the
+/// columns `names`.
 fn table(
     out: &mut dyn Write,
+    style: Style,
     title: &dyn fmt::Display,
-    columns: &[Column],
-    is_grid: bool,
+    names: &[Column],
+    columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
-    paragraph(out, ".. table:: ", INDENT, title)?;
-    out.write_char('\n')?;
-    let widest = |(heading, cells): &Column| {
-        let cells = cells.iter().map(|cell| width(cell));
-        cells.max().unwrap_or(0).max(heading.len())
-    };
-    let widths: Vec<usize> = columns.iter().map(widest).collect();
-    let rule = |out: &mut dyn Write, stroke| {
-        let edges = match (is_grid, stroke) {
-            (false, _) => ["", " ", ""],
-            (true, '=') => ["+=", "=+=", "=+"],
-            (true, _) => ["+-", "-+-", "-+"],
+    let columns: Vec<Column> = columns.into_iter().collect();
+    let mut rest = &columns[..];
+    while !rest.is_empty() {
+        let fits = |count: &usize| {
+            let columns = names.iter().chain(&rest[..*count]);
+            style.width(columns.map(widest)) <= COLUMNS
         };
-        let stroke = |out: &mut dyn Write, place: usize| fill(out, stroke, widths[place]);
-        line(out, widths.len(), edges, &stroke)
+        // One column is written however wide it is.
+        let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
+        let continued = if rest.len() < columns.len() {
+            ", continued"
+        } else {
+            ""
+        };
+        paragraph(
+            out,
+            ".. table:: ",
+            INDENT,
+            &format_args!("{title}{continued}"),
+        )?;
+        out.write_char('\n')?;
+        let columns: Vec<&Column> = names.iter().chain(&rest[..count]).collect();
+        part(out, style, &columns)?;
+        rest = &rest[count..];
+    }
+    Ok(())
+}
+
+/// Writes one table with these columns, and an empty line after it.
+fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
+    let widths: Vec<usize> = columns.iter().map(|column| widest(column)).collect();
+    let rule = |out: &mut dyn Write, stroke| {
+        let stroke_of = |out: &mut dyn Write, place: usize| fill(out, stroke, widths[place]);
+        line(out, widths.len(), style.corners(stroke), &stroke_of)
     };
     let cells = |out: &mut dyn Write, cell: &dyn Fn(&Column) -> GridCell| {
-        let edges = if is_grid {
-            ["| ", " | ", " |"]
-        } else {
-            ["", " ", ""]
-        };
         let cell = |out: &mut dyn Write, place: usize| {
-            let cell = cell(&columns[place]);
+            let cell = cell(columns[place]);
             let rest = widths[place].saturating_sub(width(&cell));
             let is_left = matches!(cell, GridCell::Text(_) | GridCell::Cpu(_));
             fill(out, ' ', if is_left { 0 } else { rest })?;
             write!(out, "{cell}")?;
             // No line ends with a blank.
-            let is_last = !is_grid && place + 1 == columns.len();
+            let is_last = style == Style::Simple && place + 1 == columns.len();
             fill(out, ' ', if is_left && !is_last { rest } else { 0 })
         };
-        line(out, widths.len(), edges, &cell)
+        line(out, widths.len(), style.edges(), &cell)
     };
-    rule(out, if is_grid { '-' } else { '=' })?;
+    rule(out, if style == Style::Grid { '-' } else { '=' })?;
     cells(out, &|column| GridCell::Text(column.0))?;
     rule(out, '=')?;
     let rows = columns.first().map_or(0, |column| column.1.len());
     for row in 0..rows {
         cells(out, &|column| column.1[row])?;
-        if is_grid {
+        if style == Style::Grid {
             rule(out, '-')?;
         }
     }
-    if !is_grid {
+    if style == Style::Simple {
         rule(out, '=')?;
     }
     out.write_char('\n')

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::board::{CpuIndex, GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
+use hardware::text::prose::paragraph;
 use run::measure::{Facts, Identity};
 use run::model::{Head, Label, Run};
 use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign};

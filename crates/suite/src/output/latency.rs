@@ -11,11 +11,13 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use hardware::board::Mpidr;
+use hardware::text::plural::Many;
 use run::measure::{Account, Until};
 use run::plan::Load;
 
 use super::run_observer::RunObserver;
 use crate::scenario::progress::{Progress, Stretch};
+use hardware::text::prose::paragraph;
 
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
@@ -37,16 +39,15 @@ impl Progress for LatencyLines<'_> {
     }
 
     fn without_zero(&mut self) -> fmt::Result {
-        self.out.write_str(
-            "  DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has plain \
-             stores for it.\n",
-        )
+        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has \
+                    plain stores for it.";
+        paragraph(self.out, "  ", 2, &text)
     }
 
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result {
-        let (unit, period) = match stretch.clock().ns(stretch.period) {
-            Some(ns) => ("us", format!("{} us", (ns + 500) / 1_000)),
-            None => ("ticks", format!("{} ticks", stretch.period)),
+        let period = match stretch.clock().ns(stretch.period) {
+            Some(ns) => format!("{} us", (ns + 500) / 1_000),
+            None => format!("{} ticks", stretch.period),
         };
         let (time, load) = (time(stretch, 0), load.word());
         let cpus = match cpu {
@@ -55,7 +56,7 @@ impl Progress for LatencyLines<'_> {
         };
         writeln!(
             self.out,
-            "RTT|  {time}  (timer interrupt to handler in {unit}, {period} period, {cpus})"
+            "RTT|  {time}  (expiry to handler, {period} period, {cpus})"
         )?;
         headings(self.out)
     }
@@ -78,10 +79,10 @@ impl Progress for LatencyLines<'_> {
         writeln!(self.out, "RTS{figures}|    {done}/{total}")?;
         match stretch.all.spurious {
             0 => Ok(()),
-            spurious => writeln!(
-                self.out,
-                "  {spurious} interrupts were signalled that were not there any more, or not yet."
-            ),
+            spurious => {
+                let spurious = Many(spurious.into(), "interrupt");
+                writeln!(self.out, "  {spurious} signaled with no timer due.")
+            }
         }
     }
 }

@@ -4,7 +4,6 @@ mod frame;
 mod grid;
 mod header;
 mod latency;
-mod prose;
 mod run;
 mod run_observer;
 mod step_tables;
@@ -16,7 +15,7 @@ mod tests;
 
 pub use self::frame::RtInstrFigures;
 pub use self::header::{conditions, header, passed_over};
-pub use self::run::{begin_scenario, closing, cut_short, list, run_all, scenario};
+pub use self::run::{begin_scenario, closing, list, run_all, scenario};
 pub use self::run_observer::RunObserver;
 pub use self::step_tables::{MetricScale, not_counted_heading};
 pub use self::summary::ClosingSummary;

@@ -6,14 +6,15 @@
 //! warm method, or from outside TFTF's suite, has no frame, since the programs that read
 //! the frame would take its figures for TFTF's.
 //!
-//! Everything is ASCII in lines of at most 120 columns, but for records; lines end in "\n",
+//! Everything is ASCII in lines of at most 80 columns, but for records; lines end in "\n",
 //! and the machine half's writer makes CR LF of that.
 
 use alloc::format;
 use core::fmt::{self, Write};
 
-use crate::output::prose::{COLUMNS, one_line, paragraph, width};
 use hardware::board::{CpuIndex, IdleState, NoFrame};
+use hardware::text::plural::Many;
+use hardware::text::prose::paragraph;
 use run::findings::{Detail, findings_of, list as listed};
 use run::measure::Machine;
 use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
@@ -157,24 +158,11 @@ pub fn closing(
     }
     out.write_char('\n')?;
     summary.write(out, run)?;
-    let line = ClosingLine::Ended(&totals);
-    // A line that is cut is no verdict.
-    match width(&line) > COLUMNS {
-        true => one_line(out, &format_args!("{line:#}"))?,
-        false => one_line(out, &line)?,
-    }
+    let samples = Many(totals.samples, "sample");
+    let text = format!("{samples}, {} not counted.", totals.rejected);
+    paragraph(out, "", 0, &text)?;
+    ClosingLine::Ended(&totals).print(out)?;
     Ok(verdict)
-}
-
-/// Prints the end of a run that was cut short: the reason in full, and then
-/// as much of it as the last line holds.
-pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
-    if let ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) = line
-        && width(line) > COLUMNS
-    {
-        paragraph(out, "ERROR:   ", 9, reason)?;
-    }
-    one_line(out, line)
 }
 
 /// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.

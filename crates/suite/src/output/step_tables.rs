@@ -3,17 +3,18 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
+use hardware::text::prose::paragraph;
 use run::measure::{Metric, Summary, Unit};
 use run::model::{Cell, CellSeries, How, Run, Scenario, Status, Variant};
 use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
-use super::grid::{Column, GridCell, grid};
+use super::grid::{Column, GridCell, simple};
 
 /// Writes the tables of a scenario and their explanation; nothing for one of TFTF's suite, or
 /// without results.
@@ -60,12 +61,13 @@ fn one_table(
     // A column that would be empty is left out.
     let has_p99 = rows.iter().any(|it| it.series.summary.p99.is_some());
     let has_not_counted = rows.iter().any(|it| not_counted(it) > 0);
-    let columns: [Option<Column>; 8] = [
-        id.axis().map(|axis| (axis.heading(), cells(&of_x))),
-        Some((
-            "Variant",
-            cells(&|it| GridCell::Text(it.cell.variant_word())),
-        )),
+    let variants = cells(&|it| GridCell::Text(it.cell.variant_word()));
+    let mut names: Vec<Column> = vec![
+        ("CPU", cells(&|it| GridCell::Cpu(run.label(it.cell.cpu)))),
+        ("Variant", variants),
+    ];
+    names.extend(id.axis().map(|axis| (axis.heading(), cells(&of_x))));
+    let columns: [Option<Column>; 6] = [
         Some((
             "n",
             cells(&|it| GridCell::Count(it.series.summary.n.into())),
@@ -83,8 +85,7 @@ fn one_table(
     let (metric, how) = (first.series.metric, first.cell.step.how.text());
     let (name, meaning) = (id.name(), meaning(metric));
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
-    let cpus = rows.iter().map(|it| it.cell.cpu);
-    grid(out, run, &title, cpus, columns.into_iter().flatten())
+    simple(out, &title, &names, columns.into_iter().flatten())
 }
 
 /// Returns the heading of the samples that were taken and do not count.

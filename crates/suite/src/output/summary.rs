@@ -6,8 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::board::CpuIndex;
+use hardware::text::prose::paragraph;
 use run::findings::list;
 use run::measure::{Metric, Unit};
 use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
@@ -169,9 +169,11 @@ impl ClosingSummary {
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
         let title =
             "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
-        let columns = [
+        let names = [
             ("Scenario", each(|it| GridCell::Text(it.id.short_tag()))),
             ("Method", each(SummaryRow::method)),
+        ];
+        let columns = [
             ("Result", each(|it| GridCell::Text(it.word()))),
             ("Samples", each(|it| GridCell::Count(it.samples))),
             ("Figure", of_figures(|it| GridCell::Text(it.name))),
@@ -181,7 +183,7 @@ impl ClosingSummary {
             ("CPU", of_figures(|it| it.worst_cpu)),
         ];
         if !self.results.is_empty() {
-            simple(out, &title, columns)?;
+            simple(out, &title, &names, columns)?;
         }
         for it in &self.results {
             if let Status::Failed(failure) = it.status {

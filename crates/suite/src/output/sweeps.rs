@@ -7,8 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
+use hardware::text::prose::paragraph;
 use run::measure::Metric;
 use run::model::{Run, Scenario, Variant};
 use run::plan::{Axis, Procedure};

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
+use hardware::text::prose::paragraph;
 use run::measure::Metric;
 use run::model::{Cell, Conditions, Run, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
@@ -80,8 +80,8 @@ fn spread_table(
         "Spread of the samples: min/median/max ({})",
         run.clock().unit()
     );
-    let first = [("CPU", names.collect()), ("n", counts.collect())];
-    simple(out, &title, first.into_iter().chain(columns))
+    let names = [("CPU", names.collect()), ("n", counts.collect())];
+    simple(out, &title, &names, columns)
 }
 
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {

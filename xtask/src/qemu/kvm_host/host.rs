@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn lines_of_process_1() {
-        let log = "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, \
+        let log = "psci-bench: PASS (1 passed, 0 skipped, 0 failed; \
                    0 rows skipped, 0 CPUs lost)\r\n\
                    kvm-host: the VMM ended with exit code 0\r\n\
                    [    1.0] reboot: Power down\r\n";

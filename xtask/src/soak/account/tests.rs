@@ -100,12 +100,12 @@ fn plans_without_suspends() {
 
 #[test]
 fn last_line_counts_without_records() {
-    let line = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, \
-                2 CPUs lost)\r\n";
+    let line = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; \
+                3 rows skipped, 2 CPUs lost)\r\n";
     let alone = SoakAccount::of(line.as_bytes());
     assert_eq!((alone.lost, alone.records), (2, FoundRecords::None));
-    assert_eq!(alone.totals.map(|it| it.samples), Some(955));
-    let absurd = line.replace("955", &u64::MAX.to_string());
+    assert_eq!(alone.totals.map(|it| it.rows_skipped), Some(3));
+    let absurd = line.replace("3 rows", &format!("{} rows", u64::MAX));
     for other in [&absurd, "psci-bench: INCOMPLETE: 1 2 3 4 5 6\n", "", "x"] {
         assert_eq!(
             SoakAccount::of(other.as_bytes()),

@@ -5,11 +5,11 @@ use std::slice;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use crate::output::prose::COLUMNS;
 use expect_test::expect_file;
 use hardware::board::{LabelSource, Mpidr, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
+use hardware::text::prose::{COLUMNS, is_too_wide};
 use run::measure::{Facts, Identity, Metric};
 use run::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
 use run::plan::ScenarioId::*;
@@ -50,14 +50,12 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
 }
 
-/// Returns all that is printed of a run: ASCII in lines of 120 columns.
+/// Returns all that is printed of a run: ASCII in lines of 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
     let each = all.iter().map(|it| scenario(run, it));
     let log = header(run) + &each.collect::<String>() + &closing(run, all);
     for line in log.lines() {
-        let tab = |b| if b == b'\t' { 8 } else { 1 };
-        let columns: usize = line.bytes().map(tab).sum();
-        assert!(columns <= COLUMNS && !line.ends_with(' '), "{line:?}");
+        assert!(!is_too_wide(line) && !line.ends_with(' '), "{line:?}");
         assert!(line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')));
     }
     log
@@ -232,7 +230,7 @@ fn odd_rows() {
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
-    let counts = " 0 not counted, 1 row skipped, 0 CPUs lost)\n";
+    let counts = "failed; 1 row skipped, 0 CPUs lost)\n";
     let log = check_log(&four, &[skipped], 3, &[row, counts]);
     assert!(!log.contains("_serial\t0\t1\t"));
 
@@ -303,11 +301,14 @@ fn a_summary_names_what_was_skipped_and_why() {
     let log = whole(&run, &[of_rows, warm]);
     let end = log.rsplit_once("===\n\n").expect("the summary").1;
     let expected = "\
-Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did not wake CPU 0x1 from 0x40000002
-Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: nothing could wake a suspended CPU
-Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle state of this kind; deepest= or core= can
-  give one
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did
+  not wake CPU 0x1 from 0x40000002
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC:
+  nothing could wake a suspended CPU
+Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle
+  state of this kind; deepest= or core= can give one
 
+240 samples, 0 not counted.
 psci-bench: PASS (1 passed, 1 skipped, ";
     assert!(end.starts_with(expected), "{end}");
 }
@@ -321,7 +322,7 @@ fn the_end_of_a_run() {
     check("closing", &closing(&run, &all));
 
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
-    let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
+    let text = printed(|out| ClosingLine::BadInput(&reason).print(out));
     let (error, last) = text.trim_end().rsplit_once('\n').expect("two lines");
     let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(error, format!("ERROR: {}", reason.trim_end()));

@@ -5,11 +5,20 @@
 
 use core::fmt::{self, Write};
 
+use super::outside::to_printable;
 use arrayvec::ArrayString;
-use hardware::text::outside::to_printable;
 
-/// The widest line.
-pub const COLUMNS: usize = 120;
+/// The widest line: what a serial terminal shows.
+pub const COLUMNS: usize = 80;
+
+/// Returns true for a line that is too wide for a terminal, and has no reason to be: records and
+/// TFTF's frame are for programs.
+pub fn is_too_wide(line: &str) -> bool {
+    let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
+        .iter()
+        .any(|begin| line.starts_with(begin));
+    line.len() > COLUMNS && !is_for_programs
+}
 
 /// Running text, broken into lines between words.
 struct Prose<'w> {
@@ -25,7 +34,7 @@ struct Prose<'w> {
 }
 
 /// Writes `text` after `lead`, in lines that are indented from the second one on.
-pub(crate) fn paragraph(
+pub fn paragraph(
     out: &mut dyn Write,
     lead: &str,
     indent: usize,
@@ -84,7 +93,7 @@ impl Write for Prose<'_> {
 }
 
 /// Writes a character so many times.
-pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
+pub fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     (0..times).try_for_each(|_| out.write_char(c))
 }
 
@@ -105,7 +114,7 @@ impl Write for Printable {
 
 /// Writes one line. A longer one than [`COLUMNS`] characters is cut between two words, if
 /// there is a place for that in its second half.
-pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());
     write!(line, "{what}")?;
@@ -119,7 +128,7 @@ pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Res
 }
 
 /// Returns the number of characters that `what` takes.
-pub(crate) fn width(what: &dyn fmt::Display) -> usize {
+pub fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -157,8 +166,8 @@ mod tests {
     fn words_are_kept_whole_and_lines_short() {
         assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
         let long = prose("* ", 2, &"seven77 ".repeat(40));
-        // Fourteen words of seven letters, their blanks and the indent.
-        assert_eq!(long.lines().map(str::len).max(), Some(113));
+        // Nine words of seven letters, their blanks and the indent.
+        assert_eq!(long.lines().map(str::len).max(), Some(73));
         assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
         assert_eq!(long.matches("seven77").count(), 40);
         let endless = prose("  ", 4, &"x".repeat(400));
