@@ -25,11 +25,14 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
         return unknown(run, scenario).into_iter().collect();
     }
     // Each state once, the shallowest first.
-    let mut states: Vec<_> = cells.iter().filter_map(|it| it.1.state).collect();
+    let states = cells.iter().filter_map(|it| it.1.state);
+    let mut states: Vec<u64> = states.map(u64::from).collect();
     states.sort_unstable();
     states.dedup();
     let each = states.iter().map(|state| {
-        let here = cells.iter().filter(|it| it.1.state == Some(*state));
+        let here = cells
+            .iter()
+            .filter(|it| it.1.state.map(u64::from) == Some(*state));
         let cpus = words::cpus(run, here.map(|it| it.0.cpu));
         format!("{state:#010x} (CPU {cpus})")
     });

@@ -1,15 +1,17 @@
-//! The end of a run on one screen: a row for each scenario, counts over all of them, and
-//! what was skipped.
+//! The end of a run on one screen: a row for each scenario, with the median over the CPUs and the
+//! worst CPU; counts over all of them, and what was skipped.
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
 use hardware::board::CpuIndex;
 use hardware::text::prose::paragraph;
 use run::findings::list;
-use run::measure::{Metric, Unit};
+use run::measure::{Metric, Unit, lower_median};
 use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
 use run::plan::steps::Steps;
 use run::plan::{Axis, Method, Plan, ScenarioId};
@@ -167,21 +169,35 @@ impl ClosingSummary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        let title =
-            "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
-        let names = [
-            ("Scenario", each(|it| GridCell::Text(it.id.short_tag()))),
-            ("Method", each(SummaryRow::method)),
-        ];
-        let columns = [
+        // A column with one word in all rows is left out: the plan names a lone method.
+        let methods = || self.results.iter().filter_map(SummaryRow::method);
+        let has_methods = methods().any(|it| Some(it) != methods().next());
+        let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));
+        let unit = units()
+            .next()
+            .filter(|first| units().all(|unit| unit == *first));
+        let title = format!(
+            "Summary: the first figure of each scenario{}",
+            unit.map_or_else(String::new, |unit| format!(" ({unit})"))
+        );
+        let method = |it: &SummaryRow| {
+            it.method()
+                .map_or(GridCell::Missing, |method| GridCell::Text(method.word()))
+        };
+        let scenarios = each(|it| GridCell::Text(it.id.short_tag()));
+        let mut names = vec![("Scenario", scenarios)];
+        names.extend(has_methods.then(|| ("Method", each(method))));
+        let mut columns = vec![
             ("Result", each(|it| GridCell::Text(it.word()))),
             ("Samples", each(|it| GridCell::Count(it.samples))),
             ("Figure", of_figures(|it| GridCell::Text(it.name))),
             ("Median", of_figures(|it| it.median)),
             ("Worst", of_figures(|it| it.worst)),
-            ("Unit", of_figures(|it| GridCell::Text(it.unit))),
-            ("CPU", of_figures(|it| it.worst_cpu)),
         ];
+        if unit.is_none() {
+            columns.push(("Unit", of_figures(|it| GridCell::Text(it.unit))));
+        }
+        columns.push(("CPU", of_figures(|it| it.worst_cpu)));
         if !self.results.is_empty() {
             simple(out, &title, &names, columns)?;
         }
@@ -227,11 +243,9 @@ impl SummaryRow {
         }
     }
 
-    fn method(&self) -> GridCell {
-        match self.id.is_suite() || self.id.is_sweep() {
-            true => GridCell::Text(self.method.word()),
-            false => GridCell::Missing,
-        }
+    /// Returns the method, if there is more than one to measure such a scenario.
+    fn method(&self) -> Option<Method> {
+        (self.id.is_suite() || self.id.is_sweep()).then_some(self.method)
     }
 }
 
@@ -272,14 +286,15 @@ fn in_short(
     run: &Run,
     metric: Metric,
     scale: &MetricScale,
-    mut all: Vec<(u64, CpuIndex)>,
+    all: Vec<(u64, CpuIndex)>,
 ) -> Option<InShort> {
-    all.sort_unstable_by_key(|(figure, cpu)| (*figure, core::cmp::Reverse(*cpu)));
-    let (worst, cpu) = *all.last()?;
+    let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
+    let (worst, cpu) = *all.iter().max_by_key(by_figure)?;
+    let mut figures: Vec<u64> = all.iter().map(|it| it.0).collect();
     Some(InShort {
         name: metric.heading(),
         unit: scale.name(),
-        median: scale.cell(all[(all.len() - 1) / 2].0),
+        median: scale.cell(lower_median(&mut figures)),
         worst: scale.cell(worst),
         worst_cpu: GridCell::Cpu(run.label(cpu)),
     })

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::{IDLE_STATES_MAX, IdleState};
+use hardware::board::IdleState;
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
 use run::measure::Action;
@@ -135,15 +135,11 @@ impl States {
         for state in accepted.chain(both.into_iter().flatten()) {
             let needs_trial = state.powerdown || state.timer_stops;
             if needs_trial && !all.contains(&state) && is_wanted(state) {
-                all.push(state);
+                let level = |it: &Chosen| it.level.unwrap_or(0);
+                let place = all.partition_point(|it| level(it) <= level(&state));
+                all.insert(place, state);
             }
         }
-        all.sort_unstable_by_key(|state| {
-            let place = self.accepted.iter().position(|it| it == state);
-            // At most eight and sixteen bits.
-            let place = place.unwrap_or(IDLE_STATES_MAX) as u64;
-            u64::from(state.level.unwrap_or(0)) << 16 | place
-        });
         all
     }
 
