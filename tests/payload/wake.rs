@@ -40,7 +40,7 @@ fn has_first_figure(cell: &Cell) -> bool {
 /// and PSCI_STAT counts the level that is due.
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
-    assert!(text.contains(", 0 rows skipped, 0 CPUs lost)"), "{text}");
+    assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
     for t in [SuspendDeepParallel, CpuSuspendParallel] {
         for helper in [0, 4] {
             let part = log.scenarios(t).find(|it| it.helper == Some(helper.into()));
