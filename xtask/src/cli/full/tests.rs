@@ -46,12 +46,12 @@ fn images_of_packages_are_documented() {
 }
 
 #[test]
-fn readme_lists_all_that_is_installed() {
+fn hosts_page_lists_all_that_is_installed() {
     let root = Workspace::find().expect("the workspace").root;
-    let readme = fs::read_to_string(root.join("README.md")).expect("a text");
+    let page = fs::read_to_string(root.join("docs/hosts.md")).expect("a text");
     let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
     for name in setup::installed().chain(sources) {
-        assert!(readme.contains(&format!("`{name}`")), "{name}");
+        assert!(page.contains(&format!("`{name}`")), "{name}");
     }
 }
 
