@@ -265,7 +265,9 @@ fn entered_at_el3() {
         ("virt,secure=on", by_tree),
         ("virt,secure=on,virtualization=on", by_block),
     ] {
-        let words = ["INCOMPLETE: entered at EL3, so there is no PSCI firmware to measure"];
+        let words = [
+            "ERROR: entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33",
+        ];
         Machine::new(machine)
             .with("-cpu cortex-a57 -smp 2 -m 1024")
             .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")

@@ -61,7 +61,7 @@ fn examples_in(text: &str, program: &str) -> Vec<Example> {
 pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     let all = iter::once(command).chain(command.get_subcommands());
     let own = command.get_after_help().map(ToString::to_string);
-    let own = examples_in(&own.unwrap_or_default(), program);
+    let own = own.map_or_else(Vec::new, |help| examples_in(&help, program));
     let inner = all.skip(1).flat_map(|inner| help_examples(inner, program));
     own.into_iter().chain(inner).collect()
 }

@@ -117,10 +117,11 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     };
     let clusters = Many(run.cluster_heads().count() as u64, "cluster");
     let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
-    let mpidr = run.cpu(lead).mpidr.unwrap_or_default();
-    format!(
-        "{cpus} in {clusters}, by {source}; the lead is {label} (MPIDR {mpidr}, MIDR {midr:#x})"
-    )
+    let mpidr = run
+        .cpu(lead)
+        .mpidr
+        .map_or_else(String::new, |it| format!("MPIDR {it}, "));
+    format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
 /// Returns a version: major in bits 30:16, minor in 15:0.
