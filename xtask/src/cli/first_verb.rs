@@ -16,7 +16,7 @@ Examples:
   cargo xtask setup
   PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only print what is missing
 
-docs/hosts.md lists what is installed. Each verb installs what it needs by itself,
+docs/setup.md lists what is installed. Each verb installs what it needs by itself,
 too. With PSCI_BENCH_NO_INSTALL=1 nothing is installed: the commands are
 printed, and the exit code is 2.")]
     Setup,

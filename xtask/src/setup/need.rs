@@ -48,7 +48,7 @@ macro_rules! needs {
     };
 }
 
-// docs/hosts.md has a list of the same.
+// docs/setup.md has a list of the same.
 needs! {
     Qemu "qemu-system-arm" "qemu-system-aarch64"
     CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"

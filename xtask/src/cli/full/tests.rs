@@ -46,9 +46,9 @@ fn images_of_packages_are_documented() {
 }
 
 #[test]
-fn hosts_page_lists_all_that_is_installed() {
+fn setup_page_lists_all_that_is_installed() {
     let root = Workspace::find().expect("the workspace").root;
-    let page = fs::read_to_string(root.join("docs/hosts.md")).expect("a text");
+    let page = fs::read_to_string(root.join("docs/setup.md")).expect("a text");
     let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
     for name in setup::installed().chain(sources) {
         assert!(page.contains(&format!("`{name}`")), "{name}");
