@@ -1,11 +1,11 @@
-//! The payload: from the loader's jump to the last line on the UART.
+//! The payload: everything from the loader's jump to the last line on the UART.
 //!
 //! | folder | task |
 //! |---|---|
 //! | `machine` | registers, memory, exceptions, calls, rounds: all unsafe code |
-//! | `start` | finds the device tree, sets the machine up by it, runs the scenarios of `suite` |
+//! | `start` | finds the device tree, sets up the machine it describes, runs the scenarios of `suite` |
 //!
-//! A folder imports only from those above it.
+//! Each folder imports only from the folders above it.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -1,10 +1,10 @@
-//! The heap of the payload.
+//! The payload's heap.
 
 use sync::Heap;
 
 use crate::machine::cpu::registers;
 
-/// The heap, for the lead alone.
+/// The heap, which only the lead uses.
 #[global_allocator]
 pub static HEAP: Heap = Heap::new(registers::is_lead);
 

@@ -1,5 +1,5 @@
-//! The marks of the boot's stages, on a console that has been opened. The entry code sends
-//! those of the first two stages.
+//! Marks for the stages of the boot, printed once a console is open. The entry code sends the marks
+//! of the first two stages.
 
 use core::sync::atomic::{AtomicU16, Ordering};
 
@@ -7,12 +7,12 @@ use hardware::image::BootStage;
 
 use crate::machine::console::print_line;
 
-/// The stages whose marks are still to be printed, a bit each: none unless the parameter block
-/// asks for marks.
+/// The stages whose marks have not been printed yet, one bit each; 0 unless the parameter block
+/// enables marks.
 static LEFT: AtomicU16 = AtomicU16::new(0);
 const _: () = assert!(BootStage::COUNT <= u16::BITS as usize);
 
-/// Has the mark of each stage printed, when the stage is reached for the first time.
+/// Enables the marks: each is printed when its stage is first reached.
 pub fn enable() {
     LEFT.store(u16::MAX, Ordering::Relaxed);
 }

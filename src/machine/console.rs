@@ -1,4 +1,4 @@
-//! The console: one UART, for the lead and for a CPU that panics.
+//! The console: one UART, used by the lead and by a CPU that panics.
 
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;
-    // All are of one device: a read proves the registers that are written.
+    // All registers belong to one device, so a successful read covers those that are written.
     let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {
         return Err(MapError::Unreadable(last));
@@ -40,33 +40,31 @@ pub fn is_set() -> bool {
     CONSOLE.lock().is_some()
 }
 
-/// Waits until all has been sent: before anything is measured, and before
-/// the machine is turned off.
+/// Waits until all bytes have been sent: before measuring, and before the machine is turned off.
 pub fn wait_idle() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
         uart.wait_idle();
     }
 }
 
-/// Puts the UART's settings back: before printing, after the system as a
-/// whole may have been powered down.
+/// Restores the UART's settings before printing, as the whole system may have been powered down.
 pub fn restore() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
         uart.restore();
     }
 }
 
-/// The affinity of the CPU that has the turn to print its last lines.
+/// The affinity of the CPU whose turn it is to print its last lines.
 static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// Polls for the turn: longer than the dumps of all CPUs take.
+/// Maximum number of polls for the turn, longer than all CPUs need for their dumps.
 const TURN_POLLS: u32 = 100_000_000;
 
-/// Prints the last lines of a CPU that stops: after those of another one, and without the
-/// lock if that is not opened. Returns false, and prints nothing, if this CPU has the turn
-/// already: it took an exception there.
+/// Prints the last lines of a CPU that stops. Waits for the last lines of other CPUs, and takes the
+/// lock by force if it is not released. Returns false, without printing, if it is this CPU's turn
+/// already: it took an exception while printing.
 pub fn print_last(print: impl FnOnce()) -> bool {
     let own = registers::mpidr().number();
     if TURN.load(Ordering::Relaxed) == own {
@@ -84,8 +82,7 @@ pub fn print_last(print: impl FnOnce()) -> bool {
     true
 }
 
-/// Takes the lock from any holder: for a CPU that stops, and whose last lines must be
-/// printed.
+/// Takes the lock from its holder, for a CPU that stops and must print its last lines.
 pub fn force_unlock() {
     // SAFETY: the holder, if any, is this CPU, which will not return to it, or
     // another one, which goes on. Then two use the driver at once: all that it
@@ -116,17 +113,17 @@ impl Write for Console {
 macro_rules! print_line {
     ($($argument:tt)*) => {{
         use core::fmt::Write as _;
-        // The console never fails.
+        // Writing to the console cannot fail.
         let _ = writeln!($crate::machine::console::Console, $($argument)*);
     }};
 }
 pub(crate) use print_line;
 
-/// Prints a sentence, in lines of a terminal's width.
+/// Prints a sentence, wrapped to the width of a terminal.
 macro_rules! print_paragraph {
     ($($argument:tt)*) => {{
         use $crate::machine::console::Console;
-        // The console never fails.
+        // Writing to the console cannot fail.
         let _ = hardware::text::prose::paragraph(&mut Console, "", 2, &format_args!($($argument)*));
     }};
 }

@@ -1,4 +1,4 @@
-//! The ends of a run: a closing line, then the machine is turned off, reset, or parked.
+//! Ends a run: prints a closing line, then turns off, resets or parks the machine.
 
 use core::arch::asm;
 use core::fmt::Display;
@@ -11,19 +11,19 @@ use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};
 use crate::machine::time::timer;
 
-/// The action at the end: an [`EndAction`]'s number.
+/// The action at the end, as the number of an [`EndAction`].
 static END_ACTION: AtomicU32 = AtomicU32::new(EndAction::Off as u32);
 
 pub fn set_end_action(action: EndAction) {
     END_ACTION.store(action as u32, Ordering::Relaxed);
 }
 
-/// Ends the run for a reason that lies in its input: a device tree, boot arguments.
+/// Ends the run because of its input: the device tree or the boot arguments.
 pub fn refuse(error: &dyn Display) -> ! {
     end_run(&ClosingLine::BadInput(error))
 }
 
-/// Ends the run for a reason that lies in the machine.
+/// Ends the run because of a fault in the machine.
 pub fn give_up(error: &dyn Display) -> ! {
     end_run(&ClosingLine::Incomplete(error))
 }
@@ -37,12 +37,12 @@ pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
 }
 
 fn end_run(line: &ClosingLine<'_>) -> ! {
-    // The console never fails.
+    // Writing to the console cannot fail.
     let _ = line.print(&mut Console);
     finish()
 }
 
-/// Turns the machine off, resets it, or parks, as the user asked.
+/// Turns off, resets or parks the machine, as the user requested.
 pub fn finish() -> ! {
     console::wait_idle();
     match EndAction::ALL.get(END_ACTION.load(Ordering::Relaxed) as usize) {
@@ -53,8 +53,8 @@ pub fn finish() -> ! {
     park()
 }
 
-/// Stops this CPU for good. Its timer may still be armed, and WFI would not wait while
-/// that is pending; YIELD is for other interrupts that may be.
+/// Stops this CPU for good. Its timer may still be armed, and WFI does not wait while its interrupt
+/// is pending; YIELD is there in case other interrupts are pending.
 pub fn park() -> ! {
     timer::disarm_in_use();
     loop {

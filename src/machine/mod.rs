@@ -1,4 +1,4 @@
-//! The bare-metal half: all that touches hardware, and all the unsafe code.
+//! The bare-metal half: all hardware access and all unsafe code.
 //!
 //! | part | task |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `cpu` | registers, single instructions, the cycle counter |
 //! | `memory` | translation tables, stacks, working memory, device registers |
 //! | `call` | SMC and HVC: plain, timed, in loops |
-//! | `time` | timers, and waits by them |
+//! | `time` | timers, and waits that use them |
 //! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
 //! | `allocator` | the heap |
 //! | `console`, `boot_marks`, `ending`, `panic` | the UART; the stages of a boot, the ends of a run |

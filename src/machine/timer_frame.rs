@@ -1,4 +1,4 @@
-//! The timer frame, which wakes the lead where the CPUs' own timers stop.
+//! The timer frame, which wakes the lead in states that stop the CPUs' own timers.
 
 use hardware::board::{IntId, NoFrame, TimerFrame};
 use hardware::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
@@ -10,11 +10,11 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
-/// The most by which the frame's count may differ from the CPU's, in ticks: a read
-/// over a bus takes time.
+/// The greatest allowed difference between the frame's count and the CPU's, in ticks: a read over a
+/// bus takes time.
 const TOLERANCE: u64 = 1_000;
 
-/// An opened frame; only the lead uses it.
+/// A timer frame in use, by the lead only.
 pub struct TimerFrameDriver {
     registers: MappedRegisters,
     /// The interrupt, an SPI.
@@ -22,8 +22,8 @@ pub struct TimerFrameDriver {
 }
 
 impl TimerFrameDriver {
-    /// Opens the frame that the device tree describes, and compares its count with the
-    /// counter of `path`.
+    /// Opens the timer frame that the device tree describes, and compares its count with the
+    /// counter that `path` reads.
     pub fn open(
         tables: &mut TranslationTables,
         description: TimerFrame,
@@ -53,8 +53,8 @@ impl TimerFrameDriver {
         }
     }
 
-    /// Lets the frame interrupt the lead when the count reaches `at`. Returns false where
-    /// its interrupt cannot be enabled.
+    /// Lets the frame interrupt the lead when the count reaches `at`. Returns false if its
+    /// interrupt cannot be enabled.
     pub fn arm(&self, gic: &GicDriver, lead: &GicCpu, at: u64) -> bool {
         timer_frame::arm(&mut self.registers(), at);
         gic.enable_spi(self.intid, lead)
@@ -62,8 +62,7 @@ impl TimerFrameDriver {
 
     pub fn disarm(&self, gic: &GicDriver) {
         timer_frame::disarm(&mut self.registers());
-        // If the interrupt cannot be disabled, no harm is done: a disarmed frame does not
-        // assert it.
+        // It does no harm if the interrupt cannot be disabled: a disarmed frame does not assert it.
         let _ = gic.disable_spi(self.intid);
     }
 

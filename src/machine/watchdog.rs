@@ -1,5 +1,5 @@
-//! The watchdog of last resort. While the lead sleeps and no other CPU is on, no
-//! CPU could see that the lead does not wake: then the watchdog resets the board.
+//! The watchdog of last resort. While the lead sleeps and no other CPU is on, no CPU could notice
+//! that the lead does not wake up; the watchdog then resets the board.
 
 use hardware::board::{NoWatchdog, Watchdog as Description};
 use hardware::devices::watchdog::Driver;
@@ -15,8 +15,8 @@ pub struct WatchdogDriver {
 }
 
 impl WatchdogDriver {
-    /// Maps the board's watchdog, and leaves it as it is. It must be able to wait
-    /// for `least` seconds. The system counter has `hz` ticks a second.
+    /// Maps the board's watchdog without changing it. It must be able to wait for at least `least`
+    /// seconds. The system counter runs at `hz` ticks per second.
     pub fn new(
         tables: &mut TranslationTables,
         description: Description,
@@ -35,14 +35,14 @@ impl WatchdogDriver {
         })
     }
 
-    /// Lets it reset the board as [`Driver::arm`] does.
+    /// Arms the watchdog to reset the board; see [`Driver::arm`].
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         self.driver.arm(least, wish, hz);
-        // Before this CPU goes to sleep.
+        // This must take effect before the CPU goes to sleep.
         instructions::complete_accesses();
     }
 
-    /// Gives it the setting that it had at first.
+    /// Restores the watchdog's original setting.
     pub fn disarm(&mut self) {
         self.driver.disarm();
         instructions::complete_accesses();

@@ -1,14 +1,14 @@
-//! The choice of the console.
+//! Chooses the console.
 
 use hardware::image::Uart;
 
 use crate::machine::console::{self, print_paragraph};
 use crate::machine::memory::tables::TranslationTables;
 
-/// Makes a UART the console, if its registers can be mapped and read; where there
-/// may be another one, only if it accepts bytes.
+/// Makes a UART the console if its registers can be mapped and read. If there may be another UART,
+/// this one must also accept bytes.
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
-    // Without a console an error could not be printed.
+    // Without a console, no error could be printed.
     if uart.is_aligned()
         && let Ok(mut candidate) = console::open(tables, uart)
         && (!has_choice || candidate.accepts_bytes())
@@ -17,9 +17,8 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
     }
 }
 
-/// Makes the tree's UART the console instead of the emergency UART, if that is another
-/// one. The emergency UART prints the move: it is the last line where the tree's is no
-/// UART.
+/// Makes the tree's UART the console instead of the emergency UART, if they differ. The emergency
+/// UART announces the move; this is the last visible line if the tree's device is not a UART.
 pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
     let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {

@@ -1,10 +1,10 @@
-//! Finds the device tree: appended to the image, in the transfer list at X3 (as X1
-//! announces it), or where X0 or X2 points.
+//! Finds the device tree: appended to the image, in the transfer list at X3 (if X1 announces one),
+//! or at the address in X0 or X2.
 //!
-//! Firmware may pass an MPIDR in X0. So the address in a register must be aligned to 8
-//! and above the first 64 KiB, the memory there must be readable (by a probe that
-//! survives an abort) and begin with the magic of a device tree. X1 promises that X3 is
-//! the address of a transfer list: a damaged list is an error.
+//! Firmware may pass an MPIDR in X0. An address in a register must therefore be aligned to 8 bytes
+//! and above the first 64 KiB, and the memory there must be readable (tested by a probe that
+//! survives an abort) and begin with the magic number of a device tree. X1 promises that X3 is the
+//! address of a transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,26 +18,26 @@ use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
-/// Below this no device tree is looked for.
+/// No device tree is looked for below this address.
 const LOWEST: u64 = 0x1_0000;
 
 /// The magic number of a device tree as a little-endian CPU loads it
 /// (Devicetree Specification v0.4, section 5.2).
 const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
-/// Bytes of a device tree's header, which tell its size; a transfer list's are
-/// fewer.
+/// Bytes in the header of a device tree, which contains its size. The header of a transfer list is
+/// shorter.
 const HEADER: usize = 40;
 
-/// A tree's bytes, and the region that is in use for them.
+/// The tree's bytes, and the region that they occupy.
 type FoundTree = (&'static [u8], Region);
 
-/// The reason why there is no device tree.
+/// The reason why no device tree was found.
 #[derive(Debug, Error)]
 pub enum TreeError {
     #[error("device tree {source_name}: {reason}")]
     Unusable {
-        /// The place, as it follows "device tree".
+        /// The place, as it reads after "device tree".
         source_name: String,
         reason: LoadError,
     },
@@ -53,7 +53,7 @@ pub enum TreeError {
     ParameterBlock { offset: u64, size: u64 },
 }
 
-/// The reason why what a loader handed over cannot be used.
+/// The reason why the data passed by a loader cannot be used.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("there is none")]
@@ -67,15 +67,15 @@ pub enum LoadError {
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
-    /// True if a loader handed it over, with boot arguments that may be an operating
-    /// system's.
+    /// True if a loader passed the tree, with boot arguments that may belong to an operating
+    /// system.
     pub is_handed_over: bool,
-    /// The place, as it follows "device tree".
+    /// The place, as it reads after "device tree".
     pub source: String,
 }
 
-/// Finds the tree and maps it, or returns the reason why there is none. `registers` are
-/// the loader's X0 to X3.
+/// Finds the tree and maps it, or returns the reason why there is none. `registers` holds X0 to X3
+/// as the loader passed them.
 pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
@@ -117,7 +117,7 @@ pub fn find(
     Err(TreeError::None { x0, x2 })
 }
 
-/// Finds the tree after the image, which boot.S has mapped.
+/// Finds the tree appended to the image, which boot.S has already mapped.
 fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, TreeError> {
     let (offset, size) = (block.tree_offset, block.tree_size);
     let image = layout::image();
@@ -129,7 +129,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
-    // Pages are looked up only where their number is bounded.
+    // Pages are only looked up if their number is bounded.
     let bytes = if fits {
         loader_data::find_mapped(tables, region)
     } else {
@@ -144,7 +144,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
     })
 }
 
-/// Reads the header at `address`, if it begins with `magic`.
+/// Reads the header at `address` if it begins with `magic`.
 fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u8; HEADER]> {
     if !address.is_multiple_of(8) || address < LOWEST {
         return None;
@@ -158,7 +158,7 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
     header.filter(|header| header.starts_with(&magic.to_le_bytes()))
 }
 
-/// Maps the whole tree that begins with this header.
+/// Maps the whole tree that this header begins.
 fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<FoundTree, LoadError> {
     let size = total_size(header)? as u64;
     let region = Region { base, size };
@@ -166,12 +166,12 @@ fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Foun
     Ok((bytes, region))
 }
 
-/// Finds the tree in the transfer list at `base`, if it has one.
+/// Returns the tree in the transfer list at `base`, if the list has one.
 fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree>, LoadError> {
     let header = header(tables, base, handoff::SIGNATURE).ok_or(LoadError::NoList)?;
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
-    // Without a tree in it, working memory may be there.
+    // If the list has no tree, working memory may be placed there.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
     let Some(place) = place?? else {
         return Ok(None);

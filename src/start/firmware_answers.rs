@@ -1,5 +1,5 @@
-//! Queries of the firmware, made before the payload touches the interrupt controller: a call
-//! that never returns is not mistaken for a faulty device.
+//! Queries the firmware before the payload touches the interrupt controller, so that a call that
+//! never returns is not mistaken for a faulty device.
 
 use hardware::board::Board;
 use hardware::image::BootStage;
@@ -15,24 +15,24 @@ use crate::machine::call::firmware;
 use crate::machine::cpu::registers;
 use crate::machine::ending::require;
 
-/// The answers to those queries.
+/// The firmware's answers to these queries.
 pub struct FirmwareAnswers {
     pub psci_version: u32,
     pub smccc: Option<Version>,
     pub service: Option<Service>,
     pub state_format: StateFormat,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason for leaving CPUs on, if it is known from the start.
+    /// The reason for leaving CPUs on, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub has_statistics: bool,
     pub has_os_initiated: bool,
     pub has_system_suspend: bool,
-    /// True for a guest of KVM.
+    /// True for a KVM guest.
     pub is_kvm: bool,
 }
 
 impl FirmwareAnswers {
-    /// Asks the firmware of `board`, where the payload counts by `counter`.
+    /// Queries the firmware of `board`; `counter` is the counter that the payload uses.
     pub fn get(board: &Board<'_>, counter: Counter) -> Self {
         let psci_version = firmware::version().map_err(ReturnCode::from);
         let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
@@ -42,7 +42,7 @@ impl FirmwareAnswers {
             smccc,
             service: firmware::identify_service(smccc),
             state_format: firmware::state_format(),
-            // PMF counts CNTPCT, and is of use only where the payload does, too.
+            // PMF reads CNTPCT, so it is useful only if the payload does, too.
             pmf: match counter {
                 Counter::Virtual => Err(ReadError::NotImplemented),
                 Counter::Physical | Counter::PhysicalTwice(_) => {

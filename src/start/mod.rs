@@ -1,4 +1,4 @@
-//! From the entry code to the scenarios: console, device tree, memory, devices.
+//! From the entry code to the scenarios: the console, device tree, memory and devices.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! What the payload does between the rounds of a run: it marks the heap for each scenario, and
-//! shows the host how many samples there are.
+//! The payload's work between the rounds of a run: it marks the heap for each scenario, and shows
+//! the sample count to the host.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,12 +7,12 @@ use suite::output::RunObserver;
 
 use crate::machine::allocator::HEAP;
 
-/// The samples that the current scenario has kept; in the upper half, those that are asked for.
-/// xtask reads this word from QEMU's memory.
+/// The number of samples that the current scenario has kept; the upper half holds the number
+/// requested. xtask reads this word from QEMU's memory.
 #[used]
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
-/// The observer of the payload's run.
+/// Observes the payload's run.
 pub struct Observer;
 
 impl RunObserver for Observer {

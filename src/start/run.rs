@@ -1,5 +1,5 @@
-//! Runs the payload: finds console and device tree, reads board and plan, sets the
-//! machine up, and runs the scenarios.
+//! Runs the payload: finds the console and the device tree, reads the board and the plan, sets up
+//! the machine, and runs the scenarios.
 
 use hardware::board::{Board, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
@@ -29,7 +29,7 @@ pub fn main(state: BootState) -> ! {
         has_firmware,
     } = state;
     let (block, is_damaged) = parameters(&tables);
-    // At EL2 an HVC would come back here: firmware takes SMC, if anything.
+    // An HVC at EL2 would be taken to EL2 itself; any firmware is reached by SMC.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
     let by_block = block.conduit.or(by_level);
     conduit::set_conduit(by_block.filter(|_| has_firmware));
@@ -43,7 +43,7 @@ pub fn main(state: BootState) -> ! {
     boot_marks::reach(BootStage::Mmu);
     let found = device_tree::find(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
-        // There is no other choice.
+        // This is the only candidate.
         open_console(&mut tables, uart, false);
     }
     match found {
@@ -52,7 +52,7 @@ pub fn main(state: BootState) -> ! {
             run_with_tree(tables, found, &block, (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The block would have the place of the tree.
+        // The damaged block would have held the place of the tree.
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; make the image anew with cargo xtask image")
         }
@@ -60,12 +60,12 @@ pub fn main(state: BootState) -> ! {
     }
 }
 
-/// Ends a run that was begun where firmware has its place.
+/// Ends a run that was entered at the exception level that belongs to firmware.
 fn end_without_firmware() -> ! {
     give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
 }
 
-/// Returns the parameter block of the running image, and true where it is damaged.
+/// Returns the running image's parameter block, and true if the block is damaged.
 fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     let region = Region {
         base: layout::image().base + PARAMETER_BLOCK as u64,
@@ -74,7 +74,7 @@ fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     let bytes = loader_data::find_mapped(tables, region).unwrap_or_default();
     match ParameterBlock::decode(bytes) {
         Ok(block) => (block, false),
-        // The tree, if there is one at X0, can still be used.
+        // A tree at X0, if there is one, can still be used.
         Err(_) => {
             let uart = ParameterBlock::decode_uart(bytes).ok().flatten();
             let block = ParameterBlock {
@@ -94,8 +94,8 @@ fn run_with_tree(
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
-    // The console and the conduit first, so that an error in the rest can be printed, and
-    // the machine turned off. The tree's conduit wins, also where it has none.
+    // Sets up the console and the conduit first, so that an error in the rest can be printed and
+    // the machine turned off. The tree decides on the conduit, even if it names none.
     let early = TreeConsole::find(found.bytes).ok();
     if let Some(early) = &early {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
@@ -106,7 +106,7 @@ fn run_with_tree(
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
-    // A console in a tree that is refused may be any other device.
+    // In a rejected tree, the console may be some other device.
     if let (Ok(board), Some(early)) = (&read, &early) {
         move_console(&mut tables, emergency, &board.uart, early.by);
     }
@@ -118,7 +118,7 @@ fn run_with_tree(
     let board = accept(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));
     let plan = if found.is_handed_over {
-        // The console never fails.
+        // Writing to the console cannot fail.
         let _ = output::passed_over(&mut Console, board.bootargs);
         Plan::parse_among_foreign(board.bootargs)
     } else {
@@ -126,12 +126,12 @@ fn run_with_tree(
     };
     let plan = accept(plan, "");
     if !console::is_set() {
-        // A measurement without a way to print its results makes no sense.
+        // Measuring is pointless if the results cannot be printed.
         ending::finish();
     }
     ending::set_end_action(plan.end);
     if plan.list {
-        // The console never fails.
+        // Writing to the console cannot fail.
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
@@ -146,7 +146,7 @@ fn run_with_tree(
             used: [found.region, boot_area],
         },
     );
-    // The console never fails, and the closing line has the verdict.
+    // Writing to the console cannot fail, and the closing line has the verdict.
     let _ = output::run_all(
         &mut lead,
         run,

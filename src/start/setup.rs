@@ -1,5 +1,5 @@
-//! Setting the machine up by its device tree: memory, CPUs, GIC, timer, firmware. A part
-//! that lacks ends the run by name.
+//! Sets up the machine that the device tree describes: memory, CPUs, GIC, timer and firmware. A
+//! missing part ends the run with an error that names it.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -37,17 +37,17 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// The parts that the payload was started with.
+/// The state with which the payload was started.
 pub struct Start<'t> {
     /// Identifies the payload's build.
     pub build: u32,
     /// The device tree's bytes.
     pub tree: &'t [u8],
-    /// The regions of device tree and boot area.
+    /// The regions that the device tree and the boot area occupy.
     pub used: [Region; 2],
 }
 
-/// Sets everything up, and returns the lead and the run that it begins.
+/// Sets up everything, and returns the lead and the run that it is about to begin.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,
@@ -125,8 +125,8 @@ fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     (cpus.leak(), labels)
 }
 
-/// Returns the channels, each with the CPU's stacks, and with the tally and the buffer
-/// that the plan needs.
+/// Returns the channels, each with the CPU's stacks and with the tally and the buffer that the plan
+/// needs.
 fn channels(
     tables: &mut TranslationTables,
     memory: &mut WorkingMemory,
@@ -172,7 +172,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     }
 }
 
-/// Returns `bytes` of memory to make dirty.
+/// Returns `bytes` bytes of memory whose cache lines are to be dirtied.
 fn dirty_lines(bytes: usize) -> DirtyLines {
     DirtyLines {
         words: list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
@@ -189,7 +189,7 @@ fn watchdog(
     WatchdogDriver::new(tables, watchdog, WATCHDOG_S, clock.believed())
 }
 
-/// Makes this CPU the lead, with its own timer and its own part of the GIC.
+/// Makes this CPU the lead, and sets up its timer and its part of the GIC.
 fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     timer::set_in_use(parts.waiter.timer);
     registers::set_lead();
@@ -210,7 +210,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         counter: path.counter(),
         timer: waiter.timer.name(),
         timer_intid: waiter.timer.intid,
-        // Trials find out if it wakes the lead.
+        // Trials determine whether the frame wakes the lead.
         frame: match &parts.timer_frame {
             Ok(_) => board.timer_frame,
             Err(reason) => Err(*reason),

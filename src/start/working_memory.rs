@@ -1,4 +1,4 @@
-//! Working memory and devices: finds, maps and divides them.
+//! Finds, maps and divides working memory; maps devices.
 
 use alloc::format;
 
@@ -18,10 +18,10 @@ use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::cpu_states::CpuStates;
 
-/// The error of a plan whose size overflows.
+/// The error for a plan whose memory size overflows.
 const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
 
-/// The beginning of the error of working memory that cannot be mapped.
+/// The beginning of the error for working memory that cannot be mapped.
 pub const UNMAPPED: &str = "working memory: ";
 
 pub struct WorkingMemory {
@@ -30,7 +30,7 @@ pub struct WorkingMemory {
     pub stacks: Room,
 }
 
-/// Maps all devices once, to report one that cannot be mapped.
+/// Maps every device once, so that one that cannot be mapped is reported.
 pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     exception::register_device_name("console", registers(&board.uart));
     for (name, region) in board.devices() {
@@ -40,11 +40,10 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     }
 }
 
-/// Refuses a tree by which the payload may not use the boot area, which is in use
-/// already.
+/// Rejects a tree that does not let the payload use the boot area, which is already in use.
 fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may leave out the memory of the image; then there is nothing to compare.
+    // A tree may omit the image's memory; then there is nothing to compare.
     if holds(&image) && !holds(&boot_area) {
         refuse(&format_args!(
             "device tree: no memory behind the image, at {:#x}, where the boot stack is; \
@@ -61,9 +60,9 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     }
 }
 
-/// Returns the tables that a device needs, mapped after one that ends with `last`.
+/// Returns the number of tables for a device's region, mapped after one that ends at `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
-    // Level 3, of which blocks leave the first and the last; then 2 and 1.
+    // Level 3 tables, needed only for the partial first and last blocks; then levels 2 and 1.
     let mut tables = 0;
     for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
         let first = region.base >> shift;
@@ -73,7 +72,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
     tables
 }
 
-/// Finds and maps the working memory, and gives a part of it to the heap.
+/// Finds and maps the working memory, and gives part of it to the heap.
 pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,
@@ -90,8 +89,7 @@ pub fn find(
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
         refuse(&TOO_LARGE);
     };
-    // Tables for all of it: of level 3, and one of each level above where it
-    // begins or ends.
+    // Tables for all of it: those of level 3, and one of each level above at its beginning and end.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
     for (_, region) in board.devices() {
@@ -111,7 +109,7 @@ pub fn find(
     check_boot_area(board, image, boot_area);
     let room = free_memory::find(&board.memory, &taken, boot_area.end(), size);
     let mut room = accept(room, "");
-    // The first pages hold the tables for the rest.
+    // The first pages hold the translation tables for the rest.
     let pool = Pages::map(tables, room.split_off(pool_pages * PAGE));
     tables.set_pool(require(pool, UNMAPPED));
     let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);

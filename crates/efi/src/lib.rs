@@ -1,11 +1,12 @@
-//! The parts of the EFI application that need no firmware, tested on the host. The application
-//! itself is in `main.rs`; `start` and `machine` there exist only for `aarch64-unknown-uefi`.
+//! The parts of the EFI application that need no firmware and are tested on the host. The
+//! application itself is in `main.rs`; its modules `start` and `machine` exist only for
+//! `aarch64-unknown-uefi`.
 //!
 //! The library calls no EFI service and has no unsafe code.
 //!
 //! | file | task |
 //! |---|---|
-//! | [`load_options`] | boot arguments in an application's load options |
+//! | [`load_options`] | boot arguments in the load options of an application |
 //! | [`memory_map`] | EFI's memory map |
 
 #![no_std]

@@ -1,8 +1,9 @@
-//! `BOOTAA64.EFI`: starts the payload on the machine that the application is begun on.
+//! `BOOTAA64.EFI`: starts the payload on the machine on which the application runs.
 //!
-//! All that can fail is done while EFI is there to print the reason and to go on: `start`
-//! finds a device tree, or makes one of ACPI tables, and reads board and plan as the payload
-//! will. Then EFI is left, and `machine` jumps to the payload. All unsafe code is in `machine`.
+//! Every step that can fail is done while EFI can still print the reason and continue: `start`
+//! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan as the
+//! payload will. Then the application exits boot services, and `machine` jumps to the payload. All
+//! unsafe code is in `machine`.
 
 #![cfg_attr(target_os = "uefi", no_std, no_main)]
 

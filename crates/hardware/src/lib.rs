@@ -1,8 +1,8 @@
-//! What a machine is: the vocabulary of the specifications, the image's header, register
-//! sequences over a bus, and the board that a device tree describes.
+//! Describes the hardware: terms from the specifications, the image header, register sequences over
+//! a bus, and the board that a device tree describes.
 //!
-//! The crate accesses no register and executes no call itself: the payload does, by these
-//! definitions. It makes no device trees; the crate device-tree does.
+//! The crate itself accesses no registers and executes no calls; the payload does, using these
+//! definitions. It does not build device trees; the crate device-tree does.
 //!
 //! | folder | task |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | [`image`] | the image's header, its parameter block and what a loader passes |
 //! | [`board`] | reads a device tree |
 //!
-//! A folder imports only from those above it.
+//! Each folder imports only from the folders above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,20 +1,20 @@
-//! What a run is: the one definition, for the payload that makes a run and for programs
-//! that read its log.
+//! Defines what a run is, both for the payload that performs a run and for programs that read its
+//! log.
 //!
-//! The crate does not measure and prints no tables: the crate suite does, through
+//! The crate does not measure and prints no tables; the crate suite does, through
 //! [`measure::Machine`]. It does not read logs; the crate report does.
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`crc`], [`hex`] | the checksum of records, and numbers in them |
+//! | [`crc`], [`hex`] | the checksum of records, and the numbers in them |
 //! | [`plan`] | reads boot arguments |
 //! | [`measure`] | rounds, outcomes, samples and their statistics |
 //! | [`model`] | scenarios, cells and their series, the verdict |
-//! | [`findings`] | sentences that figures support |
-//! | [`record`] | lines for programs, with a checksum each |
+//! | [`findings`] | sentences that the figures support |
+//! | [`record`] | machine-readable lines, each with a checksum |
 //!
-//! A folder imports only from those above it. With the feature `testing` there are also a fake
-//! machine and a made-up run, for tests of other crates.
+//! Each folder imports only from the folders above it. The feature `testing` adds a fake machine
+//! and an example run for the tests of other crates.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,14 +1,13 @@
-//! How a run is made: scenarios over a [`run::measure::Machine`], and what is printed of
-//! them.
+//! Runs scenarios on a [`run::measure::Machine`] and prints their results.
 //!
-//! The crate accesses no hardware and defines no results: those are [`run::model`]'s.
+//! The crate accesses no hardware and defines no result types; those are in [`run::model`].
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`scenario`] | runs rounds, and keeps the samples that count |
-//! | [`output`] | prints a run for people |
+//! | [`scenario`] | runs rounds and keeps the valid samples |
+//! | [`output`] | prints a run for human readers |
 //!
-//! A folder imports only from those above it.
+//! Each folder imports only from the folders above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

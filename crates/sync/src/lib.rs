@@ -1,18 +1,18 @@
-//! What CPUs share: the hand-over of orders and outcomes between two of them, and the heap,
-//! which one of them alone uses.
+//! State that CPUs share: the hand-over of orders and outcomes between two CPUs, and the heap,
+//! which only one CPU uses.
 //!
-//! The crate does not define orders or outcomes: the messages are type parameters. It starts and
-//! stops no CPU. It is compiled for the target, for the host, and with `--cfg loom` for the model
+//! The crate does not define orders or outcomes; the messages are type parameters. It starts and
+//! stops no CPUs. It is compiled for the target, for the host, and with `--cfg loom` for the model
 //! checker (`crates/verify`).
 //!
 //! | file | task |
 //! |---|---|
 //! | [`bump`] | the bookkeeping of a heap that grows upwards |
-//! | [`cells`] | atomics and cells, the processor's or loom's |
+//! | [`cells`] | atomics and cells, either the processor's or loom's |
 //! | [`handover`] | the state that the lead and one other CPU share |
-//! | `heap` | the heap, which is not compiled for loom |
+//! | `heap` | the heap, not compiled for loom |
 //!
-//! A file imports only from those above it.
+//! Each file imports only from the files above it.
 
 #![cfg_attr(not(loom), no_std)]
 
