@@ -3,7 +3,7 @@
 //! | folder | task |
 //! |---|---|
 //! | `machine` | registers, memory, exceptions, calls, rounds: all unsafe code |
-//! | `start` | finds the device tree, sets up the machine it describes, runs the scenarios of `suite` |
+//! | `start` | finds the device tree, sets up the machine, runs the scenarios of `suite` |
 //!
 //! Each folder imports only from the folders above it.
 

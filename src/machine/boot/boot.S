@@ -1,25 +1,24 @@
-// The three ways into the payload: reset (_start), CPU_ON (secondary_entry)
-// and wake-up from a power-down (wake_entry), and what they share.
+// The three ways into the payload, and the code that they share: reset (_start), CPU_ON
+// (secondary_entry) and wake-up from a power-down (wake_entry).
 //
-// The last two begin with MMU and data cache off, and so does _start unless
-// its loader left them on: then it writes back the image and turns them off.
-// Until cpu_setup has turned them on, nothing may be loaded that was written
-// with them on, since it may sit in a cache that this CPU does not look into
-// yet. So secondary_entry and wake_entry load one word before, which was written
-// with caches off and never since: where the translation tables are. _start
-// loads and stores only what it must (relocations, translation tables, the
-// parameter block). It invalidates the lines of what it writes twice: before the
-// first store, as an earlier stage may have left dirty ones, whose eviction
-// would undo a store; and after the last, before caches can hold a stale copy.
+// The last two begin with the MMU and data cache off. So does _start, unless its loader left them
+// on; it then writes back the image and turns them off. Until cpu_setup has turned them on, nothing
+// may be loaded that was written with them on, since it may be in a cache that this CPU does not
+// look up yet. Before that, secondary_entry and wake_entry therefore load only one word, the
+// address of the translation tables, which was written with caches off and never since. _start
+// loads and stores only what it must (relocations, translation tables, the parameter block). It
+// invalidates the lines that it writes twice: before the first store, as an earlier stage may have
+// left dirty lines, whose eviction would undo a store; and after the last, before caches can hold a
+// stale copy.
 //
 // Memory map of the running image: linker/payload.ld.
 
 // ---------------------------------------------------------------------------
 // Reset: as BL33, as a kernel, or as a guest
 // ---------------------------------------------------------------------------
-    // Where the root translation table is, which lies behind the image. Stored
-    // once, below, with MMU and caches off, so that memory has it for a CPU
-    // that loads it before its own are on.
+    // The address of the root translation table, which follows the image. Stored once, below, with
+    // the MMU and caches off, so that it is in memory when a CPU loads it before turning on its
+    // own.
     .section .data.root_table, "aw"
     .balign 8
     .global root_table
@@ -28,30 +27,29 @@ root_table:
 
     .section .text.entry, "ax"
 reset:
-    msr     daifset, #0xf               // no exception may be taken yet
-    mov     x20, x0                     // keep what the loader handed over:
+    msr     daifset, #0xf               // no exceptions may be taken yet
+    mov     x20, x0                     // keep the loader's registers:
     mov     x21, x1                     //   device tree, MPIDR or nothing
     mov     x22, x2
     mov     x23, x3
     mov     x0, #{MARK_ENTRY}
     bl      send_mark
-    // The boot area begins on the page behind image and appended tree: a
-    // guard page that stays unmapped, the boot stack, the emergency stack
-    // above it, the root translation table, a pool of further ones. The
-    // header's image_size tells loaders to leave room for it.
-    // x27: its start; x19: where the tree begins, or 0.
+    // The boot area begins on the page after the image and the appended tree: a guard page that
+    // stays unmapped, the boot stack, the emergency stack above it, the root translation table, and
+    // a pool of further tables. The header's image_size tells loaders to leave room for it. x27:
+    // its start; x19: the start of the tree, or 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
     ldr     x19, [x3, #0x20]            // tree_offset
     ldr     x5, [x3, #0x28]             // tree_size
     adrp    x27, __image_end
-    cbz     x19, 3f                     // none appended
-    // An impossible place is no tree: the boot area would overrun the image,
-    // or the address would wrap. src/start/device_tree.rs reports it.
+    cbz     x19, 3f                     // no tree appended
+    // An impossible place counts as no tree: the boot area would overrun the image, or the address
+    // would wrap. src/start/device_tree.rs reports it.
     sub     x6, x27, x4                 // bytes of the image
-    sub     x6, x19, x6                 // the tree begins so far after it,
-    cmp     x6, #4096                   //   at most a page; less wraps
+    sub     x6, x19, x6                 // offset of the tree from the image's end:
+    cmp     x6, #4096                   //   at most a page; a negative one wraps
     b.hi    1f
     tst     x19, #({TREE_ALIGN} - 1)
     b.ne    1f
@@ -63,13 +61,12 @@ reset:
     b       3f
 2:  add     x19, x19, x4
     add     x27, x19, x5                // the tree's end,
-    add     x27, x27, #0xfff            //   to whole pages
+    add     x27, x27, #0xfff            //   rounded up to whole pages
     and     x27, x27, #~0xfff
 
-    // A loader that runs with MMU and caches on (U-Boot's go, EFI) may hold the
-    // image in a cache only, and what is run below looks at memory: write it
-    // back, the tree with it, and turn both off. Addresses stay what they are,
-    // as such a loader maps memory to itself.
+    // A loader that runs with the MMU and caches on (U-Boot's go, EFI) may hold the image only in a
+    // cache, but the code below reads memory. Write the image and the tree back, and turn both off.
+    // Addresses do not change, as such a loader uses an identity mapping.
 3:  mrs     x7, CurrentEL
     cmp     x7, #(2 << 2)
     b.hi    5f
@@ -85,13 +82,13 @@ reset:
     .global write_image_back
 write_image_back:
     mov     x3, x4                      // the image's first line,
-    mov     x5, x27                     //   to the tree's last
+    mov     x5, x27                     //   to the tree's last line
     bl      line_size
 7:  dc      civac, x3
     add     x3, x3, x6
     cmp     x3, x5
     b.lo    7b
-    dsb     sy                          // all of it is in memory
+    dsb     sy                          // all of it is in memory now
     mov     x10, #(1 << 12 | 1 << 2 | 1)
     bic     x9, x9, x10                 // I, C, M
     .global turn_caches_off
@@ -107,15 +104,14 @@ turn_caches_off:
 10: isb
     .global caches_are_off
 caches_are_off:
-    mov     x29, xzr                    // 1 where EL3 has to be left
+    mov     x29, xzr                    // 1 if EL3 has to be left
     cmp     x7, #(3 << 2)
     b.ne    left_el3
 
-    // EL3 belongs to the firmware under test: entered here, the payload can only
-    // report that, and the code that reports runs at a lower level. No more is
-    // set up than that takes: the levels below are AArch64 and not secure, an SMC is
-    // undefined and does not come here, and the next level, EL2 where there is
-    // one, begins with MMU and caches off and all exceptions masked.
+    // EL3 belongs to the firmware under test. If the payload is entered at EL3, it can only report
+    // that, from a lower level. Only what that needs is set up: lower levels are AArch64 and
+    // non-secure, an SMC is undefined and not taken to EL3, and the next level, EL2 if there is
+    // one, begins with the MMU and caches off and all exceptions masked.
     .global leave_el3
 leave_el3:
     mov     x29, #1
@@ -140,15 +136,13 @@ leave_el3:
     eret                                // to the next line
     .global left_el3
 left_el3:
-    bl      invalidate_written          // no dirty line may hit what follows
+    bl      invalidate_written          // no dirty line may overwrite the stores below
     mov     x0, #{MARK_CACHES}
     bl      send_mark
 
-    // Relocations: the linker put each pointer's address, counted from 0,
-    // where the pointer is; add the load address to it. Where they are is
-    // told in RELR form (ELF gABI, "Relative Relocation Table"): an even word
-    // is the address of one; an odd word that follows is a bit map of the
-    // next 63 words.
+    // Relocations: at each pointer the linker stored its address relative to 0; add the load
+    // address. The places are in RELR form (ELF gABI, "Relative Relocation Table"): an even word is
+    // the address of one pointer; an odd word after it is a bit map of the next 63 words.
     adrp    x5, __relr_start
     add     x5, x5, :lo12:__relr_start
     adrp    x6, __relr_end
@@ -174,7 +168,7 @@ left_el3:
 14: add     x8, x8, #(63 * 8)
     b       1b
 
-    // Clear the tables, and say where the root is.
+    // Clear the tables, and store the root's address.
 3:  add     x25, x27, #{BOOT_TABLES}    // root
     add     x24, x25, #4096             // pool
     add     x3, x27, #{BOOT_AREA}       // its end
@@ -185,9 +179,9 @@ left_el3:
     adrp    x5, root_table
     str     x25, [x5, :lo12:root_table]
 
-    // Translation tables for image, tree and boot area, in 4 KiB pages.
-    // x24: next free table; x25: root; x26: 1 for the EL1 layout of
-    // descriptors and control registers, 0 for EL2's.
+    // Translation tables for the image, tree and boot area, in 4 KiB pages. x24: next free table;
+    // x25: root; x26: 1 for the EL1 layout of descriptors and control registers, 0 for the EL2
+    // layout.
     bl      layout
     mov     x26, x10
 
@@ -198,7 +192,7 @@ left_el3:
     mov     x16, #{PAGE_NORMAL}         // valid page, accessed, inner, WB
     mov     x17, #(1 << 54)
     cbz     x26, 6f
-    orr     x17, x17, #(1 << 53)        // EL1: bit 54 alone does not suffice
+    orr     x17, x17, #(1 << 53)        // EL1: bit 54 alone is not enough
     orr     x2, x16, #(1 << 54)         // EL1 text: never executable at EL0
     b       7f
 6:  orr     x16, x16, #(1 << 6)         // EL2: AP[1] is RES1
@@ -220,12 +214,12 @@ left_el3:
     mov     x1, x27
     orr     x2, x28, #(1 << 7)          // read-only, not executable
     bl      map_pages
-8:  add     x0, x27, #4096              // boot area, the guard page left out
+8:  add     x0, x27, #4096              // boot area, except the guard page
     add     x1, x27, #{BOOT_AREA}
     mov     x2, x28                     // read, write
     bl      map_pages
 
-    bl      invalidate_written          // nor a stale one be loaded
+    bl      invalidate_written          // nor may a stale line be loaded
 
     bl      cpu_setup                   // MMU and caches on
     add     x9, x27, #{BOOT_STACK_TOP}
@@ -250,20 +244,19 @@ left_el3:
     mov     x6, x27                     //   and the boot area
     bl      {boot_main}
 halt:
-    wfe                                 // nothing can be said from here
+    wfe                                 // nothing can be printed here
     b       halt
 
-// Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if
-// the parameter block has a register for it (hardware::image::BootStage). The
-// UART's status is not polled: firmware has drained it, and the six bytes that
-// are sent here fit into its FIFO; a UART without one may lose some of them.
-// In: x0 = the letter. Uses x1 to x3, x5, x6.
+// Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if the parameter
+// block names a register for it (hardware::image::BootStage). The UART's status is not polled:
+// firmware has drained it, and the six bytes sent here fit into its FIFO. A UART without a FIFO may
+// lose some of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block
     ldr     x2, [x1, #0x10]             // kind, shift, width, register
     ubfx    x3, x2, #40, #8             // bytes of a write
-    lsr     x2, x2, #48                 // the register's offset and 1
+    lsr     x2, x2, #48                 // the register's offset plus 1
     cbz     x2, 5f                      // no marks
     sub     x2, x2, #1
     ldr     x1, [x1, #0x18]             // the UART's base
@@ -284,9 +277,9 @@ send_mark:
     cbnz    x6, 1b
 5:  ret
 
-// Drops the lines of all that _start writes, from the constants, which have
-// relocations, to the end of the boot area. A tree in between is in memory, as
-// its loader had to see to for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
+// Invalidates the lines of everything that _start writes, from the constants, which contain
+// relocations, to the end of the boot area. A tree in between is in memory, as the loader must
+// ensure for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
     .global invalidate_written
 invalidate_written:
     mov     x8, x30
@@ -301,7 +294,7 @@ invalidate_written:
     dsb     sy                          // the lines are gone
     ret     x8
 
-// Out: x6 = bytes of the shortest line of a data cache. Uses x10.
+// Out: x6 = bytes in the shortest line of a data cache. Uses x10.
 line_size:
     mrs     x6, ctr_el0
     ubfx    x6, x6, #16, #4             // DminLine: log2 of words
@@ -309,11 +302,10 @@ line_size:
     lsl     x6, x10, x6
     ret
 
-// Maps whole pages to themselves.
-// In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (moved
-// on), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with image and
-// boot area reach over 3 MiB at most, and take 3 tables of level 3 and 2 each
-// of levels 2 and 1 at the worst: the pool cannot run dry here.
+// Identity-maps whole pages. In: x0 first page, x1 end, x2 descriptor bits, x24 next free table
+// (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot
+// area spans at most 3 MiB, and needs at worst 3 tables of level 3 and 2 each of levels 1 and 2:
+// the pool cannot run out here.
 map_pages:
     cmp     x0, x1
     b.hs    4f                          // all mapped
@@ -323,7 +315,7 @@ map_pages:
     and     x5, x5, #0x1ff              // index at this level
     ldr     x6, [x3, x5, lsl #3]
     tbnz    x6, #0, 2f                  // a table is there
-    orr     x6, x24, #3                 // else take one: table descriptor
+    orr     x6, x24, #3                 // or else take one: table descriptor
     add     x24, x24, #4096
     str     x6, [x3, x5, lsl #3]
 2:  and     x3, x6, #0x0000fffffffff000 // next level's table
@@ -338,8 +330,8 @@ map_pages:
 4:  ret
 
 // ---------------------------------------------------------------------------
-// CPU_ON: x0 = address of the CPU's channel, bit 0 set when CNTVCT is in use.
-// The address is compared and not used: firmware may hand back something else.
+// CPU_ON: x0 = address of the CPU's channel; bit 0 is set if CNTVCT is in use. The address is only
+// compared, never used: firmware may pass something else.
 // ---------------------------------------------------------------------------
     .global secondary_entry
 secondary_entry:
@@ -353,25 +345,25 @@ secondary_entry:
     mov     x21, x0
     bl      cpu_setup                   // MMU and caches on
     bl      find_slot                   // x0
-    cbz     x0, halt                    // not a CPU that was called
+    cbz     x0, halt                    // not a CPU that was turned on
     ldr     x9, [x0, #{CHANNEL_STACK}]
     mov     sp, x9
-    msr     daifclr, #4                 // SErrors are taken, and dumped
+    msr     daifclr, #4                 // SErrors are taken now, and dumped
     mov     x29, xzr
     mov     x30, xzr
     mov     x1, x19
     mov     x2, x20
-    and     x3, x21, #~1                // is the context ID the right one?
+    and     x3, x21, #~1                // is the context ID correct?
     cmp     x3, x0
     cset    x3, eq
     .global secondary_ready
-secondary_ready:                        // a test puts a fault here
+secondary_ready:                        // a test injects a fault here
     bl      {secondary_main}
     b       halt                        // it does not return
 
 // ---------------------------------------------------------------------------
-// Wake-up: x0 = the context ID that timed.S kept in the channel, which is the
-// stack pointer, bit 0 as above. Compared and not used, as there.
+// Wake-up: x0 = the context ID that timed.S stored in the channel: the stack pointer, with bit 0 as
+// above. It, too, is only compared and never used.
 // ---------------------------------------------------------------------------
     .global wake_entry
 wake_entry:
@@ -400,8 +392,8 @@ wake_entry:
     b       suspend_epilogue
 
 // ---------------------------------------------------------------------------
-// This CPU's channel, by its MPIDR; TPIDR names it from now on (vectors.S).
-// Out: x0 = the channel, or 0. Uses x9 to x13.
+// Finds this CPU's channel by its MPIDR; from now on TPIDR holds its address (vectors.S). Out: x0 =
+// the channel, or 0. Uses x9 to x13.
 // ---------------------------------------------------------------------------
     .section .data.slot_directory, "aw"
     .balign 16
@@ -419,7 +411,7 @@ find_slot:
     movk    x12, #0xff, lsl #32         // Aff3
     and     x11, x11, x12
 1:  cmp     x0, x10
-    b.hs    2f                          // in no channel
+    b.hs    2f                          // in none of the channels
     ldr     x13, [x0, #{CHANNEL_MPIDR}]
     cmp     x13, x11
     b.eq    3f
@@ -434,9 +426,9 @@ find_slot:
     ret
 
 // ---------------------------------------------------------------------------
-// Which layout the control registers have. Out: x10 = 1 for EL1's (also at an
-// EL2 whose HCR_EL2.E2H is stuck at 1, where EL2's registers take that
-// layout), 0 for EL2's. Writes HCR_EL2 at EL2. Uses x9.
+// Returns the layout of the control registers. Out: x10 = 1 for EL1's (also at EL2 if HCR_EL2.E2H
+// is stuck at 1, as EL2's registers then have that layout), 0 for EL2's. Writes HCR_EL2 at EL2.
+// Uses x9.
 // ---------------------------------------------------------------------------
 layout:
     mov     x10, #1
@@ -450,9 +442,9 @@ layout:
     ubfx    x10, x9, #34, #1
 1:  ret
 
-// Clears TCR2, SCTLR2 and GCSCR of a level where the CPU has them: they extend
-// TCR and SCTLR, and nothing resets them. Firmware must let that level write to
-// them (SCR_EL3.TCR2En, SCTLR2En, GCSEn), as Linux demands, too. Uses x13.
+// Clears TCR2, SCTLR2 and GCSCR of a level if the CPU has them: they extend TCR and SCTLR, and are
+// not reset. Firmware must permit that level to write to them (SCR_EL3.TCR2En, SCTLR2En, GCSEn), as
+// Linux also requires. Uses x13.
 .macro clear_unknown tcr2, sctlr2, gcscr
     mrs     x13, s3_0_c0_c7_3           // ID_AA64MMFR3_EL1
     tst     x13, #0xf                   // TCRX
@@ -471,23 +463,22 @@ layout:
 .endm
 
 // ---------------------------------------------------------------------------
-// Everything that a CPU needs before Rust, by registers alone: vectors, MMU,
-// caches. SErrors stay masked: one that is pending is dumped on a stack, which
-// only the caller has. In: x30. Uses x9 to x15. Keeps x19 to x28.
-// ---------------------------------------------------------------------------
+// Everything that a CPU needs before Rust, using only registers: vectors, MMU, caches. SErrors stay
+// masked: a pending one is dumped on a stack, which only the caller has. In: x30. Uses x9 to x15.
+// Preserves x19 to x28.
 cpu_setup:
     mov     x15, x30
     bl      layout                      // x10; writes HCR_EL2
     msr     spsel, #1
     adrp    x9, vectors
     add     x9, x9, :lo12:vectors
-    adrp    x11, root_table             // the one load: see there
+    adrp    x11, root_table             // the only load: see root_table
     ldr     x11, [x11, :lo12:root_table]
     mov     x12, #{MAIR}
     mrs     x13, id_aa64mmfr0_el1
     and     x13, x13, #0xf              // PARange
-    cmp     x13, #5                     // 48 bits is what this granule
-    mov     x14, #5                     //   can use
+    cmp     x13, #5                     // 48 bits is the most that this
+    mov     x14, #5                     //   granule supports
     csel    x13, x13, x14, lo
     mov     x14, #{TCR_COMMON}
     cbz     x10, 1f
@@ -503,13 +494,13 @@ cpu_setup:
     clear_unknown s3_4_c2_c0_3, s3_4_c1_c0_3, s3_4_c2_c5_0
     msr     contextidr_el1, xzr         // vectors.S: not in a handler
     msr     vbar_el2, x9                // EL2
-    msr     tpidr_el2, xzr              // whose CPU this is, Rust will say
+    msr     tpidr_el2, xzr              // Rust sets it to this CPU's channel
     msr     mair_el2, x12
     msr     ttbr0_el2, x11
     msr     tcr_el2, x14
     msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
     mov     x9, #3                      // EL1 may use counter and timer:
-    mov     x12, #(3 << 10)             //   other bits where E2H is 1
+    mov     x12, #(3 << 10)             //   the bits differ if E2H is 1
     cmp     x10, #0
     csel    x9, x9, x12, eq
     msr     cnthctl_el2, x9

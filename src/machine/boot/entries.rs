@@ -1,5 +1,5 @@
-//! The entries (`boot.S`) and the constants that they load into the system registers.
-//! No other file of the machine imports this one.
+//! The entries (`boot.S`) and the constants that they load into the system registers. No other file
+//! of `machine` imports this one.
 
 use core::arch::global_asm;
 
@@ -25,8 +25,7 @@ const TCR_COMMON: u64 = TCR_EL1::T0SZ.val(16).value
     | TCR_EL1::SH0::Inner.value
     | TCR_EL1::TG0::KiB_4.value;
 
-/// The bits of SCTLR that are set: MMU, data caches, stack alignment check, instruction
-/// caches.
+/// The bits of SCTLR that are set: MMU, data caches, stack alignment check, instruction caches.
 const SCTLR_ON: u64 = SCTLR_EL1::M::Enable.value
     | SCTLR_EL1::C::Cacheable.value
     | SCTLR_EL1::SA::Enable.value
@@ -38,8 +37,8 @@ const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
 /// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0): MMU and caches off.
 const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
 
-/// The levels below are AArch64 and not secure, HVC can be used, SMC cannot; bits 5 and
-/// 4 are RES1. Bits 44, 43 and 39 let EL2 write to SCTLR2, TCR2 and GCSCR.
+/// Lower levels are AArch64 and non-secure, HVC is enabled, SMC is disabled; bits 5 and 4 are RES1.
+/// Bits 44, 43 and 39 let EL2 write to SCTLR2, TCR2 and GCSCR.
 const SCR_EL3: u64 = registers::SCR_EL3::RW::NextELIsAarch64.value
     | registers::SCR_EL3::HCE::HvcEnabled.value
     | registers::SCR_EL3::SMD::SmcDisabled.value
@@ -49,21 +48,20 @@ const SCR_EL3: u64 = registers::SCR_EL3::RW::NextELIsAarch64.value
     | 3 << 4
     | registers::SCR_EL3::NS::NonSecure.value;
 
-/// EL1 is AArch64, physical interrupts and SErrors are EL2's, E2H is 0, nothing is
-/// trapped.
+/// EL1 is AArch64, physical interrupts and SErrors are taken to EL2, E2H is 0, nothing is trapped.
 const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
     | registers::HCR_EL2::AMO::SET.value
     | registers::HCR_EL2::IMO::EnableVirtualIRQ.value
     | registers::HCR_EL2::FMO::EnableVirtualFIQ.value;
 
-/// Bytes of the boot stack. Reading a device tree is what takes most of it.
+/// Bytes of the boot stack. Reading a device tree uses most of it.
 const BOOT_STACK: u64 = 8 * PAGE;
-/// The first tables: the root, at most 7 for image, tree and boot area, and
-/// what the console, a tree at X0 and the working memory's beginning take.
+/// The first tables: the root, at most 7 for the image, tree and boot area, and those that the
+/// console, a tree at X0 and the beginning of working memory need.
 const BOOT_POOL: u64 = 13 * PAGE;
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
 const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
-/// Bytes of the boot area, which follows image and appended tree.
+/// Bytes of the boot area, which follows the image and the appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 // vectors.S loads the first word of a channel.
@@ -111,17 +109,16 @@ unsafe extern "Rust" {
 
 pub struct BootState {
     pub loader_registers: [u64; 4],
-    /// Image, appended tree and boot area are mapped.
+    /// Tables in which the image, the appended tree and the boot area are mapped.
     pub tables: TranslationTables,
     pub boot_area: Region,
-    /// False where the loader entered at EL3, where firmware has its place.
+    /// False if the loader entered at EL3, the firmware's exception level.
     pub has_firmware: bool,
 }
 
-/// Enters Rust from `boot.S`, on the boot stack, with MMU and caches on: the
-/// loader's X0 to X3, the next free translation table, 1 where the control
-/// registers have EL1's layout, the address of the boot area, and 1 where the
-/// loader entered at EL3.
+/// Enters Rust from `boot.S`, on the boot stack, with the MMU and caches on. The arguments are the
+/// loader's X0 to X3, the next free translation table, 1 if the control registers have EL1's
+/// layout, the address of the boot area, and 1 if the loader entered at EL3.
 extern "C" fn enter(
     x0: u64,
     x1: u64,

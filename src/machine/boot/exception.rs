@@ -1,4 +1,4 @@
-//! The end of a CPU by an exception.
+//! Stops a CPU that took an exception.
 
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl SavedFrame {
         ESR_EL1::EC.read(self.esr)
     }
 
-    /// Returns true for an HVC at EL2, which is an exception to EL2.
+    /// Returns true for an HVC executed at EL2, which is an exception to EL2.
     fn is_hvc_to_self(&self) -> bool {
         self.vector & 3 == 0 && self.class() == 0x16 && registers::exception_level() == 2
     }
@@ -45,17 +45,17 @@ impl SavedFrame {
 
 /// Dumps the registers, and parks the CPU or ends the run.
 ///
-/// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
+/// Called only by `vectors.S`, on the CPU's emergency stack if it has one.
 pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     let is_lead = registers::is_lead();
     let is_first = console::print_last(|| dump(saved));
     if is_lead {
         if !is_first {
-            // Where the last lines cannot be printed, the closing line cannot either.
+            // If the last lines cannot be printed, neither can the closing line.
             ending::finish();
         }
         if saved.is_hvc_to_self() {
-            // The run cannot end by it either. Firmware takes SMC, if anything.
+            // HVC cannot end the run either. Any firmware is reached by SMC.
             conduit::set_conduit(Some(Conduit::Smc));
         }
         ending::give_up(&LeadException(saved));
@@ -72,7 +72,7 @@ pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-/// The end of the run by an exception, by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and
+/// The run's end by an exception, as ESR_ELx and FAR_ELx describe it (Arm ARM, D19.2.37 and
 /// D19.2.40).
 struct LeadException<'s>(&'s SavedFrame);
 

@@ -1,4 +1,4 @@
-//! The places in memory that `boot.S` and the linker script define.
+//! Memory locations that `boot.S` and the linker script define.
 
 use core::sync::atomic::AtomicU64;
 
@@ -6,13 +6,13 @@ use hardware::board::{Mpidr, Region};
 
 use crate::machine::memory::tables::PAGE;
 
-/// Bytes of the stack above each CPU's own that exceptions are handled on.
+/// Bytes of the emergency stack above each CPU's own stack, used to handle exceptions.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 
 /// The words of a CPU's channel that `boot.S` and `vectors.S` read.
 #[repr(C)]
 pub struct EntryRecord {
-    /// The end of the CPU's stack, which grows downwards; `vectors.S` expects it first.
+    /// The top of the CPU's stack, which grows downwards; `vectors.S` expects this field first.
     pub stack_top: u64,
     pub mpidr: Mpidr,
     /// The context ID of the CPU's last CPU_SUSPEND.
@@ -25,7 +25,7 @@ unsafe extern "C" {
     static __image_start: u8;
     static __image_end: u8;
     static root_table: u64;
-    /// The first address of the channels, and the one after the last.
+    /// The first address of the channels, and the address after the last.
     static mut slot_directory: [u64; 2];
 }
 
@@ -37,8 +37,8 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the first address of the channels and the one after the last, for the
-/// entries to find a CPU's own: before any other CPU is turned on and before the first
+/// Publishes the first address of the channels and the address after the last, so that each entry
+/// can find the CPU's own. Must be called before any other CPU is turned on and before the first
 /// suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: an aligned pair of words that boot.S reserves for this. The lead

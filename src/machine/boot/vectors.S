@@ -1,26 +1,23 @@
-// Exception vectors. The payload runs with interrupts masked and polls, so
-// every exception but two is the end of what the CPU was doing: all vectors but
-// one save a full frame and call exception(). The two that are not: a fault at
-// probe_load (probe.rs), which is stepped over, and an IRQ on SP_EL0, on which
-// a CPU is while it looks at its timer (timer_load.S), and at no other time.
+// Exception vectors. The payload runs with interrupts masked and polls for them. Every exception
+// but two is fatal for the CPU: all vectors but one save a full frame and call exception(). The two
+// exceptions that are not fatal are a fault at probe_load (probe.rs), which is stepped over, and an
+// IRQ on SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
 //
-// The stack may be what failed, so the frame goes to an emergency stack of the
-// CPU's own, above its ordinary one: TPIDR names the CPU's channel, whose first
-// word is the top of the ordinary stack. Between an entry and the moment that
-// boot.S sets TPIDR there is no stack, and SP is whatever the CPU came with:
-// SErrors are masked until then, and any other exception parks the CPU.
+// The stack may be the cause of the failure, so the frame is saved on the CPU's emergency stack,
+// above its ordinary one: TPIDR holds the address of the CPU's channel, whose first word is the top
+// of the ordinary stack. From an entry until boot.S sets TPIDR there is no stack, and SP has an
+// arbitrary value: SErrors are masked until then, and any other exception parks the CPU.
 //
-// Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the
-// payload uses otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is
-// handled: one in the handler itself parks the CPU and does not come here
-// again and again.
+// Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the payload uses
+// otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is handled: an exception in the
+// handler itself parks the CPU, so that the handler does not recurse.
 //
-// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's
-// number: 37 words, in 304 bytes to keep SP aligned to 16.
+// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's number: 37 words, in 304
+// bytes to keep SP aligned to 16.
 
     .macro  vector number
     .balign 128
-    msr     tpidr_el0, x0               // two registers to work with
+    msr     tpidr_el0, x0               // free two registers
     msr     tpidrro_el0, x1
     mov     x0, #\number
     b       vector_common
@@ -34,7 +31,7 @@ vectors:
     .balign 128                         //   IRQ: the timer's
     .global timer_vector
 timer_vector:
-    tbnz    x18, #0, 1f                 // which counter
+    tbnz    x18, #0, 1f                 // which counter?
     mrs     x16, cntpct_el0             // twice, for errata of the counter
     mrs     x17, cntpct_el0
     b       timer_interrupt
@@ -47,8 +44,8 @@ timer_vector:
     vector  5
     vector  6
     vector  7
-    // Eight more, of lower ELs, would follow. Nothing ever runs there, so that
-    // they cannot be taken, and their KiB is other code's.
+    // Eight vectors for lower ELs would follow. Nothing ever runs there, so they cannot be taken,
+    // and other code uses their space.
 
     .section .text.vectors, "ax"
 vector_common:
@@ -56,7 +53,7 @@ vector_common:
     cbnz    x1, 6f                      // an exception in the handler
     mov     x1, #1
     msr     contextidr_el1, x1
-    mov     x1, sp                      // SP as it was
+    mov     x1, sp                      // the original SP
     msr     sp_el0, x1
     mrs     x1, CurrentEL
     tbz     x1, #3, 1f
@@ -102,8 +99,7 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // A fault of one of the probe's loads, 8 bytes apart: say "no" to its caller
-    // and go on.
+    // A fault of one of the probe's loads, 8 bytes apart: return 0 to its caller and continue.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     sub     x7, x3, x7
@@ -115,7 +111,7 @@ vector_common:
     b       8f
 7:  msr     elr_el1, x3
 8:  msr     contextidr_el1, xzr         // handled
-    ldp     x2, x3, [sp, #16]           // what this code used
+    ldp     x2, x3, [sp, #16]           // the registers used here
     ldp     x4, x5, [sp, #32]
     ldp     x6, x7, [sp, #48]
     mrs     x0, sp_el0
@@ -126,23 +122,23 @@ vector_common:
 
 9:  mov     x0, sp                      // the frame
     bl      {exception}                 // does not return
-6:  wfi                                 // nothing more can be said
+6:  wfi                                 // nothing more can be printed
     yield
     b       6b
 
-// probe(x0 = address, x1 = 0 or 1): x0 = 1 and x1 = the word or byte there, or
-// x0 = 0.
+// probe(x0 = address, x1 = 0 or 1): returns x0 = 1 and x1 = the word or byte at that address, or x0
+// = 0.
     .section .text.probe, "ax"
     .global probe
 probe:
     mov     x2, x0
-    mov     x0, #1                      // as though it went well
+    mov     x0, #1                      // assume success
     cbnz    x1, probe_byte
     .global probe_load
 probe_load:
-    ldar    w1, [x2]                    // may fault: see above. It acquires, as
+    ldar    w1, [x2]                    // may fault: see above. An acquire, like
     ret
     .global probe_byte
 probe_byte:
-    ldarb   w1, [x2]                    //   all loads from devices do (mmio.rs)
+    ldarb   w1, [x2]                    //   all loads from devices (mmio.rs)
     ret

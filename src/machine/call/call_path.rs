@@ -1,4 +1,5 @@
-//! Timed calls, which are in assembly alone (`timed.S`), and the counter around them.
+//! Timed calls, which are written entirely in assembly (`timed.S`), and the counter reads around
+//! them.
 
 use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
@@ -12,7 +13,7 @@ use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
 
 use crate::machine::cpu::instructions::relax;
 
-// One piece, as operation_loop.S reads the counter by the macros of timed.S.
+// One piece of assembly, as operation_loop.S reads the counter with the macros of timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
 #[repr(C)]
@@ -38,12 +39,12 @@ unsafe extern "C" {
 
 #[derive(Clone, Copy)]
 pub struct TimedCall {
-    /// Counter before the call; None where an erratum spoiled the read.
+    /// The counter before the call; None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
-    /// Counter after it, likewise; for a CPU that returned through the entry point, in
-    /// its first instruction there.
+    /// The counter after the call, likewise. For a CPU that returned through the entry point, it is
+    /// read by the first instruction there.
     pub after: Option<CounterValue>,
-    /// The low word of the call's X0; None when it did not return.
+    /// The low word of X0 after the call; None if the call did not return.
     pub code: Option<i32>,
     pub back: Return,
 }
@@ -52,7 +53,7 @@ pub struct TimedCall {
 pub enum Return {
     FellThrough,
     Resumed,
-    /// Through the entry point, with another context ID than was given.
+    /// Returned through the entry point, with a context ID other than the one given.
     WrongContext,
 }
 
@@ -73,7 +74,7 @@ macro_rules! counter {
     }};
 }
 
-/// The pairs of reads after which one is taken as it is, as in Linux's driver.
+/// The number of read pairs after which a read is used as it is, as in Linux's driver.
 const PAIRS: u32 = 200;
 
 fn read_twice() -> [u64; 2] {
@@ -92,25 +93,25 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The reads after which a counter that has not changed is taken to stand still: a tick
-/// of the slowest that is allowed, 1 MHz, is over far sooner.
+/// The number of reads after which an unchanged counter is assumed to be stopped. A tick of the
+/// slowest counter allowed, at 1 MHz, is far shorter.
 const STILL: u32 = 1 << 20;
 
-/// The conduit and the counter that surround a timed call.
+/// The conduit of a timed call and the counter read around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPath {
-    /// SMC, CNTPCT.
+    /// SMC, with CNTPCT.
     Smc,
-    /// SMC, CNTPCT read twice.
+    /// SMC, with CNTPCT read twice.
     SmcTwice(CounterErratum),
-    /// HVC, CNTVCT.
+    /// HVC, with CNTVCT.
     Hvc,
 }
 
 impl CallPath {
-    /// Returns the path for this conduit, on all CPUs: with the erratum that the device
-    /// tree names, or that the lead has by its MIDR. HVC is a guest's: it counts
-    /// by the virtual counter, which is its own.
+    /// Returns the path for this conduit, for all CPUs, with the erratum that the device tree names
+    /// or that the lead has according to its MIDR. HVC is used in guests, with the virtual counter,
+    /// which belongs to the guest.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73
@@ -138,12 +139,12 @@ impl CallPath {
         }
     }
 
-    /// Returns bit 0 of a context ID: 1 where the entry point reads CNTVCT.
+    /// Returns bit 0 of a context ID: 1 if the entry point is to read CNTVCT.
     pub fn context_flag(self) -> u64 {
         u64::from(self == Self::Hvc)
     }
 
-    /// Returns true if the counter counts: all waits end by it.
+    /// Returns true if the counter is running; all waits depend on it.
     pub fn is_counting(self) -> bool {
         let first = self.now();
         (0..STILL).any(|_| {
@@ -163,8 +164,8 @@ impl CallPath {
         }
     }
 
-    /// Spins until the counter has reached `instant`: the last stretch before
-    /// a call, with no memory touched.
+    /// Spins until the counter reaches `instant`: the last stretch before a call, without memory
+    /// accesses.
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
@@ -185,8 +186,7 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Returns the ticks of a timed region without a call in it; None where an erratum
-    /// spoiled a read.
+    /// Returns the ticks of a timed region without a call in it; None if an erratum spoiled a read.
     pub fn empty_region_ticks(self) -> Option<u64> {
         let empty = match self {
             Self::Smc => empty_smc,
@@ -200,8 +200,8 @@ impl CallPath {
         Some(call.after?.since(call.before?))
     }
 
-    /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is in
-    /// the CPU's channel, for the entry to find.
+    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
+    /// channel, where the entry finds it.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
@@ -220,7 +220,7 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Selects the right one of two reads; None where an erratum may have spoiled both.
+    /// Selects the correct one of two reads; None if an erratum may have spoiled both.
     pub fn select_read(self, reads: [u64; 2]) -> Option<CounterValue> {
         CounterValue::new(match self {
             Self::SmcTwice(erratum) => erratum.choose(reads)?,

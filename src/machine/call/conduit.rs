@@ -7,7 +7,7 @@ use hardware::image::Conduit;
 use hardware::spec::smccc::sign_extend_status;
 use smccc::Call;
 
-/// The conduit of all calls: a [`Conduit`]'s number; no conduit's where none is known.
+/// The conduit of all calls, as a [`Conduit`]'s number; an invalid number if none is known.
 static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
 
 pub fn set_conduit(conduit: Option<Conduit>) {
@@ -22,9 +22,8 @@ pub fn conduit() -> Option<Conduit> {
 
 /// Calls the firmware with up to three arguments and returns X0 to X3.
 ///
-/// X4 to X18 count as lost, also the last one, which firmware that follows
-/// SMCCC 1.0 need not keep, and of which compilers do make use. Nothing is called where
-/// no conduit is known.
+/// X4 to X18 are treated as clobbered. This includes X18, which firmware that follows SMCCC 1.0
+/// need not preserve and which compilers do use. Does nothing if no conduit is known.
 pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     let [mut x1, mut x2, mut x3] = arguments;
     let mut x0 = u64::from(function);
@@ -54,9 +53,9 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     [x0, x1, x2, x3]
 }
 
-/// The conduit, for the functions of the package smccc. The package's own calls keep X18
-/// live, and those of 32 bits also X8 to X17. No function that is used has more than
-/// three arguments or four results.
+/// The conduit, as the package smccc uses it. The package's own calls assume that X18 is preserved,
+/// and its 32-bit calls also X8 to X17. None of the functions used has more than three arguments or
+/// four results.
 pub struct ByConduit;
 
 impl Call for ByConduit {

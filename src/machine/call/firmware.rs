@@ -1,4 +1,4 @@
-//! Calls of the firmware that are not timed.
+//! Untimed firmware calls.
 
 use hardware::board::Mpidr;
 use hardware::spec;
@@ -21,28 +21,26 @@ pub fn features(function: u32) -> Result<u32, Error> {
     psci::psci_features::<ByConduit>(function)
 }
 
-/// Calls SMCCC_VERSION; None where PSCI_FEATURES does not list it.
+/// Calls SMCCC_VERSION; returns None if PSCI_FEATURES does not list it.
 pub fn smccc_version() -> Option<Version> {
     features(arch::SMCCC_VERSION).ok()?;
     arch::version::<ByConduit>().ok()
 }
 
-/// Identifies the software that handles PSCI's calls, where `smccc` makes that
-/// safe.
+/// Identifies the software that handles PSCI calls, if `smccc` shows that the query is safe.
 pub fn identify_service(smccc: Option<Version>) -> Option<Service> {
     smccc.filter(|version| *version >= VERSION_1_1)?;
     let uid = call(SERVICE_UID, [0; 3]);
     Service::from_answers(uid, call(SERVICE_REVISION, [0; 3]))
 }
 
-/// Returns true if this is a guest of KVM, where `smccc` makes it safe to find out.
+/// Returns true in a KVM guest, if `smccc` shows that the query is safe.
 pub fn is_kvm_host(smccc: Option<Version>) -> bool {
     let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
     may_ask && is_kvm(call(HYPERVISOR_UID, [0; 3]))
 }
 
-/// Returns the layout of `power_state`; the original one where the firmware does
-/// not report it.
+/// Returns the layout of `power_state`; the original one if the firmware does not report it.
 pub fn state_format() -> StateFormat {
     features(psci::PSCI_CPU_SUSPEND_64).map_or(StateFormat::Original, StateFormat::from_features)
 }
@@ -52,7 +50,7 @@ pub fn cpu_on(cpu: Mpidr, entry: u64, context: u64) -> Result<(), Error> {
     accept_positive(psci::cpu_on::<ByConduit>(target, entry, context))
 }
 
-/// Calls CPU_OFF; returns only when the firmware refuses.
+/// Calls CPU_OFF; returns only if the firmware refuses.
 pub fn cpu_off() -> Result<(), Error> {
     psci::cpu_off::<ByConduit>()
 }
@@ -70,7 +68,7 @@ pub fn set_suspend_mode(mode: SuspendMode) -> Result<(), Error> {
     accept_positive(psci::set_suspend_mode::<ByConduit>(mode))
 }
 
-/// Returns false if PSCI_FEATURES, which there is since PSCI 1.0, does not list CPU_OFF.
+/// Returns false if PSCI_FEATURES, available since PSCI 1.0, does not list CPU_OFF.
 pub fn has_cpu_off() -> bool {
     let has_features = version().is_ok_and(|version| version.major >= 1);
     !has_features || features(psci::PSCI_CPU_OFF) != Err(Error::NotSupported)
@@ -94,7 +92,7 @@ pub fn read_statistics(own: Mpidr, ladder: &Ladder) -> Statistics {
     statistics
 }
 
-/// Calls SYSTEM_OFF; returns only when the firmware does not.
+/// Calls SYSTEM_OFF; returns only if the firmware does not turn the machine off.
 pub fn system_off() {
     let _ = psci::system_off::<ByConduit>();
 }
@@ -103,8 +101,8 @@ pub fn system_reset() {
     let _ = psci::system_reset::<ByConduit>();
 }
 
-/// Reads one timestamp of this CPU: only of it are the values sure to be the newest. Flags are 0:
-/// bit 0 would throw away what is not yet in memory.
+/// Reads one timestamp of this CPU; only this CPU's own values are certain to be the newest. The
+/// flags are 0: bit 0 would discard data that is not yet in memory.
 pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, ReadError> {
     let arguments = [u64::from(stamp.tid()), own.number(), 0];
     let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);

@@ -1,18 +1,17 @@
-// Loops, timed as a whole: the figures' source of the micro-benchmarks.
+// Loops that are timed as a whole: the source of the micro-benchmarks' figures.
 //
-// Two parts. repeat_WAY is the timed region for each way of counting: it reads
-// the counter, branches to a loop and reads it again; repeat_WAY_cycles reads
-// PMCCNTR_EL0, too, round about that: in a guest each of these reads may be a
-// trap, and the counter's figures are to be without. The loops are below, each
-// by itself, and know nothing of counters. So what is timed is the loop, one
-// branch there and one back; the variant `loop` shows what those cost. A test
-// reads all of it back out of the linked image.
+// There are two parts. repeat_WAY is the timed region for each way of counting: it reads the
+// counter, branches to a loop and reads the counter again. repeat_WAY_cycles also reads
+// PMCCNTR_EL0, outside the counter reads: in a guest each of these reads may trap, and the
+// counter's figures must not include that. The loops are below, each by itself, and do not use the
+// counter. The timed code is therefore the loop, one branch to it and one back; the variant `loop`
+// shows the cost of the branches. A test checks all of this in the linked image.
 //
 // Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:
 //   x19        operations left
-//   x20 - x23  what the operation needs
-//   x0         what the last one came back with
-// The firmware keeps x19 to x30 and SP (SMCCC, DEN0028, section 2.6).
+//   x20 - x23  arguments of the operation
+//   x0         result of the last operation
+// The firmware preserves x19 to x30 and SP (SMCCC, DEN0028, section 2.6).
 
     .macro  region way, suffix, cycles
 
@@ -35,7 +34,7 @@ repeat_\way\suffix:
     mov     x9, xzr
     .global repeat_\way\suffix\()_begin
 repeat_\way\suffix\()_begin:
-    isb                                 // all before is done
+    isb                                 // everything before is done
     .if     \cycles
     mrs     x26, pmccntr_el0
     .endif
@@ -75,8 +74,8 @@ repeat_\way\suffix\()_end:
     regions smc_twice
     regions hvc
 
-// One loop: from its name to NAME_end, on a line of the instruction cache of
-// its own, so that the next build's figures are not those of another alignment.
+// One loop, from its name to NAME_end. It begins on an instruction cache line of its own, so that
+// alignment does not change the figures of the next build.
     .macro  loop name
     .section .text.loop_\name, "ax"
     .p2align 6
@@ -89,7 +88,7 @@ loop_\name:
 loop_\name\()_end:
     .endm
 
-// Nothing.
+// No operation.
     loop    empty
 1:  subs    x19, x19, #1
     b.ne    1b
@@ -110,7 +109,7 @@ loop_\name\()_end:
     b.ne    1b
     loop_end hvc
 
-// GET_TIMESTAMP: x20 the function ID, x21 to x23 its arguments.
+// GET_TIMESTAMP: x20 is the function ID, x21 to x23 are its arguments.
     loop    stamp
 1:  mov     x0, x20
     mov     x1, x21
@@ -128,14 +127,14 @@ loop_\name\()_end:
     b.ne    1b
     loop_end sysreg
 
-// SGI 0 to oneself, by GICv2: x20 what GICD_SGIR is to get, x21 its address,
-// x22 that of GICC_IAR, before GICC_EOIR. Interrupts are masked: IAR is polled,
-// with WFI while it is spurious. x23 is how often it may be. Another interrupt
-// than the SGI, such as the timer's, ends the loop: operations are left then.
+// SGI 0 to this CPU, with GICv2: x20 is the value for GICD_SGIR, x21 its address, x22 the address
+// of GICC_IAR, which precedes GICC_EOIR. Interrupts are masked: IAR is polled, with WFI while it is
+// spurious, at most x23 times. An interrupt other than the SGI, such as the timer's, ends the loop
+// with operations left.
     loop    sgi_v2
 1:  str     w20, [x21]
-2:  ldar    w9, [x22]                   // as all loads from devices (mmio.rs)
-    tst     w9, #0x3ff                  // SGI 0, of whichever CPU
+2:  ldar    w9, [x22]                   // an acquire, like all loads from devices (mmio.rs)
+    tst     w9, #0x3ff                  // SGI 0, from any CPU
     b.ne    3f
     str     w9, [x22, #4]
     subs    x19, x19, #1
@@ -152,10 +151,10 @@ loop_\name\()_end:
 5:
     loop_end sgi_v2
 
-// The same by GICv3: x20 what ICC_SGI1R_EL1 is to get.
+// The same with GICv3: x20 is the value for ICC_SGI1R_EL1.
     loop    sgi_v3
 1:  msr     icc_sgi1r_el1, x20
-    isb                                 // it is sent, before IAR is read
+    isb                                 // sent before IAR is read
 2:  mrs     x9, icc_iar1_el1
     tst     x9, #0xffffff
     b.ne    3f

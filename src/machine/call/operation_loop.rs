@@ -1,4 +1,4 @@
-//! Loops of one operation, in assembly (`operation_loop.S`).
+//! Loops that repeat one operation, in assembly (`operation_loop.S`).
 
 use hardware::board::GicVersion;
 use hardware::image::Conduit;
@@ -12,11 +12,11 @@ use crate::machine::cpu::cycle_counter::{self, CycleCounter};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time of a batch of SGIs, in microseconds; shorter than the lead's wait
-/// for it.
+/// The longest time of a batch of SGIs, in microseconds; shorter than the lead's wait for the
+/// batch.
 const SGI_PATIENCE_US: u64 = 5_000_000;
 
-/// The polls in a batch that may find no SGI yet.
+/// The number of polls in a batch that may find no SGI pending.
 const POLLS: u64 = 1 << 24;
 
 #[repr(C)]
@@ -33,8 +33,8 @@ struct RawLoop {
 }
 
 impl RawLoop {
-    /// Returns the end of a loop of `operation`, and the code of its last call. A loop of
-    /// timestamps is given up if the last could not be read.
+    /// Returns how a loop of `operation` ended, and the code of its last call. A loop of timestamps
+    /// counts as given up if the last one could not be read.
     fn end_of(&self, operation: Operation) -> (End, Option<i32>) {
         let last = self.x0 as u32 as i32;
         match operation {
@@ -56,7 +56,7 @@ unsafe extern "C" {
     fn repeat_smc_twice_cycles(raw: &mut RawLoop);
     fn repeat_hvc(raw: &mut RawLoop);
     fn repeat_hvc_cycles(raw: &mut RawLoop);
-    // Not to be called from here: a loop keeps to no convention.
+    // Not callable from Rust: a loop follows no calling convention.
     fn loop_empty();
     fn loop_smc();
     fn loop_hvc();
@@ -68,8 +68,7 @@ unsafe extern "C" {
 
 type Body = unsafe extern "C" fn();
 
-/// Returns the loop for an operation, and its arguments; None where this CPU does not
-/// have it.
+/// Returns the loop for an operation, and its arguments; None if this CPU does not have it.
 fn find_loop(
     operation: Operation,
     waiter: &Waiter,
@@ -104,7 +103,7 @@ fn find_loop(
     })
 }
 
-/// Repeats an operation so many times from `start` on.
+/// Repeats an operation `count` times, starting at `start`.
 pub fn repeat(
     (operation, count): (Operation, u32),
     waiter: &Waiter,
@@ -139,7 +138,7 @@ pub fn repeat(
     };
     let waits_for_sgi = operation == Operation::SelfSgi;
     if waits_for_sgi {
-        // The timer ends a wait for an SGI that does not arrive.
+        // The timer ends the wait for an SGI that does not arrive.
         timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
     path.spin_until(start);

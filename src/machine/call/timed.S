@@ -1,19 +1,20 @@
-// The timed calls. Of each, the timed region is the five instructions isb,
-// mrs, smc (or hvc), isb, mrs, and nothing else: a test reads them back out
-// of the linked image. Registers are saved before and results stored after.
+// Timed calls. The timed region of each is the five instructions isb, mrs, smc (or hvc), isb, mrs,
+// and nothing else; a test checks this in the linked image. Registers are saved before it and
+// results stored after it.
 //
-// One set of functions for each way of calling and counting:
+// There is one set of functions for each way of calling and counting:
 //   smc        SMC, CNTPCT
-//   smc_twice  SMC, CNTPCT read twice, for errata of the counter: which one is
-//              right, if any, hardware::spec::counter::CounterErratum decides
+//   smc_twice  SMC, CNTPCT read twice, for counter errata;
+//              hardware::spec::counter::CounterErratum selects the correct read,
+//              if any
 //   hvc        HVC, CNTVCT: in a guest
 //
-// Results go to struct RawCall (call_path.rs): before (two reads), after (two reads),
-// x0, and the way back: 0 returned, 1 through the entry point, 2 the same with
-// another context ID than was given.
+// Results go to struct RawCall (call_path.rs): before (two reads), after (two reads), x0, and the
+// way back: 0 if the call returned, 1 if it came back through the entry point, 2 if it did so with
+// a context ID other than the one given.
 //
-// The firmware keeps x19 to x30 and SP (SMCCC, DEN0028, section 2.6); the
-// caller of an extern "C" function expects x0 to x18 to be lost.
+// The firmware preserves x19 to x30 and SP (SMCCC, DEN0028, section 2.6); the caller of an extern
+// "C" function expects x0 to x18 to be clobbered.
 
 // One counter read into a pair of registers.
     .macro  read_smc first, second
@@ -26,7 +27,7 @@
     .macro  read_hvc first, second
     mrs     \first, cntvct_el0
     .endm
-// What the second register holds where one read suffices.
+// The value of the second register if one read is enough.
     .macro  pair_smc first, second
     mov     \second, \first
     .endm
@@ -38,17 +39,17 @@
 
     .macro  timed way, call, flag
 
-    // timed_WAY(x0 function ID, x1 result): a call that only returns.
+    // timed_WAY(x0 function ID, x1 result): a call that simply returns.
     .section .text.timed_\way, "ax"
     .global timed_\way
 timed_\way:
-    stp     x29, x30, [sp, #-48]!       // a frame, so that a dump can tell
+    stp     x29, x30, [sp, #-48]!       // a frame, for register dumps
     mov     x29, sp
     stp     x19, x20, [sp, #16]
-    str     x1, [sp, #32]               // where the results go
+    str     x1, [sp, #32]               // address for the results
     .global timed_\way\()_begin
 timed_\way\()_begin:
-    isb                                 // all before is done
+    isb                                 // everything before is done
     read_\way x19, x20
     \call   #0
     isb                                 // the call is done
@@ -65,7 +66,7 @@ timed_\way\()_end:
     ldp     x29, x30, [sp], #48
     ret
 
-    // empty_WAY(x0 result): the region without the call, to know its cost.
+    // empty_WAY(x0 result): the region without the call, to measure its cost.
     .section .text.empty_\way, "ax"
     .global empty_\way
 empty_\way:
@@ -81,10 +82,10 @@ empty_\way:
     stp     xzr, xzr, [x1, #32]
     ret
 
-    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 where the
-    // context ID is kept): CPU_SUSPEND, or SYSTEM_SUSPEND, which has no
-    // power_state. The context ID names the frame; it is kept where wake_entry
-    // (boot.S) finds it without firmware's help.
+    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 address at which to store the
+    // context ID): CPU_SUSPEND, or SYSTEM_SUSPEND, which has no power_state. The context ID
+    // identifies the frame; it is stored where wake_entry (boot.S) finds it without the firmware's
+    // help.
     .section .text.suspend_\way, "ax"
     .global suspend_\way
 suspend_\way:
@@ -95,28 +96,28 @@ suspend_\way:
     stp     x23, x24, [sp, #48]
     stp     x25, x26, [sp, #64]
     stp     x27, x28, [sp, #80]
-    str     x2, [sp, #96]               // where the results go
+    str     x2, [sp, #96]               // address for the results
     mov     x4, x3
     adrp    x2, wake_entry              // argument 2: entry point
     add     x2, x2, :lo12:wake_entry
     add     x3, sp, #\flag              // argument 3: context ID
-    str     x3, [x4]                    //   and kept
+    str     x3, [x4]                    //   stored, too
     tbz     x0, #1, 1f                  // function 0xe, not 1:
     mov     x1, x2                      //   SYSTEM_SUSPEND has the same
-    mov     x2, x3                      //   arguments one earlier
+    mov     x2, x3                      //   arguments shifted down by one
 1:
     .global suspend_\way\()_kept
 suspend_\way\()_kept:
-    isb                                 // registers are lost on the way
-    read_\way x19, x20                  //   through the entry point: for it,
-    pair_\way x19, x20                  //   this read is the call's beginning,
-    stp     x19, x20, [sp, #104]        //   and not ahead of what comes before
+    isb                                 // registers are lost on a return
+    read_\way x19, x20                  //   through the entry point, for which
+    pair_\way x19, x20                  //   this read begins the call;
+    stp     x19, x20, [sp, #104]        //   it comes after everything above
     .global suspend_\way\()_begin
 suspend_\way\()_begin:
-    isb                                 // all before is done
+    isb                                 // everything before is done
     read_\way x19, x20
     \call   #0
-    isb                                 // the call is done, having returned
+    isb                                 // the call returned
     read_\way x4, x5
     .global suspend_\way\()_end
 suspend_\way\()_end:
@@ -128,10 +129,10 @@ suspend_\way\()_end:
 
     timed   smc, smc, 0
     timed   smc_twice, smc, 0
-    timed   hvc, hvc, 1                 // flag: the entry counts by CNTVCT
+    timed   hvc, hvc, 1                 // flag: the entry reads CNTVCT
 
-// Both ways back from a suspend meet here. In: sp the frame, x0 the call's
-// X0, x4 and x5 the counter after it, x6 the way back.
+// Both ways back from a suspend continue here. In: sp the frame, x0 the call's X0, x4 and x5 the
+// counter after it, x6 the way back.
     .section .text.suspend_epilogue, "ax"
     .global suspend_epilogue
 suspend_epilogue:

@@ -1,5 +1,5 @@
-//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13): it counts for as long as it is
-//! used, and its registers are restored.
+//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13). It runs only while it is used, and its registers
+//! are restored afterwards.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{ID_AA64DFR0_EL1, Readable, Writeable};
@@ -9,11 +9,11 @@ use crate::machine::cpu::sysreg::{
 };
 use crate::machine::time::waiter::Waiter;
 
-/// The time for which a CPU's clock is measured, in microseconds: to 0.1 % by a
-/// counter of 10 MHz.
+/// The time over which a CPU's clock is measured, in microseconds: accurate to 0.1 % with a 10 MHz
+/// counter.
 const CLOCK_US: u64 = 200;
 
-/// The reads after which the counter is taken to stand still.
+/// The number of reads after which the counter is assumed to be stopped.
 const STILL: u32 = 16;
 
 pub struct CycleCounter {
@@ -22,8 +22,8 @@ pub struct CycleCounter {
     enabled: u64,
 }
 
-/// Returns true if this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
-/// 0xf one of another kind).
+/// Returns true if this CPU has a PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 means no PMU, 0xf one of another
+/// kind).
 pub fn has_pmu_v3() -> bool {
     !matches!(ID_AA64DFR0_EL1.read(ID_AA64DFR0_EL1::PMUVer), 0 | 0xf)
 }
@@ -61,9 +61,9 @@ impl CycleCounter {
     }
 }
 
-/// Measures the clock of the calling CPU, in MHz: cycles while the system counter runs
-/// for a fixed time. Returns None where there is no cycle counter, or where the
-/// counter's frequency is unknown.
+/// Measures the clock of the calling CPU, in MHz, by counting cycles while the system counter runs
+/// for a fixed time. Returns None if there is no cycle counter or the system counter's frequency is
+/// unknown.
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;

@@ -7,10 +7,10 @@ use aarch64_cpu::registers::Readable;
 
 use crate::machine::cpu::sysreg::ISR_EL1;
 
-/// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, its
-/// bits I and F; an SError is taken).
+/// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, bits I and F; an
+/// SError is taken instead).
 pub fn is_interrupt_pending() -> bool {
-    // Writes to the registers of timer and GIC take effect first.
+    // Earlier writes to timer and GIC registers take effect first.
     barrier::isb(barrier::SY);
     ISR_EL1.any_matching_bits_set(ISR_EL1::I::SET + ISR_EL1::F::SET)
 }
@@ -20,9 +20,9 @@ pub fn wait_for_interrupt() {
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
-/// Lets SErrors be taken from now on, also one that is pending already: on the lead,
-/// once it has a console to report one. (`boot.S` does so on the other entries.)
-// Once in the image: a test looks at each place where SErrors are let in.
+/// Unmasks SErrors, including one that is already pending: on the lead, once it has a console to
+/// report it. (`boot.S` does so on the other entries.)
+// Only one copy in the image: a test checks each place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. TPIDR has been set by boot.S before any
@@ -30,14 +30,14 @@ pub fn unmask_serrors() {
     unsafe { asm!("msr daifclr, #4", options(nostack)) };
 }
 
-/// Completes all memory accesses of this CPU, those to devices included.
+/// Completes all memory accesses of this CPU, including those to devices.
 pub fn complete_accesses() {
     barrier::dsb(barrier::SY);
     barrier::isb(barrier::SY);
 }
 
-/// Yields in a loop that waits for another CPU, so that SMT threads and emulators run
-/// that one meanwhile.
+/// Yields in a loop that waits for another CPU, so that SMT threads and emulators run that CPU
+/// meanwhile.
 pub fn relax() {
     // SAFETY: YIELD is a hint.
     unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };

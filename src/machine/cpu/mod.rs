@@ -1,4 +1,4 @@
-//! The CPU that executes: registers, single instructions, cycle counter.
+//! The executing CPU: registers, single instructions, cycle counter.
 
 pub mod cycle_counter;
 pub mod instructions;

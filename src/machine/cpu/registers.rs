@@ -1,4 +1,4 @@
-//! Identity and features of this CPU, by its registers.
+//! This CPU's identity and features, read from its registers.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,8 +14,7 @@ use tock_registers::fields::Field;
 
 use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};
 
-/// ID_AA64PFR0_EL1.GIC, which the package lacks: not 0 where the GIC's system registers
-/// exist.
+/// ID_AA64PFR0_EL1.GIC, which the package lacks: nonzero if the GIC's system registers exist.
 const GIC: Field<u64, ID_AA64PFR0_EL1::Register> = Field::new(0xf, 24);
 
 pub fn exception_level() -> u8 {
@@ -41,9 +40,8 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// Reads the identity of this CPU, its clock apart. A guest of KVM reads no caches,
-/// as KVM makes CCSIDR_EL1 up. Interrupts stay masked, so that CSSELR_EL1 does not
-/// change in between.
+/// Reads the identity of this CPU, except its clock. A KVM guest reads no caches, as KVM invents
+/// the values of CCSIDR_EL1. Interrupts stay masked, so that CSSELR_EL1 does not change in between.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
     let levels = match is_kvm_guest {
@@ -52,7 +50,7 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
     };
     let caches = Caches::read(levels, wide, &mut |selector| {
         CSSELR_EL1.set(selector);
-        // CCSIDR_EL1 is of the cache that is selected after an ISB.
+        // After an ISB, CCSIDR_EL1 describes the selected cache.
         barrier::isb(barrier::SY);
         CCSIDR_EL1.get()
     });
@@ -64,12 +62,12 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
     }
 }
 
-/// Returns the bytes of the shortest line of a data cache (CTR_EL0.DminLine).
+/// Returns the size of the shortest data cache line in bytes (CTR_EL0.DminLine).
 pub fn data_line_bytes() -> u64 {
     4 << CTR_EL0.read(CTR_EL0::DMINLINE)
 }
 
-/// Returns the bytes that DC ZVA zeroes; None where it may not be used (DCZID_EL0).
+/// Returns the bytes that DC ZVA zeroes; None if it may not be used (DCZID_EL0).
 pub fn dc_zva_bytes() -> Option<u64> {
     let dczid = DCZID_EL0.extract();
     (!dczid.is_set(DCZID_EL0::DZP)).then(|| 4 << dczid.read(DCZID_EL0::BS))
@@ -84,12 +82,12 @@ pub fn has_gic_registers() -> bool {
     ID_AA64PFR0_EL1.read(GIC) != 0
 }
 
-/// Returns the words of the shortest line of a data cache, at least 1.
+/// Returns the size of the shortest data cache line in words, at least 1.
 pub fn words_per_line() -> usize {
     (data_line_bytes() as usize / size_of::<u64>()).max(1)
 }
 
-/// The number of the lead's [`Mpidr`]; no CPU's before the lead has set it.
+/// The number of the lead's [`Mpidr`]; an invalid one until the lead has set it.
 static LEAD_MPIDR: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Makes this CPU the lead, before any other CPU is turned on.
@@ -97,8 +95,8 @@ pub fn set_lead() {
     LEAD_MPIDR.store(mpidr().number(), Ordering::Relaxed);
 }
 
-/// Returns true if this CPU is the lead. By MPIDR, since an exception may come before the
-/// CPU is bound to its channel. Before a lead is set there is only one CPU.
+/// Returns true if this CPU is the lead. Compares the MPIDR, since an exception may be taken before
+/// the CPU is bound to its channel. Until a lead is set there is only one CPU.
 pub fn is_lead() -> bool {
     let lead = LEAD_MPIDR.load(Ordering::Relaxed);
     lead == u64::MAX || lead == mpidr().number()

@@ -1,6 +1,5 @@
-//! System registers that the package aarch64-cpu lacks, in its form. Unlike the
-//! package's, their accesses also stay in order among loads and stores: they are no
-//! `nomem`.
+//! System registers that the package aarch64-cpu lacks, in the same form. Unlike the package's
+//! accesses, these are not `nomem`, so they stay in order with loads and stores.
 
 use core::arch::asm;
 
@@ -9,11 +8,11 @@ use tock_registers::register_bitfields;
 
 register_bitfields! { u64,
     pub CTR_EL0 [
-        /// Log2 of the words of the shortest line of a data cache.
+        /// Log2 of the words in the shortest data cache line.
         DMINLINE OFFSET(16) NUMBITS(4),
     ],
     pub DCZID_EL0 [
-        /// Log2 of the words of a block.
+        /// Log2 of the words in a block.
         BS OFFSET(0) NUMBITS(4),
         /// DC ZVA is prohibited.
         DZP OFFSET(4) NUMBITS(1),
@@ -21,21 +20,21 @@ register_bitfields! { u64,
     pub ISR_EL1 [ F OFFSET(6), I OFFSET(7) ],
     pub ICC_SRE_EL1 [ SRE OFFSET(0) ],
     pub ICC_CTLR_EL1 [
-        /// The bits that a priority has, less 1.
+        /// The number of priority bits, minus 1.
         PRIBITS OFFSET(8) NUMBITS(3),
     ],
     pub PMCR_EL0 [
-        /// All counters are on.
+        /// Enables all counters.
         E OFFSET(0),
         /// The cycle counter counts every 64th cycle.
         D OFFSET(3),
-        /// The cycle counter stands where counting is prohibited.
+        /// The cycle counter stops while counting is prohibited.
         DP OFFSET(5),
         /// The cycle counter overflows at 64 bits.
         LC OFFSET(6),
     ],
     pub PMCCFILTR_EL0 [
-        /// Cycles of EL2 count, too.
+        /// Cycles at EL2 count, too.
         NSH OFFSET(27),
     ],
     pub PMCNTENSET_EL0 [
@@ -87,7 +86,7 @@ macro_rules! system_registers {
     };
 }
 
-// The names CNTV_*_EL02 exist where E2H is 1. Assemblers know them only with FEAT_VHE.
+// If E2H is 1, the names CNTV_*_EL02 exist. Assemblers know them only with FEAT_VHE.
 system_registers! {
     CTR_EL0<CTR_EL0::Register>, "ctr_el0": read;
     DCZID_EL0<DCZID_EL0::Register>, "dczid_el0": read;

@@ -1,8 +1,8 @@
-//! The interrupt controller, as far as waking CPUs needs it: one timer PPI
-//! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
-//! are polled and never taken, except the timer's in `round/timer_load`, where a second
-//! timer's PPI is enabled, too. Firmware may have reset a CPU's part of the GIC while it
-//! was down, so all of it is programmed again on every entry.
+//! The interrupt controller, limited to what waking CPUs requires: one timer PPI and one SGI,
+//! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
+//! taken, except the timer's in `round/timer_load`, where a second timer's PPI is enabled, too.
+//! Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry programs
+//! all of it again.
 
 use core::sync::atomic::Ordering;
 
@@ -15,14 +15,15 @@ use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// Acknowledged interrupts until [`GicDriver::drain`] gives up: more than are private.
+/// The number of interrupts that [`GicDriver::drain`] acknowledges before it gives up: more than
+/// there are private interrupts.
 const DRAIN_LIMIT: u32 = 64;
 
-/// Polls of ISR_EL1 for the GIC to take back an interrupt that is no more
+/// The number of ISR_EL1 polls in which the GIC must withdraw an interrupt that is no longer
 /// asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
+/// A GIC of either kind, or none; then no interrupt is pending, and no CPU is woken.
 pub enum GicDriver {
     Absent,
     V2(v2::GicV2Driver),
@@ -41,8 +42,8 @@ macro_rules! with_gic {
 }
 
 impl GicDriver {
-    /// Maps the GIC that the device tree describes. Fails where its registers cannot be
-    /// mapped, or are too few.
+    /// Maps the GIC that the device tree describes. Returns an error if its registers cannot be
+    /// mapped or the region is too small.
     pub fn new(
         tables: &mut TranslationTables,
         gic: Option<&Description>,
@@ -79,13 +80,13 @@ impl GicDriver {
         }
     }
 
-    /// Lets the distributor forward non-secure interrupts. The lead does so once, and
+    /// Enables forwarding of non-secure interrupts in the distributor. The lead does so once, and
     /// again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
-    /// Checks that the device tree's GIC has a part for this CPU, which need not be on.
+    /// Checks that the device tree's GIC has a part for this CPU, even if the CPU is off.
     pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
         match self {
             Self::Absent | Self::V2(_) => Ok(()),
@@ -93,8 +94,8 @@ impl GicDriver {
         }
     }
 
-    /// Disables the SPIs that an earlier stage left enabled. The lead does so once, before
-    /// it enables one.
+    /// Disables SPIs that an earlier stage left enabled. The lead does so once, before it enables
+    /// one.
     pub fn silence_spis(&self) -> Result<(), GicError> {
         let is_silent = |mut bus| {
             spi::silence_all(&mut bus)
@@ -104,30 +105,30 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
-    /// and the SGI: on every entry.
+    /// Sets up this CPU's part, whatever its state, for the PPIs of these timers and the SGI.
+    /// Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
         with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
     }
 
-    /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one
-    /// with GICv2, one for each cluster with GICv3.
+    /// Sends the wake-up SGI to several CPUs, with as few writes as possible: one with GICv2, one
+    /// per cluster with GICv3.
     pub fn send_wake_sgis<'s>(&self, targets: impl Iterator<Item = &'s GicCpu>) {
         instructions::complete_accesses();
         with_gic!(self, gic => gic.send_wake_sgis(targets), ());
         instructions::complete_accesses();
     }
 
-    /// Returns the values by which a CPU sends the wake-up SGI to itself
-    /// (`operation_loop.S`), if it can.
+    /// Returns the values with which a CPU sends the wake-up SGI to itself (`operation_loop.S`), if
+    /// it can.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
 
-    /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set
-    /// up. Only the lead does so. Returns false when the SPI cannot be enabled.
+    /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set up. Only the
+    /// lead does so. Returns false if the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
@@ -137,13 +138,13 @@ impl GicDriver {
         self.distributor().is_some_and(enable)
     }
 
-    /// Disables an SPI. Returns false when the GIC does not complete that.
+    /// Disables an SPI. Returns false if the GIC does not complete this.
     pub fn disable_spi(&self, intid: IntId) -> bool {
         let disable = |mut bus| spi::disable(&mut bus, intid);
         self.distributor().is_some_and(disable)
     }
 
-    /// Returns the distributor, for the registers of SPIs, which the lead alone uses.
+    /// Returns the distributor, for the SPI registers, which only the lead uses.
     fn distributor(&self) -> Option<Mmio> {
         with_gic!(self, gic => Some(Mmio::new(gic.distributor)), None)
     }
@@ -157,7 +158,7 @@ impl GicDriver {
         with_gic!(self, gic => gic.end(acknowledged), ());
     }
 
-    /// Acknowledges and ends the interrupt that is pending, if one is.
+    /// Acknowledges and ends the pending interrupt, if there is one.
     pub fn acknowledge_and_end(&self) -> Option<IntId> {
         let acknowledged = self.acknowledge()?;
         let intid = acknowledged.intid;
@@ -165,8 +166,7 @@ impl GicDriver {
         Some(intid)
     }
 
-    /// Acknowledges and ends what is pending, until nothing is. Returns false
-    /// when something stays.
+    /// Acknowledges and ends pending interrupts until none is left. Returns false if one remains.
     pub fn drain(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();

@@ -1,4 +1,4 @@
-//! The items that GICv2 and GICv3 share.
+//! Definitions that GICv2 and GICv3 share.
 
 use core::sync::atomic::AtomicU64;
 
@@ -6,19 +6,19 @@ use hardware::board::{IntId, Mpidr};
 
 pub const WAKE_SGI: IntId = IntId::sgi(0);
 
-/// The priority of all interrupts: a middle one of the non-secure half.
+/// The priority of all interrupts: in the middle of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
 
 pub struct GicCpu {
     pub mpidr: Mpidr,
-    /// GICv3: the address of its redistributor; 0 before that has been found.
-    /// GICv2: its bit in target lists.
+    /// GICv3: the address of the CPU's redistributor, 0 until it is found. GICv2: the CPU's bit in
+    /// target lists.
     pub place: AtomicU64,
 }
 
 pub struct Acknowledged {
     pub intid: IntId,
-    /// The value of GICC_IAR, which ends the interrupt.
+    /// The value of GICC_IAR, which is written back to end the interrupt.
     pub register: u32,
 }
 
@@ -30,9 +30,9 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
-    /// This interrupt, the timer's, does not arrive.
+    /// The timer's interrupt, which does not arrive.
     SilentTimer(IntId),
-    /// That of a tree with a GICv2 on a CPU with the interface of a GICv3.
+    /// The timer's interrupt; the tree has a GICv2, but the CPU has the interface of a GICv3.
     OtherGic(IntId),
 }
 

@@ -1,5 +1,5 @@
-//! A GICv2: its distributor has banked registers for each CPU, and its CPU interface is at
-//! one address that each CPU sees its own of.
+//! GICv2. Its distributor has registers banked for each CPU, and all CPU interfaces share one
+//! address at which each CPU sees its own.
 
 use core::sync::atomic::Ordering;
 
@@ -9,17 +9,16 @@ use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::MapError;
 
-/// Distributor and CPU interface by address. Of the registers that are not banked, the
-/// lead alone writes GICD_CTLR, when it is set up and again after SYSTEM_SUSPEND, and
-/// those of SPIs, when it is set up and in rounds, while others are on; GICD_SGIR takes
-/// single writes from any.
+/// The addresses of the distributor and the CPU interface. As for registers that are not banked:
+/// only the lead writes GICD_CTLR, at set-up and again after SYSTEM_SUSPEND, and the SPI registers,
+/// at set-up and in rounds, while other CPUs are on; any CPU writes GICD_SGIR, with single stores.
 pub struct GicV2Driver {
     pub distributor: MappedRegisters,
     cpu_interface: MappedRegisters,
 }
 
 impl GicV2Driver {
-    /// Fails where one of the two is too small.
+    /// Returns an error if one of the two is too small.
     pub fn new(
         distributor: MappedRegisters,
         cpu_interface: MappedRegisters,
@@ -51,15 +50,14 @@ impl GicV2Driver {
         Ok(())
     }
 
-    /// Sends the wake-up SGI to several CPUs by one write: GICD_SGIR has a bit for each.
+    /// Sends the wake-up SGI to several CPUs with one write: GICD_SGIR has a bit for each CPU.
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let bits = targets.map(|target| target.place.load(Ordering::Acquire) as u8);
         let list = bits.fold(0, |list, bit| list | bit);
         gicv2::send_sgi(&mut self.distributor(), list, WAKE_SGI);
     }
 
-    /// Returns the value for an SGI to the CPU itself, and the addresses of GICD_SGIR and
-    /// of GICC_IAR.
+    /// Returns the value for an SGI to the CPU itself, and the addresses of GICD_SGIR and GICC_IAR.
     pub fn own_sgi(&self, _: &GicCpu) -> Option<[u64; 3]> {
         let sgir = self.distributor.region().base + u64::from(GICD_SGIR.offset());
         let iar = self.cpu_interface.region().base + u64::from(GICC_IAR.offset());

@@ -1,10 +1,10 @@
-//! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU
-//! interface in system registers, by way of the `arm-gic` crate.
+//! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU interface in system
+//! registers, accessed through the `arm-gic` crate.
 //!
-//! That crate's registers in memory are not used: its loads do not acquire ([`Mmio`]), and
-//! it counts redistributors by their order, which need not be the order of CPUs. Each CPU
-//! here may touch its own only. So the frame is found by the affinity in GICR_TYPER, once,
-//! and kept in [`GicCpu`].
+//! That crate's memory-mapped registers are not used: its loads are not acquires ([`Mmio`]), and it
+//! numbers redistributors by their order, which need not be the order of the CPUs. Here, each CPU
+//! may only touch its own. Its frame is therefore found once, by the affinity in GICR_TYPER, and
+//! kept in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
@@ -26,9 +26,9 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
 
-/// Distributor and redistributors by address. No CPU but the lead accesses the
-/// distributor. Each CPU accesses its own redistributor, and of others reads
-/// registers that are constant (GICR_PIDR2, GICR_TYPER).
+/// The addresses of the distributor and the redistributors. Only the lead accesses the distributor.
+/// Each CPU accesses its own redistributor, and reads only constant registers of others
+/// (GICR_PIDR2, GICR_TYPER).
 pub struct GicV3Driver {
     pub distributor: MappedRegisters,
     redistributors: ArrayVec<MappedRegisters, REDISTRIBUTOR_REGIONS_MAX>,
@@ -77,8 +77,8 @@ impl GicV3Driver {
         if !gicv3::set_up_private_interrupts(gicr, enabled, PRIORITY) {
             return Err(GicError::Timeout);
         }
-        // Their reset values are not defined. An EOI also deactivates (EOImode 0), and
-        // all priorities preempt alike.
+        // Their reset values are undefined. An EOI also deactivates (EOImode 0), and all priorities
+        // preempt alike.
         ICC_CTLR_EL1.set(0);
         ICC_BPR1_EL1.set(0);
         clear_active_priorities();
@@ -88,7 +88,7 @@ impl GicV3Driver {
         Ok(())
     }
 
-    /// Returns the address of a CPU's redistributor, which any CPU may look for.
+    /// Returns the address of a CPU's redistributor; any CPU may call it.
     pub fn locate(&self, cpu: &GicCpu) -> Result<u64, GicError> {
         match cpu.place.load(Ordering::Relaxed) {
             0 => {
@@ -118,8 +118,8 @@ impl GicV3Driver {
         found.ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to these CPUs, if the register can name them; a CPU that gets
-    /// none reports it (`not-rung`).
+    /// Sends the wake-up SGI to these CPUs, if the register can address them; a CPU that gets no
+    /// SGI reports it (`not-rung`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
@@ -132,15 +132,14 @@ impl GicV3Driver {
         held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
-    /// Returns the value for an SGI to the CPU itself; None where the register cannot
-    /// name it.
+    /// Returns the value for an SGI to the CPU itself; None if the register cannot address it.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         wake_sgi(own.mpidr).map(|value| [value, 0, 0])
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
-        // The crate knows only one of the special values.
+        // The crate recognizes only one of the special values.
         let intid = Some(IntId::new(intid.into())).filter(|intid| !intid.is_special())?;
         let register = intid.number();
         Some(Acknowledged { intid, register })
@@ -151,9 +150,9 @@ impl GicV3Driver {
     }
 }
 
-/// Clears the priorities of interrupts that an earlier stage acknowledged and never ended,
-/// which would hold back all others of such a priority. The number of registers depends
-/// on the bits that a priority has; another one is undefined.
+/// Clears the priorities of interrupts that an earlier stage acknowledged and never ended, which
+/// would block all others of the same priority. The number of registers depends on the number of
+/// priority bits; the others are undefined.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);
@@ -166,7 +165,7 @@ fn clear_active_priorities() {
     }
 }
 
-/// Returns the value of ICC_SGI1R_EL1 for this target; None where this CPU cannot name it.
+/// Returns the value of ICC_SGI1R_EL1 for this target; None if this CPU cannot address it.
 fn wake_sgi(target: Mpidr) -> Option<u64> {
     sgi::sgi_for_cpu(target, WAKE_SGI, ICC_CTLR_EL1.get())
 }

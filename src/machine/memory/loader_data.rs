@@ -1,7 +1,7 @@
-//! Read-only mappings of data that the loader placed.
+//! Read-only mappings of data that the loader placed in memory.
 //!
-//! Their address comes from the loader, or from a register. So no page is mapped
-//! that is in use, and each is probed before it is read as memory.
+//! The address comes from the loader, or from a register. A page that is in use is therefore never
+//! mapped, and each page is probed before it is read as memory.
 
 use core::slice;
 
@@ -10,8 +10,8 @@ use hardware::board::Region;
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
-/// Finds bytes that are mapped already and never written to; None unless each page
-/// is, and for a region that begins at address 0, where no slice can be.
+/// Finds bytes that are already mapped and never written to. Returns None unless every page is, and
+/// for a region that begins at address 0, where no slice can be.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
     // SAFETY: they can be read, and a store to them would fault. They stay mapped: pages
@@ -19,8 +19,8 @@ pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'stati
     is_readable.then(|| unsafe { bytes(region) })
 }
 
-/// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there
-/// is no memory.
+/// Maps bytes, reads them once, and unmaps them. Returns an error if a page is in use or the tables
+/// are exhausted.
 pub fn read_once<T>(
     tables: &mut TranslationTables,
     region: Region,
@@ -34,7 +34,7 @@ pub fn read_once<T>(
     Ok(read)
 }
 
-/// Maps bytes for good. Fails where a page is in use, or there is no memory.
+/// Maps bytes permanently. Returns an error if a page is in use or the tables are exhausted.
 pub fn map_for_good(
     tables: &mut TranslationTables,
     region: Region,
@@ -45,13 +45,13 @@ pub fn map_for_good(
     Ok(unsafe { bytes(region) })
 }
 
-/// Maps pages that can be read and are not in use.
+/// Maps pages that are readable and not in use.
 fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
     let mapped = tables.map_unused(region, Mapping::Constant).and_then(|()| {
         let unreadable = tables::pages(region).find(|page| probe::try_read_word(*page).is_none());
         unreadable.map_or(Ok(()), |page| Err(MapError::Unreadable(page)))
     });
-    // Without a table left, some of it may be mapped.
+    // If the tables ran out, part of it may be mapped.
     if let Err(MapError::OutOfTables | MapError::Unreadable(_)) = mapped {
         tables.unmap(region);
     }

@@ -1,8 +1,9 @@
-//! The registers of a device, by single loads and stores.
+//! Device registers, accessed with single loads and stores.
 //!
-//! A load acquires: on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1) a plain load from Device
-//! memory beside an exclusive access to write-back memory may never end (erratum 832075).
-//! Each access is one instruction with a base register alone, which a hypervisor can
+//! A load is an acquire: on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1) a plain load from Device
+//! memory next to an exclusive access to write-back memory may never complete (erratum 832075).
+//! Each access is one instruction with only a base register, which a hypervisor can emulate; a
+//! compiler may turn volatile accesses into instructions that it cannot.
 //! emulate; a compiler may turn volatile accesses into ones that it cannot.
 
 use core::arch::asm;
@@ -13,13 +14,13 @@ use hardware::devices::{Bus, Width};
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
-/// Registers of a device, mapped as such for good: no value of the program's is
-/// there, and accesses do to the device what they do.
+/// A device's registers, mapped permanently as such: no value of the program is there, and an
+/// access affects only the device.
 #[derive(Clone, Copy)]
 pub struct MappedRegisters(Region);
 
 impl MappedRegisters {
-    /// Maps a device's registers. Fails where a page is in use as memory, or no table is
+    /// Maps a device's registers. Returns an error if a page is in use as memory or no table is
     /// left.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
         tables.map(region, Mapping::Device)?;
@@ -30,12 +31,12 @@ impl MappedRegisters {
         self.0
     }
 
-    /// Returns the registers of `region`; None where it is not all within these.
+    /// Returns the registers of `region`; None if it is not entirely within these.
     pub fn subset(self, region: Region) -> Option<Self> {
         self.0.contains(&region).then_some(Self(region))
     }
 
-    /// Fails where these are fewer bytes than a driver uses, or the first is not aligned.
+    /// Returns an error if the region is smaller than a driver needs, or misaligned.
     pub fn with_at_least(self, size: u64) -> Result<Self, MapError> {
         let Region { base, .. } = self.0;
         let suffices = self.0.size >= size && base.is_multiple_of(4);

@@ -1,13 +1,12 @@
-//! Reads of an address where there may be no memory.
+//! Reads from addresses at which there may be no memory.
 
 use core::arch::asm;
 
-/// Reads the word at `address`; None where it cannot be read: vectors.S steps over a
-/// fault of exactly this load, and of [`try_read_byte`]'s.
+/// Reads the word at `address`; None if it cannot be read. vectors.S steps over a fault of exactly
+/// this load, and of [`try_read_byte`]'s.
 ///
-/// The address must be mapped, and aligned to 4. Of a device it must be that of a
-/// register that reading does nothing to: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR,
-/// CNTP_CTL, and a UART's status.
+/// The address must be mapped, and aligned to 4. In a device it must be that of a register without
+/// read side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a UART's status.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }

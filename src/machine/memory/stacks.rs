@@ -1,5 +1,5 @@
-//! The CPUs' stacks: above each an emergency stack, on which exceptions are
-//! handled, and below each a page that stays unmapped.
+//! The CPUs' stacks, each with an emergency stack above it, on which exceptions are handled, and an
+//! unmapped page below it.
 
 use hardware::board::Room;
 
@@ -13,16 +13,15 @@ pub const BYTES_PER_CPU: u64 = PAGE + STACK + layout::EMERGENCY_STACK;
 pub struct CpuStack(Pages);
 
 impl CpuStack {
-    /// Maps a CPU's stacks, which take the first [`BYTES_PER_CPU`] bytes of `room`, all
-    /// but the guard page.
-    /// Fails where a page is in use already.
+    /// Maps a CPU's stacks, which use the first [`BYTES_PER_CPU`] bytes of `room`, except the guard
+    /// page. Returns an error if a page is already in use.
     pub fn map(tables: &mut TranslationTables, room: &mut Room) -> Result<Self, MapError> {
         let _guard = room.split_off(PAGE);
         Pages::map(tables, room.split_off(BYTES_PER_CPU - PAGE)).map(Self)
     }
 
-    /// Returns the address where the stack begins, which grows downwards, and where the
-    /// emergency stack ends.
+    /// Returns the address at which the stack begins, growing downwards, and the emergency stack
+    /// ends.
     pub const fn top(&self) -> u64 {
         self.0.region().base + STACK
     }

@@ -1,21 +1,21 @@
-// Load on the memory system: what a CPU does while its own timer, or that of
-// others, is looked at. Each function does one pass over some bytes:
+// Load on the memory system: what a CPU does while its own timer, or the timer of another CPU, is
+// measured. Each function makes one pass over some bytes:
 //
-//   In: x0 the first byte, x1 how many (a multiple of 64; of a page, but for
-//   stress_write), x2 the data cache's line in bytes, x3 what DC ZVA zeroes.
-//   All of it is Normal memory whose contents nobody reads.
+//   In: x0 the first byte, x1 their number (a multiple of 64; of a page, except for
+//   stress_write), x2 the size of a data cache line, x3 the size of a DC ZVA block.
+//   All of it is Normal memory whose contents are never read.
 //   They use x0 to x5 and the flags, and no stack: stress_loop runs them where
-//   the timer's interrupt may come at any instruction.
+//   the timer's interrupt may be taken at any instruction.
 
     .section .text.stress, "ax"
 
-// Waits for an interrupt, and for nothing to do meanwhile.
+// Waits for an interrupt, without any load.
     .global stress_idle
 stress_idle:
     wfi
     ret
 
-// Plain stores: lines are allocated, and dirty.
+// Plain stores: lines are allocated and become dirty.
     .global stress_write
 stress_write:
     stp     x0, x1, [x0]
@@ -36,7 +36,7 @@ stress_zero:
     b.hi    stress_zero
     ret
 
-// Stores that say that the line will not be needed again.
+// Stores with the hint that the line will not be needed again.
     .global stress_nontemporal
 stress_nontemporal:
     stnp    x0, x1, [x0]
@@ -48,10 +48,9 @@ stress_nontemporal:
     b.hi    stress_nontemporal
     ret
 
-// Cleaning to the point of coherency, of lines made dirty for it, which also
-// invalidates them. Cleaning alone (DC CVAC) may lose stores to the line, or
-// hang, on Cortex-A53 r0p0 to r0p2 (errata 819472, 824069 and 827319); and the
-// load is the same on all CPUs. The end is a multiple of any line.
+// Cleans and invalidates, to the point of coherency, lines that are made dirty for it. Cleaning
+// alone (DC CVAC) may lose stores to the line, or hang, on Cortex-A53 r0p0 to r0p2 (errata 819472,
+// 824069 and 827319); the load is the same on all CPUs. The end is a multiple of any line size.
     .global stress_clean
 stress_clean:
     add     x1, x1, x0                  // the end
@@ -63,7 +62,7 @@ stress_clean:
     add     x0, x0, x2
     cmp     x0, x1
     b.lo    1b
-    dsb     sy                          // done, and not only asked for
+    dsb     sy                          // wait for completion
     ret
     .global stress_end
 stress_end:

@@ -1,7 +1,7 @@
-//! Load on the memory system, and the memory that it goes to.
+//! Load on the memory system, and the memory that it uses.
 //!
-//! The stores and the cache maintenance are in `stress.S`: they are measured, and not
-//! a loop as a compiler translates it.
+//! The stores and the cache maintenance are in `stress.S`, so that they are measured as written and
+//! not as a compiler translates them.
 
 use core::arch::global_asm;
 
@@ -23,8 +23,8 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// Returns the functions of a load, which run by turns. Plain stores replace DC ZVA
-/// where `zero` is false.
+/// Returns the functions of a load, which run in turn. Plain stores replace DC ZVA if `zero` is
+/// false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
@@ -40,8 +40,7 @@ pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    /// Writes to all of `pages` once: a hypervisor may give memory at the first access
-    /// only.
+    /// Writes to all of `pages` once, as a hypervisor may provide memory only on the first access.
     pub fn new(pages: Pages) -> Self {
         let Region { base, size } = pages.region();
         if size > 0 {

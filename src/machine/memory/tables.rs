@@ -1,8 +1,9 @@
-//! Translation tables: identity-mapped, only what is needed.
+//! Translation tables: an identity mapping of only the memory and devices needed.
 //!
-//! `boot.S` maps the image and an appended tree. Memory is mapped in pages of 4 KiB,
-//! never in blocks: a neighbour may be secure memory (on some boards BL31 shares BL33's
-//! 2 MiB), into which the CPU would speculate. It does not do so into devices, which have
+//! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks:
+//! the adjacent memory may be secure (on some boards BL31 shares BL33's 2 MiB), and the CPU would
+//! access it speculatively. It does not access devices speculatively; a device that has 2 MiB to
+//! itself is mapped in blocks, as there may be redistributors for 512 CPUs.
 //! blocks where one has 2 MiB of its own: there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
@@ -17,7 +18,7 @@ use crate::machine::cpu::registers;
 
 pub const PAGE: u64 = 4096;
 
-/// Bytes in a block: what one level 3 table maps.
+/// Bytes in a block: the size that one level 3 table maps.
 pub const BLOCK: u64 = 512 * PAGE;
 
 /// A level 3 descriptor's low bits for Normal memory: valid page, attribute
@@ -27,9 +28,9 @@ pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
 /// The low bits for devices: attribute index 0.
 const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
-/// Set in descriptors of pages and tables, and not in those of blocks.
+/// Set in the descriptors of pages and tables, but not of blocks.
 const NO_BLOCK: u64 = 0b10;
-/// The low bits of a table's descriptor, which are not those of a block's.
+/// The low bits of a table's descriptor, which differ from a block's.
 const TABLE: u64 = 0b11;
 
 const READ_ONLY: u64 = 1 << 7;
@@ -44,7 +45,7 @@ const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
 const ONE_LEVEL: u64 = 1 << 6;
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
-/// The contents of a mapped region. None of it can be executed.
+/// The contents of a mapped region, which is never executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     Memory,
@@ -56,24 +57,25 @@ pub enum Mapping {
 pub enum MapError {
     #[error("no translation table left")]
     OutOfTables,
-    /// The page at this address is mapped already, as another kind.
+    /// The page at this address is already mapped, with another kind.
     #[error("{0:#x} is in use as something else")]
     Conflict(u64),
     #[error("{0:#x} has more than 48 bits")]
     Address(u64),
-    /// The page is the one that a null pointer points to, and no device's.
+    /// The page that a null pointer points to, unless it is a device's.
     #[error("the page at address 0 is not used as memory")]
     Null,
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
-    /// The device at this address has more registers than the tree has for it.
+    /// The device at this address has more registers than the tree says.
     #[error("there are too few of them at {0:#x}")]
     TooFew(u64),
 }
 
-/// The tables, and the pool that new ones come from.
+/// The tables, and the pool from which new ones are taken.
 ///
-/// To map a page as another [`Mapping`] is an error. So no value of the program's lies
+/// Mapping a page with a second [`Mapping`] is an error. No value of the program is therefore in a
+/// device's region, and none that is written to is in a constant one.
 /// where a device is mapped, and none that is written to where a constant is.
 pub struct TranslationTables {
     root: u64,
@@ -83,8 +85,8 @@ pub struct TranslationTables {
 }
 
 impl TranslationTables {
-    /// Takes over the tables of `boot.S`. Of the pool, which ends at `end`, those before
-    /// `next` are in use. `el1_layout` is the layout of descriptors.
+    /// Takes over the tables of `boot.S`. The pool ends at `end`; its tables before `next` are in
+    /// use. `el1_layout` selects the layout of descriptors.
     pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
         Self {
             root,
@@ -104,8 +106,8 @@ impl TranslationTables {
         self.end = base + size;
     }
 
-    /// Maps the pages that `region` touches. Pages that are mapped as this
-    /// kind already stay as they are.
+    /// Maps the pages that `region` touches. Pages that are already mapped with this kind are
+    /// unchanged.
     pub fn map(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         let bits = self.data_bits
             | match kind {
@@ -118,7 +120,7 @@ impl TranslationTables {
             return Err(MapError::Address(last));
         }
         let mut page = region.base & !(PAGE - 1);
-        // Devices may be there: a UART at 0x3f8, as in kvmtool's older machines.
+        // A device may be there: a UART at 0x3f8, as in older kvmtool machines.
         if page == 0 && kind != Mapping::Device {
             return Err(MapError::Null);
         }
@@ -126,15 +128,15 @@ impl TranslationTables {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
             page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
         }
-        // The walker must see the descriptors before the first access that uses them.
-        // No TLB holds an invalid entry.
+        // The walker must see the descriptors before the first access that uses them. TLBs never
+        // hold invalid entries.
         barrier::dsb(barrier::ISHST);
         barrier::isb(barrier::SY);
         Ok(())
     }
 
-    /// Returns the address of the first descriptor for `page` that is no table's, and its
-    /// level.
+    /// Returns the address of the first descriptor for `page` that does not point to a table, and
+    /// its level.
     fn walk(&self, page: u64) -> (u64, u32) {
         let mut table = self.root;
         for level in 0..3 {
@@ -148,13 +150,12 @@ impl TranslationTables {
         (entry(table, page, 3), 3)
     }
 
-    /// Returns the descriptor of the page, or of its block; bit 0 is clear without one.
+    /// Returns the descriptor of the page or its block; bit 0 is clear if it is unmapped.
     fn descriptor(&self, page: u64) -> u64 {
         read(self.walk(page).0)
     }
 
-    /// Maps the pages that `region` touches, of which none may be mapped: a mapped
-    /// page is in use.
+    /// Maps the pages that `region` touches, none of which may be mapped: a mapped page is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {
             Some(page) => Err(MapError::Conflict(page)),
@@ -162,7 +163,7 @@ impl TranslationTables {
         }
     }
 
-    /// Returns true if all pages that `region` touches, and at least one, are mapped as
+    /// Returns true if `region` touches at least one page, and all of them are mapped as
     /// [`Mapping::Constant`] or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
@@ -172,7 +173,7 @@ impl TranslationTables {
         region.size > 0 && pages(region).all(constant)
     }
 
-    /// Unmaps pages. They must not be a device's, which may have blocks.
+    /// Unmaps pages, which must not belong to a device, as it may be mapped in blocks.
     pub fn unmap(&mut self, region: Region) {
         pages(region).for_each(|page| self.unmap_page(page));
     }
@@ -196,8 +197,8 @@ impl TranslationTables {
         }
     }
 
-    /// Maps a page, or a block where there is to be one and no table is in its
-    /// place. Returns the bytes from `page` on that are mapped.
+    /// Maps a page, or a block if `block` is true and there is no table in its place. Returns the
+    /// number of bytes mapped from `page` on.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let last = if block { 2 } else { 3 };
         let (mut entry, mut level) = self.walk(page);
@@ -223,12 +224,11 @@ impl TranslationTables {
     }
 }
 
-/// Whole pages of memory, mapped for good. This value is the only owner of them.
+/// Whole pages of memory, mapped permanently. This value is their only owner.
 pub struct Pages(Region);
 
 impl Pages {
-    /// Maps memory that the board does not use.
-    /// Fails where a page is in use already.
+    /// Maps memory that the board does not use. Returns an error if a page is already in use.
     pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
         let region = room.region();
         tables.map_unused(region, Mapping::Memory)?;
@@ -246,14 +246,14 @@ impl Pages {
         unsafe { slice::from_raw_parts_mut(base as *mut MaybeUninit<u8>, size as usize) }
     }
 
-    /// Splits the first `bytes` bytes off, rounded up to whole pages, as far as there
-    /// are so many.
+    /// Splits off the first `bytes` bytes, rounded up to whole pages, or all pages if there are
+    /// fewer.
     pub fn split_off(&mut self, bytes: u64) -> Self {
         Self(free_memory::split_off(&mut self.0, bytes))
     }
 
-    /// Fills the pages with zeroes, which a table walk sees before any descriptor that
-    /// is stored later. Not inlined, so that `tests/entries` finds it.
+    /// Fills the pages with zeros, which a table walk sees before any descriptor stored later. Not
+    /// inlined, so that `tests/entries` finds it.
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;

@@ -1,4 +1,4 @@
-//! The memory that one CPU shares with the others.
+//! The memory that a CPU shares with the others.
 
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -14,16 +14,16 @@ use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
 use crate::machine::round::handover::CpuHandover;
 
-/// The channel of one CPU. No cache line is shared by two channels.
+/// A CPU's channel. No two channels share a cache line.
 #[repr(C, align(128))]
 pub struct CpuChannel {
     pub entry: EntryRecord,
     pub index: CpuIndex,
     pub gic: GicCpu,
-    /// Memory that the CPU may write to, where the plan needs it.
+    /// Memory for the CPU to write to, if the plan needs it.
     pub stress_buffer: StressBuffer,
-    /// True once the interrupt of the CPU's timer has been seen to arrive. The CPU
-    /// alone reads and writes it.
+    /// True once the CPU's timer interrupt has been seen to arrive. Only this CPU reads and writes
+    /// it.
     pub timer_is_proven: AtomicBool,
     pub identity: Once<Identity>,
     pub handover: CpuHandover,
@@ -60,16 +60,16 @@ impl CpuChannel {
     }
 }
 
-/// Makes the channels known to the entries, before any other CPU is turned on and before
-/// the first suspend; and binds the lead to its own.
+/// Publishes the channels to the entries, before any other CPU is turned on and before the first
+/// suspend, and binds the lead to its own.
 pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
     bind(&channels[lead.place()]);
 }
 
-/// Binds this CPU to its channel, by which `vectors.S` finds a stack to dump on.
-/// Each entry after boot does so by itself.
+/// Binds this CPU to its channel, through which `vectors.S` finds a stack for dumps. Each later
+/// entry does so by itself.
 fn bind(channel: &'static CpuChannel) {
     let address = core::ptr::from_ref(channel) as u64;
     match registers::exception_level() {

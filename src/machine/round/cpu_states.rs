@@ -1,4 +1,4 @@
-//! The state of each CPU as the lead sees it, and the lines that report lost CPUs.
+//! The state of each CPU as seen by the lead, and the lines that report lost CPUs.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ use crate::machine::console::{self, print_paragraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
-    /// Off since before AFFINITY_INFO first returned OFF at this instant; at 0 for a CPU
-    /// that has not been on.
+    /// Off; AFFINITY_INFO first returned OFF at this instant, which is 0 for a CPU that has never
+    /// been on.
     Off {
         seen_at: u64,
     },
@@ -21,17 +21,17 @@ pub enum CpuState {
     Lost(Loss),
 }
 
-/// One for each CPU.
+/// The states of all CPUs.
 pub struct CpuStates {
     cpus: &'static [Cpu],
     states: Vec<Cell<CpuState>>,
-    /// True for each lost CPU that has been named.
+    /// True for each lost CPU that has been reported.
     named: Vec<Cell<bool>>,
     limits: RefCell<WaitLimits>,
 }
 
 impl CpuStates {
-    /// Memory for each CPU.
+    /// Bytes of memory for each CPU.
     pub const BYTES_EACH: usize = size_of::<CpuState>() + size_of::<bool>();
 
     /// Returns the states of these CPUs, all off.
@@ -64,12 +64,12 @@ impl CpuStates {
         }
     }
 
-    /// Returns the longest wait in a step, in microseconds: less after a loss in it.
+    /// Returns the longest wait in a step, in microseconds: shorter after a loss in that step.
     pub fn longest_us(&self, step: Step) -> u64 {
         self.limits.borrow().longest_us(step)
     }
 
-    /// Names the CPUs that were lost and have not been named. The others are idle.
+    /// Reports the lost CPUs that have not been reported yet. The other CPUs are idle.
     pub fn name_losses(&self) {
         for (cpu, is_named) in CpuIndex::all(self.named.len()).zip(&self.named) {
             if let Some(loss) = self.lost(cpu)

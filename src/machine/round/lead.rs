@@ -1,5 +1,5 @@
-//! Runs one measurement round from the lead CPU. The lead never waits for another CPU
-//! without a deadline.
+//! Runs a measurement round from the lead CPU. Each of the lead's waits for another CPU has a
+//! deadline.
 
 use core::cell::Cell;
 
@@ -27,14 +27,14 @@ use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
-/// The time between two calls of AFFINITY_INFO, in microseconds, where they disturb no CPU
-/// that is measured; 0 where the time until OFF is the round's purpose.
+/// The time between two calls of AFFINITY_INFO, in microseconds, when they do not disturb a CPU
+/// that is measured; 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF has the figures of this CPU_OFF. Each call touches
-/// the firmware's data: it must not disturb the CPU that is on its way down.
+/// The time between two such calls if PMF provides the figures of this CPU_OFF. Each call touches
+/// the firmware's data, and must not disturb the CPU on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
-/// The loss of a CPU that AFFINITY_INFO calls OFF before its order is done.
+/// The loss of a CPU for which AFFINITY_INFO returns OFF before its order is done.
 const OFF_TOO_EARLY: Loss = Loss {
     step: Step::TurnOff,
     cause: Cause::OffTooEarly,
@@ -46,14 +46,14 @@ pub struct Lead {
     facts: Facts,
     cpus: &'static [Cpu],
     states: CpuStates,
-    /// Ticks from AFFINITY_INFO's first OFF of a CPU to the next CPU_ON.
+    /// Ticks from the first AFFINITY_INFO that returns OFF for a CPU to its next CPU_ON.
     settling: u64,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
 }
 
 impl Lead {
-    /// Returns the lead of these CPUs, all others off, under `plan`.
+    /// Returns the lead of these CPUs, with all others off, for `plan`.
     pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu], plan: &Plan) -> Self {
         Self {
             settling: facts.ticks(plan.cpu_on_after.into()),
@@ -89,7 +89,7 @@ impl Lead {
         self.waiter().now() + self.longest(step)
     }
 
-    /// Waits until each CPU of the round that is off has been so for long enough.
+    /// Waits until each CPU of the round that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
             CpuState::Off { seen_at } => Some(seen_at + self.settling),
@@ -102,25 +102,26 @@ impl Lead {
         }
     }
 
-    /// Turns on a CPU that is off, with its order. Returns the counter just before the
+    /// Turns on a CPU that is off, and gives it its order. Returns the counter just before the
     /// CPU_ON that the firmware accepted.
     fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
         let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        // The cause if no call is accepted until the deadline: the last answer.
+        // The cause if no call is accepted by the deadline: the last return value.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
-        // The order is in memory before CPU_ON.
+        // The order must be in memory before CPU_ON.
         instructions::complete_accesses();
         let accepted = self.waiter().poll(deadline, || {
-            // Of each call its own: the time before is no part of the way up.
+            // Read again for each call: the time before the accepted call is not part of the way
+            // up.
             let called_at = self.waiter().now();
             match firmware::cpu_on(cpu.mpidr(), entry, context) {
                 Ok(()) => Some(Ok(called_at)),
-                // The last CPU_OFF, or CPU_ON, is not over yet. ZynqMP's firmware returns
-                // INTERNAL_FAILURE while its power controller still suspends the CPU.
+                // The last CPU_OFF, or CPU_ON, is still in progress. ZynqMP's firmware returns
+                // INTERNAL_FAILURE while its power controller is still suspending the CPU.
                 Err(error @ (Error::AlreadyOn | Error::OnPending | Error::InternalFailure)) => {
                     cause = Cause::Firmware(error.into());
                     None
@@ -132,7 +133,7 @@ impl Lead {
         accepted.map_err(|cause| Loss { step, cause })
     }
 
-    /// Begins a step and polls until it ends well or by a cause of loss.
+    /// Begins a step and polls until it succeeds or ends with a cause of loss.
     fn poll_step<T>(
         &self,
         step: Step,
@@ -146,8 +147,7 @@ impl Lead {
         polled.map_err(|cause| Loss { step, cause })
     }
 
-    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that
-    /// call.
+    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
             _ if action == Action::OnOff => 0,
@@ -190,13 +190,14 @@ impl Lead {
         self.channels.iter().filter(move |cpu| cpu.index != lead)
     }
 
-    /// Returns the other CPUs of the round, without those that are lost by the time.
+    /// Returns the other CPUs of the round, except those that are lost when the iterator reaches
+    /// them.
     fn participants(&self, orders: &OrderBook<'_>) -> impl Iterator<Item = &'static CpuChannel> {
         self.others().filter(|cpu| orders.participates(cpu.index))
     }
 
-    /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
-    /// powers off should it still arrive. One whose CPU_OFF is not supported stays on.
+    /// Records the result of a CPU's step: sets its state, or marks it as lost. A lost CPU that
+    /// still arrives powers off. A CPU whose CPU_OFF is not supported stays on.
     fn note(
         &self,
         round: &Round,
@@ -215,7 +216,7 @@ impl Lead {
                 return CpuState::On;
             }
             cpu.handover.dismiss();
-            // A round may wait for reports for a shorter time of its own.
+            // A round may set a shorter limit for reports.
             if loss.step != Step::Finish || round.patience.is_none() {
                 self.states.shorten_waits(loss);
             }
@@ -225,7 +226,7 @@ impl Lead {
         self.states.set(cpu.index, state);
     }
 
-    /// Powers off the CPUs that are on and have no part in the round.
+    /// Powers off the CPUs that are on but do not participate in the round.
     fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         for cpu in self.others() {
             if self.states.get(cpu.index) != CpuState::On || orders.participates(cpu.index) {
@@ -245,8 +246,8 @@ impl Lead {
         }
     }
 
-    /// Gives each other CPU of the round its order, turning it on where it is off, and
-    /// waits until all are ready.
+    /// Gives each other CPU of the round its order, turning it on if it is off, and waits until all
+    /// are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
         let deadline = self.deadline_of(Step::TurnOn);
@@ -283,9 +284,9 @@ impl Lead {
         orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
 
-    /// Publishes the start and executes the lead's own order. Its cache has been made
-    /// dirty when the start is chosen. The CPUs have been started since `since`: the
-    /// first of them may be in a nap as long as that makes it.
+    /// Publishes the start and executes the lead's own order. The lead's cache lines are already
+    /// dirty when the start is chosen. The other CPUs were started from `since` on: the nap of the
+    /// first of them may have grown accordingly.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -306,24 +307,22 @@ impl Lead {
         start
     }
 
-    /// Collects the outcomes of the other CPUs, and waits until those are off that power
-    /// off.
+    /// Collects the outcomes of the other CPUs, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let (round, helper) = (&orders.round, orders.helper());
-        // No CPU is done before, and polling would disturb those that are on their way
-        // down or up.
+        // No CPU is done earlier, and polling would disturb those on their way down or up.
         if round.action != Action::OnOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // The lead has returned, as the others see by this. The helper stays on until
-        // they are back.
+        // This shows the others that the lead has returned. The helper stays on until they are
+        // back.
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
         measured().for_each(|cpu| cpu.handover.release());
         if let Some(late) = orders.lead_rings_after() {
             self.wake_late_cpus(start + late);
         }
-        // A wait for that would poll for OFF too late: the outcome is read when the CPU is
+        // Waiting for the outcome would delay polling for OFF; the outcome is read once the CPU is
         // off.
         if round.action != Action::OnOff {
             let deadline = self.last_finish(orders, start);
@@ -364,14 +363,14 @@ impl Lead {
         }
     }
 
-    /// Gives up all CPUs that are still on: they power off.
+    /// Gives up all CPUs that are still on; they power off.
     pub fn dismiss_all(&self) {
         self.channels.iter().for_each(|cpu| cpu.handover.dismiss());
     }
 }
 
-/// Takes the outcome that the CPU left, and returns it; None if its order is not done. The
-/// instant of its CPU_ON is the lead's.
+/// Takes and returns the outcome that the CPU left; None if its order is not done. The instant of
+/// its CPU_ON is the lead's.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,
@@ -421,7 +420,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // Before the lead's own part, from which it may not come back.
+        // Done before the lead's own part, from which it may not return.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);
@@ -430,9 +429,9 @@ impl Machine for Lead {
         let lacks_helper =
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
-            // No CPU was left to help, or it was lost just now. The others have their
-            // orders. So that none of them sleeps for ever the lead stays awake, and the
-            // round does not count.
+            // No CPU was left to help, or the helper was lost just now. The others already have
+            // their orders. The lead stays awake so that none of them sleeps forever, and the round
+            // does not count.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

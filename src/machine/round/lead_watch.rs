@@ -1,8 +1,8 @@
-//! The watch over the lead, whose return from a call another CPU alone can await: the
-//! lead publishes its current step and an instant 10 s after the deadline of that step.
-//! Each other CPU that is on waits for the lead, and the first one to see that instant
-//! pass ends the run. The board's watchdog, if there is one, is armed for 10 s after the
-//! instant, or as late as it can wait; never before the instant.
+//! Watches the lead. If the lead does not return from a call, only another CPU can notice. The lead
+//! publishes its current step and an instant 10 s after the deadline of that step. Each other CPU
+//! that is on waits for the lead, and the first one to see that instant pass ends the run. The
+//! board's watchdog, if there is one, is armed for 10 s after that instant, or for the longest time
+//! that it supports; never for earlier than the instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -17,16 +17,16 @@ use crate::machine::round::handover::CpuHandover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// Time after the deadline of a step for which the lead may be silent.
+/// How long after a step's deadline the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
 
-/// The longest time for which a round leaves a CPU alone, in microseconds: three
-/// times the 2 s of the longest sleep, in OS-initiated mode, the delay of a
-/// chained CPU's own timer, and the longest quiet time.
+/// The longest time for which a round leaves a CPU alone, in microseconds: three times the 2 s of
+/// the longest sleep, in OS-initiated mode, the delay of a chained CPU's own timer, and the longest
+/// quiet time.
 const ASLEEP_US: u64 = 7_500_000;
 
-/// The time that a watchdog must be able to wait, in seconds: as long as the lead
-/// may be silent in the longest of all steps.
+/// The time that a watchdog must be able to wait, in seconds: as long as the lead may be silent in
+/// the longest step.
 pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
 /// The deadline while no CPU waits for the lead.
@@ -37,12 +37,12 @@ pub struct LeadWatch {
     step: AtomicU32,
     is_reported: AtomicBool,
     lead: Mpidr,
-    /// Used by the lead alone.
+    /// Used only by the lead.
     watchdog: SpinMutex<Result<WatchdogDriver, NoWatchdog>>,
 }
 
 impl LeadWatch {
-    /// Returns a watch that is not active. `watchdog` is the board's.
+    /// Returns an inactive watch. `watchdog` is the board's.
     pub const fn new(lead: Mpidr, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
@@ -60,21 +60,21 @@ impl LeadWatch {
         }
     }
 
-    /// Begins a step of the lead, which ends at `deadline` at the latest.
+    /// Begins a step of the lead, which must end by `deadline`.
     pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
         let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
-            // Later than another CPU sees it, whose report says more; but in no
-            // case before.
+            // Later than the instant at which another CPU notices, whose report is more detailed,
+            // and in no case earlier.
             let least = until.saturating_sub(waiter.now());
             let wish = least + waiter.ticks_of_us(GRACE_US);
             watchdog.arm(least, wish, waiter.clock.believed());
         }
     }
 
-    /// Ends the last step: statistics and printing have no deadline.
+    /// Ends the last step; statistics and printing have no deadline.
     pub fn end(&self) {
         self.until.store(NEVER, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
@@ -82,8 +82,8 @@ impl LeadWatch {
         }
     }
 
-    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns
-    /// None when the lead has given the CPU up.
+    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
+    /// lead has given up the CPU.
     pub fn wait_for_lead<T>(
         &self,
         waiter: &Waiter,

@@ -1,4 +1,4 @@
-//! Executes one CPU's order in a round: the same code on the lead and on the others.
+//! Executes one CPU's order in a round, with the same code on the lead and on the other CPUs.
 
 use core::sync::atomic::Ordering;
 
@@ -26,10 +26,9 @@ use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 
-/// The last stretch before a start, in microseconds, which a CPU does not nap
-/// through.
+/// The last stretch before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// The time, in microseconds, by which the lead wakes before that.
+/// How long before that stretch the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -37,22 +36,22 @@ pub struct RoundParts {
     pub lead: CpuIndex,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason for leaving CPUs on, if it is known from the start.
+    /// The reason for leaving CPUs on, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<CpuTimer>,
     /// The timer frame that wakes the lead, or the reason why none does.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    /// True for a guest of KVM, which makes CCSIDR_EL1 up.
+    /// True in a KVM guest, where CCSIDR_EL1 is invented by KVM.
     pub is_kvm_guest: bool,
 }
 
-/// The parts, from before the first other CPU is turned on.
+/// The parts, set before the first other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
-/// Waits, when the CPU is ready, for the agreed instant and returns it; None when the
-/// round is off.
+/// Called when the CPU is ready; waits for the agreed instant and returns it. None if the round is
+/// canceled.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 
 #[derive(Clone, Copy)]
@@ -62,7 +61,7 @@ pub struct Participant {
 }
 
 impl Participant {
-    /// Sets up timer and GIC of this CPU, on each entry. Fails where the CPU cannot
+    /// Sets up this CPU's timer and GIC, on each entry. Returns an error if the CPU cannot
     /// participate.
     pub fn set_up(&self) -> Result<(), GicError> {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
@@ -87,22 +86,22 @@ impl Participant {
         Ok(())
     }
 
-    /// Sets up this CPU on an entry after boot. A failure ends the run: a set-up that
-    /// succeeded once succeeds again, and no interrupt could wake the CPU.
+    /// Sets up this CPU on an entry after boot. A failure ends the run: a set-up that succeeded
+    /// before is expected to succeed again, and without it no interrupt could wake the CPU.
     pub fn set_up_again(&self) {
         if let Err(reason) = self.set_up() {
             panic!("{reason}");
         }
     }
 
-    /// Waits, on a CPU that is not the lead, until `given` returns a value; None when the
-    /// lead has given the CPU up.
+    /// Waits, on a CPU that is not the lead, until `given` returns a value; None if the lead has
+    /// given up the CPU.
     pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
         let RoundParts { watch, waiter, .. } = self.parts;
         watch.wait_for_lead(waiter, &self.channel.handover, given)
     }
 
-    /// Executes `order`. `start` is called when this CPU is ready.
+    /// Executes `order`. Calls `start` when this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
         let outcome = Outcome {
             action: order.action,
@@ -135,7 +134,7 @@ impl Participant {
         }
     }
 
-    /// Executes an order that is one call, or a loop of one, at `start`.
+    /// Executes an order that consists of one call, or a loop of one, at `start`.
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
@@ -144,8 +143,8 @@ impl Participant {
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
-            // CPU_OFF, which does not return, follows the outcome. The lead does not look
-            // at the CPU from this instant on; or polls AFFINITY_INFO from before it on.
+            // The outcome is published before CPU_OFF, which does not return. From this instant on
+            // the lead leaves the CPU alone, or it has polled AFFINITY_INFO since before.
             return Outcome {
                 end: End::WentOff,
                 due: CounterValue::new(start + order.times.wake_due_after),
@@ -165,10 +164,9 @@ impl Participant {
         })
     }
 
-    /// Waits for the agreed instant, up to the last stretch. All CPUs begin to spin at
-    /// one instant, whichever way they waited before. The lead wakes once more by
-    /// itself before them, so that an emulator that runs CPUs in turn begins each round
-    /// with the same one.
+    /// Waits for the agreed instant, up to the last stretch. All CPUs begin to spin at the same
+    /// instant, however they waited before. The lead wakes up alone shortly before them, so that an
+    /// emulator that runs CPUs in turn begins each round with the same CPU.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
         let waiter = &self.parts.waiter;
@@ -184,7 +182,7 @@ impl Participant {
         self.channel.index == self.parts.lead
     }
 
-    /// Times CPU_SUSPEND, or without a `power_state` SYSTEM_SUSPEND.
+    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None.
     fn suspend(&self, order: &Order, power_state: Option<u32>, start: &mut Start) -> Outcome {
         let waiter = &self.parts.waiter;
         let mut outcome = Outcome {
@@ -210,22 +208,22 @@ impl Participant {
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
-            // The GIC as a whole may have been without power.
+            // The whole GIC may have lost power.
             let gic = waiter.gic.init_distributor();
             gic.unwrap_or_else(|error| panic!("GIC: {error}"));
         }
-        // After either return: firmware closes the GIC's CPU interface on the way down,
-        // also where the call then returns for a pending interrupt.
+        // Needed after either return: firmware closes the GIC's CPU interface on the way down, even
+        // if the call then returns because of a pending interrupt.
         self.set_up_again();
         self.finish_suspend(order, start, &call, &statistics, outcome)
     }
 
-    /// Arms the wake-up of a suspend, unless an interrupt is pending: then wakes the
-    /// others, which wait for this CPU, and returns false.
+    /// Arms the wake-up of a suspend. If an interrupt is pending, instead wakes the others, which
+    /// wait for this CPU, and returns false.
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
-        // After the wait: an interrupt of its naps may still be pending.
+        // After the wait: the interrupt of a nap may still be pending.
         let is_quiet = gic.drain();
         timer.arm(start + order.times.own_timer_after);
         let frame = self.timer_frame(order);
@@ -239,7 +237,7 @@ impl Participant {
         false
     }
 
-    /// Returns the timer frame if it wakes this CPU, which is the lead then.
+    /// Returns the timer frame if it wakes this CPU, which is then the lead.
     fn timer_frame(&self, order: &Order) -> Option<&TimerFrameDriver> {
         let frame = self.parts.timer_frame.as_ref().ok();
         frame.filter(|_| order.is_woken_by_frame)
@@ -287,18 +285,17 @@ impl Participant {
         }
     }
 
-    /// Sleeps until the quiet time of the round that started at `start` ends, and returns
-    /// that instant. Whatever this CPU does earlier slows down the CPUs that are still on
-    /// their way down or up: above all reads of timestamps and statistics, which are calls
-    /// of the firmware.
+    /// Sleeps until the quiet time of the round that started at `start` ends, and returns that
+    /// instant. Earlier activity of this CPU would slow down CPUs that are still on their way down
+    /// or up, above all reads of timestamps and statistics, which are firmware calls.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
         quiet_until
     }
 
-    /// Returns the other CPUs of the current round that have not returned. An SGI to a
-    /// CPU that is off would ask its redistributor for a wake-up, and stay pending.
+    /// Returns the other CPUs of the current round that have not returned. An SGI to a CPU that is
+    /// off would make its redistributor request a wake-up, and stay pending.
     fn sleeping_cpus(
         &self,
         includes_lead: bool,
@@ -316,7 +313,7 @@ impl Participant {
         gic.send_wake_sgis(core::iter::once(&target.gic));
     }
 
-    /// Wakes the CPUs that `targets` names, the first of them at once.
+    /// Wakes the CPUs in `targets`, the first of them at once.
     fn wake_others(&self, targets: SgiTargets) {
         let waiter = &self.parts.waiter;
         match targets {
@@ -343,9 +340,8 @@ impl Participant {
         }
     }
 
-    /// Wakes the CPUs that `order` names, from a CPU that was to be woken itself and
-    /// may have returned too early: not before its own wake-up is due, so that the
-    /// next CPU is down by then.
+    /// Wakes the CPUs in `order`, from a CPU that was itself to be woken and may have returned too
+    /// early. Waits until its own wake-up is due, so that the next CPU is down by then.
     fn wake_others_when_due(&self, order: &Order, start: u64) {
         let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {
@@ -355,16 +351,16 @@ impl Participant {
         }
     }
 
-    /// Wakes all others that still sleep: those whose first SGI was lost, or whose
-    /// turn in a chain never came.
+    /// Wakes all other CPUs that still sleep: those whose first SGI was lost, or whose turn in a
+    /// chain never came.
     pub fn wake_again(&self, includes_lead: bool) {
         let sleeping = self.sleeping_cpus(includes_lead);
         sleeping.for_each(|target| self.wake(target));
     }
 
-    /// Stays awake and wakes the others: waits for the deadline in WFI on the own
-    /// timer, without a call of the firmware, and stays on until the lead reports that
-    /// all of them have returned. The lead as helper sees to that itself.
+    /// Stays awake and wakes the others. Waits for the deadline in WFI on its own timer, without
+    /// firmware calls, and stays on until the lead reports that all of them have returned. If the
+    /// lead is the helper, it checks this itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {
@@ -419,8 +415,8 @@ impl Participant {
     }
 }
 
-/// Stops this CPU, which is not the lead, after an exception or a panic. The CPUs that
-/// it should wake, the lead among them, may have no other that does.
+/// Stops this CPU, which is not the lead, after an exception or a panic. A helper first wakes the
+/// others, including the lead, as no other CPU may be awake to do so.
 pub fn stop_after_fault() -> ! {
     let own = registers::mpidr();
     let is_own = |channel: &&CpuChannel| channel.mpidr() == own;
@@ -428,7 +424,7 @@ pub fn stop_after_fault() -> ! {
         && let Some(channel) = parts.channels.iter().find(is_own)
     {
         let handover = &channel.handover;
-        // A second exception, in the SGIs, must not lead here again.
+        // A second exception, while sending the SGIs, must not lead here again.
         let is_first = handover.stop().is_none();
         handover.report_stop(Stop::Exception);
         let helps = handover.order().is_some_and(|it| it.action == Action::Help);

@@ -1,4 +1,4 @@
-//! A CPU that is not the lead: on by CPU_ON, executes its orders, powers off.
+//! A CPU other than the lead: it is turned on by CPU_ON, executes its orders and powers off.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
@@ -12,10 +12,10 @@ use crate::machine::ending;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::participant::{PARTS, Participant};
 
-/// Executes orders until the lead gives this CPU up.
+/// Executes orders until the lead gives up this CPU.
 ///
-/// Called by `boot.S` with MMU and caches on and a stack of its own. `first` and
-/// `second` are the counter as the first instruction read it.
+/// Called by `boot.S` with the MMU and caches on, on this CPU's own stack. `first` and `second` are
+/// the counter values that the first instructions read.
 pub extern "C" fn secondary_main(
     channel: &'static CpuChannel,
     first: u64,
@@ -23,7 +23,7 @@ pub extern "C" fn secondary_main(
     has_right_context: bool,
 ) -> ! {
     let Some(parts) = PARTS.get() else {
-        // The lead publishes them before the first CPU_ON.
+        // The lead publishes the parts before the first CPU_ON.
         ending::park();
     };
     let own = Participant { channel, parts };
@@ -41,7 +41,7 @@ pub extern "C" fn secondary_main(
 
 fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterValue>) {
     let handover = &own.channel.handover;
-    // ReadBack concerns one CPU alone: it has no start.
+    // ReadBack involves only one CPU, so it has no start.
     let outcome = own.execute_order(order, &mut || {
         handover.report_ready();
         own.wait_for_lead(|| handover.start())
@@ -49,7 +49,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
     handover.report_ready();
     handover.finish(Outcome { entered, ..outcome });
     if let Some(start) = handover.start() {
-        // Others may still be on their way.
+        // Other CPUs may still be on their way down or up.
         own.parts
             .waiter
             .sleep_until(start + order.times.quiet_until);
@@ -63,13 +63,13 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
 }
 
 fn power_off(own: Participant) {
-    // A success that returns has not turned the CPU off.
+    // CPU_OFF that returns SUCCESS has not turned the CPU off.
     let returned = firmware::cpu_off().map_err(ReturnCode::from);
     let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
     own.channel.handover.report_cpu_off_failure(code);
 }
 
-/// Powers off, or parks where the firmware does not allow it.
+/// Powers off, or parks if the firmware refuses.
 fn power_off_for_good(own: Participant) -> ! {
     if own.parts.no_cpu_off.is_none() {
         power_off(own);

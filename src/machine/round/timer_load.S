@@ -1,20 +1,18 @@
-// The one place where interrupts are taken: a CPU that looks at its timer.
+// The only place where interrupts are taken: a CPU that measures its timer.
 //
-// stress_loop does a load, chunk by chunk, until an instant. Where it is given
-// a watch it does so with IRQs unmasked, and on SP_EL0, which nothing else in
-// the payload does: an IRQ then has a vector of its own (vectors.S), and at any
-// other time the one that dumps. The loop makes no use of the stack, so that
-// SP_EL0 needs to point nowhere; the handler has the CPU's own.
+// stress_loop executes a load, chunk by chunk, until an instant. If it is given a watch, it does so
+// with IRQs unmasked and on SP_EL0, which nothing else in the payload uses: an IRQ then has a
+// vector of its own (vectors.S); at any other time an IRQ takes the vector that dumps. The loop
+// does not use the stack, so SP_EL0 need not point anywhere; the handler uses the CPU's own.
 //
-// The handler keeps what a handler in assembly has to keep of what it
-// interrupts (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls
-// Rust. x16 and x17 are the two reads of the counter of its first
-// instructions, so the loop leaves them alone, and x18 says which counter.
-// ELR and SPSR stay, as no other exception is taken meanwhile. When Rust
-// says that this was the last, it does not go back to the loop, but out of it.
+// The handler saves the registers that an assembly handler must preserve for the code it interrupts
+// (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls Rust. x16 and x17 are the two
+// counter reads of its first instructions, so the loop does not use them; x18 selects the counter.
+// ELR and SPSR are not saved, as no other exception is taken meanwhile. If Rust reports the last
+// interrupt, the handler does not return to the loop but leaves it.
 //
-// stress_loop(x0 = the watch or 0, x1 = struct Work, x2 = the instant, x3 = 1
-// where CNTVCT counts and 0 where CNTPCT does, x4 = the first chunk's number).
+// stress_loop(x0 = the watch or 0, x1 = struct Work, x2 = the instant, x3 = 1 for CNTVCT and 0 for
+// CNTPCT, x4 = the first chunk's number).
 
     .section .text.stress_loop, "ax"
     .global stress_loop
@@ -30,21 +28,21 @@ stress_loop:
     mov     x20, x1                     // four functions,
     ldp     x22, x23, [x1, #32]         //   first byte, end,
     ldp     x24, x25, [x1, #48]         //   line, block
-    mov     x21, x2                     // until when
-    mov     x26, x22                    // where
-    mov     x27, x4                     // chunks
+    mov     x21, x2                     // the end instant
+    mov     x26, x22                    // current address
+    mov     x27, x4                     // chunk number
     mov     x18, x3
     cbz     x19, 1f
     msr     spsel, #0
-    msr     daifclr, #2                 // IRQs are taken from here
-1:  and     x9, x27, #3                 // one after another
+    msr     daifclr, #2                 // IRQs are taken from here on
+1:  and     x9, x27, #3                 // in turn
     ldr     x9, [x20, x9, lsl #3]
     mov     x0, x26
     mov     x1, #{CHUNK}
     mov     x2, x24
     mov     x3, x25
     blr     x9
-    yield                               // an emulator runs the others now
+    yield                               // lets an emulator run the other CPUs
     add     x27, x27, #1
     add     x26, x26, #{CHUNK}
     cmp     x26, x23
@@ -58,7 +56,7 @@ stress_loop:
 3:  cmp     x9, x21
     ccmp    x10, x21, #0, hs
     b.lo    1b
-    msr     daifset, #2                 // and no more
+    msr     daifset, #2                 // and no longer
     msr     spsel, #1
 stress_done:
     ldp     x19, x20, [sp, #16]
@@ -69,7 +67,7 @@ stress_done:
     ldp     x29, x30, [sp], #96
     ret
 
-// From the vector, on the CPU's own stack, which is where stress_loop left it.
+// Entered from the vector, on the CPU's own stack, as stress_loop left it.
     .global timer_interrupt
 timer_interrupt:
     stp     x0, x1, [sp, #-144]!

@@ -1,5 +1,5 @@
-//! A CPU's part in the measurement of timers: it executes a load, and where its own
-//! timer is measured, takes the interrupts of that meanwhile (`timer_load.S`).
+//! A CPU's part in the measurement of timers: it executes a load and, if its own timer is measured,
+//! takes that timer's interrupts meanwhile (`timer_load.S`).
 
 use core::arch::global_asm;
 use core::ffi::c_void;
@@ -18,8 +18,8 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
-/// Bytes of a chunk of load: between two of them a CPU reads the counter. A page, which
-/// holds lines and DC ZVA's blocks of any size.
+/// Bytes in a chunk of load; a CPU reads the counter after each chunk. A page is a multiple of any
+/// line size and DC ZVA block size.
 const CHUNK: u64 = PAGE;
 
 global_asm!(
@@ -32,11 +32,11 @@ unsafe extern "C" {
     fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
 }
 
-/// The time after the last expiry, in microseconds, after which a timer that does not
-/// expire is given up. Where the CPU waits in WFI, the guard ends that.
+/// How long after the last expiry a silent timer is given up, in microseconds. If the CPU waits in
+/// WFI, the guard timer ends the wait.
 const SILENT_US: u64 = 1_000_000;
 
-/// The functions that `timer_load.S` calls by turns, and the memory that they use.
+/// The functions that `timer_load.S` calls in turn, and the memory that they use.
 #[repr(C)]
 struct LoadLoop {
     functions: [Function; 4],
@@ -54,13 +54,13 @@ struct TimerHandler {
     tally: &'static mut Tally,
 }
 
-/// Handles the timer's interrupt: the rest of the handler is in `timer_load.S`. Returns
-/// true for the last interrupt.
+/// Handles the timer's interrupt; the rest of the handler is in `timer_load.S`. Returns true for
+/// the last interrupt.
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // If an erratum spoiled both reads, the handler's own, later read is used. The figure is
-    // then too large by the instructions in between.
+    // If an erratum spoiled both reads, the handler's own, later read is used. The figure is then
+    // too large by the time of the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
@@ -70,7 +70,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let next = if intid == timer.intid {
         tally.expired(entry, now)
     } else {
-        // The guard's interrupt is not a stray one, but it ends the window too.
+        // An interrupt from the guard timer is expected, but it also ends the window.
         let guard = handler.guard.map(|guard| guard.intid);
         tally.stray = Some(intid).filter(|_| guard != Some(intid));
         None
@@ -106,8 +106,7 @@ pub fn observe_timer(
     outcome
 }
 
-/// Makes load until the last expiry of the other CPUs' timers has been handled, in all
-/// likelihood.
+/// Executes the load until the last expiry of the other CPUs' timers has most likely been handled.
 fn make_load(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
@@ -179,8 +178,8 @@ fn end_of(window: &Window, start: u64) -> u64 {
     start + schedule.period * u64::from(schedule.expiries)
 }
 
-/// Executes the load and takes the timer's interrupts, from the first expiry to the
-/// last, or to the instant at which the timer is given up.
+/// Executes the load and takes the timer's interrupts, from the first expiry to the last, or until
+/// the timer is given up.
 fn take_interrupts(
     mut handler: TimerHandler,
     waiter: &Waiter,

@@ -1,4 +1,4 @@
-//! The counter, the timers, and waits by them.
+//! The counter, the timers, and waits that use them.
 
 pub mod timer;
 pub mod waiter;

@@ -1,5 +1,5 @@
-//! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer is
-//! armed for an instant of the counter, is disarmed, and raises one private interrupt.
+//! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer can be armed
+//! for an instant of the counter and disarmed, and raises one private interrupt.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
@@ -30,14 +30,14 @@ enum TimerKind {
     Physical,
     Hypervisor,
     Virtual,
-    /// [`TimerKind::Virtual`] where E2H is 1: CNTV's names mean CNTHV there.
+    /// [`TimerKind::Virtual`] if E2H is 1: the names CNTV then mean CNTHV.
     VirtualEl02,
 }
 
 impl CpuTimer {
-    /// Chooses the timer that counts by `counter` and for which the board names an
-    /// interrupt: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no interrupt
-    /// for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
+    /// Chooses the timer that uses `counter` and for which the board names an interrupt: in a guest
+    /// CNTV; otherwise CNTP, or CNTHP at EL2 if there is no interrupt for CNTP. If E2H is 1, the
+    /// names CNTP mean CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
             Counter::Virtual => (TimerKind::Virtual, ppis.virtual_),
@@ -49,9 +49,8 @@ impl CpuTimer {
         intid.map(|intid| Self { kind, intid })
     }
 
-    /// Finds another timer of the CPU, which ends a wait for this one: CNTV, if the board
-    /// names its interrupt. In a guest this one is CNTV itself, and a hypervisor need
-    /// not have CNTP.
+    /// Finds another timer of the CPU, which ends a wait for this one: CNTV, if the board names its
+    /// interrupt. In a guest this timer is CNTV itself, and a hypervisor need not provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();
@@ -63,10 +62,10 @@ impl CpuTimer {
         Some(Self { kind, intid })
     }
 
-    /// Raises the interrupt of a guard after so many ticks. Uses TVAL, because CNTVCT may
-    /// be offset from CNTPCT (CNTVOFF_EL2).
+    /// Raises the guard timer's interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
+    /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
-        // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
+        // TVAL has 31 bits: more than two seconds of any counter (1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         match self.kind {
             TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
@@ -75,7 +74,7 @@ impl CpuTimer {
         self.set_control(ON);
     }
 
-    /// A timer whose interrupt reaches no CPU, for want of a GIC. It is only ever disarmed.
+    /// A timer whose interrupt reaches no CPU because there is no GIC. It is only ever disarmed.
     pub const UNCONNECTED: Self = Self {
         kind: TimerKind::Physical,
         intid: IntId::new(0),
@@ -89,7 +88,7 @@ impl CpuTimer {
         }
     }
 
-    /// Raises the interrupt at this instant, or at once if it has passed.
+    /// Raises the interrupt at the instant `at`, or at once if that has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CVAL_EL0.set(at),
@@ -104,7 +103,7 @@ impl CpuTimer {
         self.set_control(OFF);
     }
 
-    /// Writes CTL, which takes effect before what follows.
+    /// Writes CTL; the write takes effect before anything that follows.
     fn set_control(self, control: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CTL_EL0.set(control),

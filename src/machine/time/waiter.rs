@@ -1,7 +1,7 @@
-//! Waits for another CPU, and until an instant. A CPU that waits naps: it arms its timer
-//! a little ahead and waits for the interrupt, which stays masked. That keeps it off the
-//! memory that the others work on, and where one host CPU emulates many, lets those run.
-//! The last stretch to an agreed instant is never napped through (`CallPath::spin_until`).
+//! Waits for another CPU, and waits until an instant. A waiting CPU naps: it arms its timer for a
+//! short time ahead and waits for the interrupt, which stays masked. That keeps it off the memory
+//! that other CPUs use, and if one host CPU emulates many, it lets those run. No CPU naps in the
+//! last stretch before an agreed instant (`CallPath::spin_until`).
 
 use hardware::spec::ticks::Clock;
 
@@ -10,12 +10,11 @@ use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::time::timer::CpuTimer;
 
-/// The length of a nap, and so the delay after the end of a wait, in microseconds.
+/// The length of a nap, in microseconds, and therefore the delay after the end of a wait.
 pub const NAP_US: u64 = 50;
 
-/// The time of waiting, in microseconds, after which naps grow longer: the awaited
-/// event is late, and a delay of one part in [`LATE_PART`] of the time that has
-/// passed is short enough.
+/// The time of waiting, in microseconds, after which naps grow longer. The awaited event is then
+/// late, and a delay of one part in [`LATE_PART`] of the time that has passed is short enough.
 const LATE_US: u64 = 100_000;
 const LATE_PART: u64 = 64;
 
@@ -24,7 +23,7 @@ const TIMER_PATIENCE_US: u64 = 10_000;
 
 pub struct Waiter {
     pub path: CallPath,
-    /// The counter's frequency, by the lead's CNTFRQ_EL0.
+    /// The counter's frequency, from the lead's CNTFRQ_EL0.
     pub clock: Clock,
     pub timer: CpuTimer,
     pub gic: GicDriver,
@@ -39,14 +38,13 @@ impl Waiter {
         self.clock.ticks(microseconds)
     }
 
-    /// Polls `condition` until it returns a value, or until the counter passes
-    /// `deadline`: then returns None.
+    /// Polls `condition` until it returns a value; returns None once the counter passes `deadline`.
     pub fn poll<T>(&self, deadline: u64, condition: impl FnMut() -> Option<T>) -> Option<T> {
         self.poll_every(NAP_US, deadline, condition)
     }
 
-    /// Polls `condition` as [`Self::poll`] does, with naps of so many microseconds at
-    /// first; with 0, without naps.
+    /// Polls `condition` as [`Self::poll`] does, with naps of `nap_us` microseconds at first; 0
+    /// means without naps.
     pub fn poll_every<T>(
         &self,
         nap_us: u64,
@@ -61,7 +59,7 @@ impl Waiter {
             }
             let now = self.now();
             if now >= deadline {
-                // One last time: this CPU may have been held up in between.
+                // One last time: this CPU may have been delayed in between.
                 return condition();
             }
             match self.nap_length(now - began, nap) {
@@ -71,8 +69,8 @@ impl Waiter {
         }
     }
 
-    /// Returns the length of a nap after so many ticks of waiting, where the first
-    /// naps are of `nap` ticks.
+    /// Returns the length of a nap after `waited` ticks of waiting; the first naps take `nap`
+    /// ticks.
     pub fn nap_length(&self, waited: u64, nap: u64) -> u64 {
         if waited > self.ticks_of_us(LATE_US) {
             nap.max(waited / LATE_PART)
@@ -87,9 +85,8 @@ impl Waiter {
         }
     }
 
-    /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC no
-    /// interrupt would end a WFI: then the counter is polled, which keeps off the
-    /// memory, too.
+    /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC no interrupt
+    /// would end a WFI, so the counter is polled, which also keeps off the memory.
     fn nap_until(&self, instant: u64) {
         if self.gic.version().is_none() {
             while self.now() < instant {
@@ -100,17 +97,16 @@ impl Waiter {
         self.timer.arm(instant);
         instructions::wait_for_interrupt();
         self.timer.disarm();
-        // In a guest the interrupt stays pending: a hypervisor has put it into a list
-        // register, and sees only at the guest's next exit that the timer no longer
-        // asserts it. The next nap would be none, and a suspend be refused.
+        // In a guest the interrupt stays pending: the hypervisor has put it into a list register,
+        // and only sees at the guest's next exit that the timer no longer asserts it. The next nap
+        // would end at once, and a suspend would be refused.
         if instructions::is_interrupt_pending() {
             self.gic.acknowledge_and_end();
         }
     }
 
-    /// Returns true if the timer's interrupt reaches this CPU: without it a nap, and a
-    /// suspend even more so, would last for ever. Other pending interrupts are
-    /// acknowledged on the way.
+    /// Returns true if the timer's interrupt reaches this CPU; without it a nap, and above all a
+    /// suspend, would last forever. Acknowledges other pending interrupts on the way.
     pub fn proves_timer(&self) -> bool {
         let intid = Some(self.timer.intid);
         let arrives = || {
