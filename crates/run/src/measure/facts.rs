@@ -1,4 +1,4 @@
-//! The machine as the payload found it, and each CPU's own registers.
+//! The machine as the payload found it, and the registers of each CPU.
 
 use core::fmt;
 
@@ -13,24 +13,24 @@ use hardware::spec::ticks::Clock;
 use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
-/// Costs of measuring, in ticks: the least of many tries on the lead.
+/// The overhead of measuring, in ticks: the minimum of many tries on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
-    /// One counter read after another.
+    /// Two counter reads in succession.
     pub counter: u64,
     /// A timed region without a call in it.
     pub empty: u64,
-    /// Reading one timestamp by GET_TIMESTAMP.
+    /// Reading one timestamp with GET_TIMESTAMP.
     pub pmf_read: Option<u64>,
 }
 
-/// The counter that everything is measured by.
+/// The counter used for all measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {
     /// CNTPCT_EL0.
     Physical,
-    /// CNTPCT_EL0, read twice for an erratum.
+    /// CNTPCT_EL0, read twice because of an erratum.
     PhysicalTwice(CounterErratum),
     /// CNTVCT_EL0, in a guest.
     Virtual,
@@ -46,7 +46,7 @@ impl Counter {
     }
 }
 
-/// The register's name, and how it is read where that is not once.
+/// Formats the register's name, and how it is read if not just once.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -57,7 +57,7 @@ impl fmt::Display for Counter {
     }
 }
 
-/// Why CPUs are not turned off.
+/// The reason for not turning CPUs off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoCpuOff {
@@ -65,7 +65,7 @@ pub enum NoCpuOff {
     NotListed,
     /// The device tree forbids it.
     Forbidden,
-    /// It is listed, and returned NOT_SUPPORTED.
+    /// It is listed, but returned NOT_SUPPORTED.
     NotSupported,
 }
 
@@ -82,20 +82,20 @@ impl fmt::Display for NoCpuOff {
 /// A CPU's own registers: model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// MIDR_EL1: who made it, and which one it is.
+    /// MIDR_EL1: the implementer and the part.
     pub midr: u64,
     /// The caches.
     pub caches: Caches,
-    /// The CPU's CNTFRQ_EL0, in Hz: firmware has to write each CPU's.
+    /// The CPU's CNTFRQ_EL0, in Hz; firmware has to set it on each CPU.
     pub frequency: u64,
-    /// The CPU's clock in MHz, by PMCCNTR_EL0; None where that does not count.
+    /// The CPU's clock in MHz, measured with PMCCNTR_EL0; None if that does not count.
     pub clock_mhz: Option<u64>,
 }
 
 /// The machine as the payload found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
+    /// The counter frequency in Hz in the lead's CNTFRQ_EL0, plausible or not.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
@@ -103,56 +103,56 @@ pub struct Facts {
     pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: IntId,
-    /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
+    /// The timer frame that wakes the lead in states that stop the CPUs' timers, or why none does.
     pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.
     pub exception_level: u8,
-    /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
+    /// True if HCR_EL2.E2H is 1 at EL2 and cannot be cleared.
     pub e2h: bool,
-    /// The GIC; None without one, and so without wake-ups.
+    /// The GIC; without one there are no wake-ups.
     #[serde(with = "gic_number")]
     pub gic: Option<GicVersion>,
     /// The conduit in use.
     pub conduit: Conduit,
-    /// PSCI_VERSION's answer.
+    /// The return value of PSCI_VERSION.
     pub psci_version: u32,
-    /// SMCCC_VERSION's answer; None where PSCI_FEATURES does not know the call.
+    /// The return value of SMCCC_VERSION; None if PSCI_FEATURES does not list the call.
     pub smccc: Option<u32>,
-    /// The service that handles PSCI's calls; None if it does not say.
+    /// The service that handles PSCI calls; None if it does not identify itself.
     pub service: Option<Service>,
-    /// Layout of `power_state`.
+    /// The layout of `power_state`.
     pub state_format: StateFormat,
-    /// The interface of timestamps, or the reason why they cannot be read.
+    /// The interface for timestamps, or the reason why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that resets the board without the lead, or why none does.
+    /// The watchdog that can reset the board without the lead, or why none does.
     pub watchdog: Result<Watchdog, NoWatchdog>,
-    /// True if the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    /// True if the firmware supports PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
-    /// True if CPU_SUSPEND can be had in OS-initiated mode.
+    /// True if CPU_SUSPEND supports OS-initiated mode.
     pub os_initiated: bool,
-    /// True if the firmware has SYSTEM_SUSPEND.
+    /// True if the firmware supports SYSTEM_SUSPEND.
     pub system_suspend: bool,
-    /// The reason why CPUs that are on stay on, if they do.
+    /// The reason why CPUs stay on once turned on, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
-    /// Index of the lead CPU in the board's order.
+    /// Index of the lead CPU, in the board's order.
     pub lead: CpuIndex,
-    /// Bytes of the second level of cache, or of the only one.
+    /// Bytes in the second-level cache, or in the only one.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
     #[serde(skip)]
     pub own: Identity,
     /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
-    /// True in a guest of KVM, where no cache is read: KVM makes their sizes up.
+    /// True in a KVM guest, where no cache is read, as KVM invents the sizes.
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
-    /// Costs of measuring.
+    /// The overhead of measuring.
     pub overheads: Overheads,
 }
 
-/// A GIC by its version, 2 or 3, and 0 for none, as records have it; for serde's `with`.
+/// The GIC's version as stored in records: 2, 3, or 0 for none. For serde's `with`.
 mod gic_number {
     use super::{Deserialize, GicVersion, Serialize as _};
     use serde::{Deserializer, Serializer, de::Error as _};
@@ -177,12 +177,12 @@ mod gic_number {
 }
 
 impl Facts {
-    /// The counter as a clock.
+    /// Returns the counter as a clock.
     pub fn clock(&self) -> Clock {
         Clock { hz: self.frequency }
     }
 
-    /// Counter ticks in so many microseconds: [`Clock::ticks`].
+    /// Returns the counter ticks in `microseconds`; see [`Clock::ticks`].
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
     }

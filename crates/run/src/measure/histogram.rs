@@ -1,28 +1,29 @@
-//! Latencies counted in bins, as a run of hours has more samples than memory. Bins are exact
-//! below 32 ticks, and then sixteen to each power of two, up to [`Histogram::LIMIT`].
+//! Latencies counted in bins, as a run of hours has more samples than memory can hold. Bins are
+//! exact below 32 ticks; above that there are sixteen for each power of two, up to
+//! [`Histogram::LIMIT`].
 
 use super::statistics::{P99_MIN, Summary, rank};
 
-/// Bins of a width, as a power of two.
+/// The number of bins of one width, as a power of two.
 const BITS: u32 = 4;
 const HALF: usize = 1 << BITS;
-/// Ticks below the limit have so many bits.
+/// The number of bits of ticks below the limit.
 const LIMIT_BITS: u32 = 24;
 /// Number of bins below the limit.
 const BINS: usize = (LIMIT_BITS - BITS + 1) as usize * HALF;
 
-/// The number of samples in each bin; the last is for all from the limit on.
+/// The number of samples in each bin; the last bin counts all from the limit on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram([u32; BINS + 1]);
 
-/// Samples from one latency up to another.
+/// The samples in a range of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The least latency in it, in ticks.
+    /// The least latency of the bin, in ticks.
     pub from: u64,
-    /// The width in ticks; 0: everything from there on.
+    /// The width in ticks; 0 for everything from `from` on.
     pub width: u64,
-    /// Samples in it.
+    /// The number of samples in the bin.
     pub count: u32,
 }
 
@@ -33,7 +34,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Ticks from which on samples are counted together.
+    /// Samples of this many ticks or more are counted together.
     pub const LIMIT: u64 = 1 << LIMIT_BITS;
 
     /// Counts a sample.
@@ -47,7 +48,7 @@ impl Histogram {
         self.0.iter().copied()
     }
 
-    /// Returns the bins by size, the empty ones too.
+    /// Returns the bins in ascending order, including empty ones.
     pub fn bins(&self) -> impl Iterator<Item = Bin> {
         self.counts().enumerate().map(|(place, count)| {
             let (from, width) = bounds(place);
@@ -56,8 +57,8 @@ impl Histogram {
         })
     }
 
-    /// Returns the statistics of all samples, of which the least and the greatest are
-    /// known; the others are at most 1/16 too small, but for what is beyond the limit.
+    /// Returns the statistics of all samples. The minimum and maximum are given; the others are at
+    /// most 1/16 too small, except beyond the limit.
     pub fn summary(&self, min: u64, max: u64) -> Summary {
         let total: u64 = self.counts().map(u64::from).sum();
         let n = u32::try_from(total).unwrap_or(u32::MAX);
@@ -94,7 +95,7 @@ impl Histogram {
 
 fn place(ticks: u64) -> usize {
     let bits = u64::BITS - ticks.leading_zeros();
-    // Widths double with each bit beyond those that tell the bins apart.
+    // Widths double with each bit beyond those that select the bin.
     let shift = bits.saturating_sub(BITS + 1);
     shift as usize * HALF + (ticks >> shift) as usize
 }

@@ -1,11 +1,11 @@
-//! The instants of one sample, for time lines and for figures of single samples.
+//! The instants of one sample, for timelines and for figures of single samples.
 
 use hardware::spec::pmf::Stamp;
 use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// An instant of a sample: a field of [`super::Outcome`].
+/// An instant of a sample, which is a field of [`super::Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the outcome's fields are described there")]
 pub enum Instant {
@@ -22,7 +22,7 @@ pub enum Instant {
 pub const INSTANTS: usize = 12;
 
 impl Instant {
-    /// All of them: those of a suspend in the order in which it passes them.
+    /// All instants; those of a suspend are in the order in which it passes them.
     pub const ALL: [Self; INSTANTS] = [
         Self::Before,
         Self::Stamp(Stamp::EnterPsci),
@@ -38,7 +38,7 @@ impl Instant {
         Self::SeenOff,
     ];
 
-    /// Returns the place in [`Self::ALL`].
+    /// Returns the position in [`Self::ALL`].
     fn place(self) -> usize {
         match self {
             Self::Before => 0,
@@ -57,7 +57,7 @@ impl Instant {
     }
 }
 
-/// The instants of one sample, in ticks; without heap, as a run may have millions.
+/// The instants of one sample, in ticks; without heap memory, as a run may have millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
     /// The counter at the round's agreed start or, without one, just before the call.
@@ -68,14 +68,14 @@ pub struct Instants {
     at: Offsets,
 }
 
-/// Ticks by [`Instant::ALL`], written as a list with null for what is not known. They take half
-/// the memory of such a list.
+/// Ticks in the order of [`Instant::ALL`], serialized as a list with null for unknown ones. They
+/// use half the memory of such a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
 struct Offsets {
-    /// A bit for each instant that is known.
+    /// One bit for each instant that is known.
     known: u16,
-    /// The ticks; 0 for what is not known.
+    /// The ticks; 0 if unknown.
     ticks: [i64; INSTANTS],
 }
 
@@ -109,12 +109,12 @@ impl From<Offsets> for [Option<i64>; INSTANTS] {
 }
 
 impl Instants {
-    /// Returns a bit for each of [`Instant::ALL`] that is known.
+    /// Returns one bit for each of [`Instant::ALL`], set if that instant is known.
     pub(crate) const fn known(&self) -> u16 {
         self.at.known
     }
 
-    /// Returns the ticks to each of [`Instant::ALL`] from the one before that is known.
+    /// Returns the ticks to each of [`Instant::ALL`] from the known one before it.
     pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
         (0..INSTANTS).scan(0, move |last: &mut i64, place| {
             let at = self.at.get(place);
@@ -122,7 +122,7 @@ impl Instants {
         })
     }
 
-    /// Returns the instants of such steps; those at the end may be left out.
+    /// Returns the instants for such steps; steps at the end may be omitted.
     pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
         let mut instants = Self::new(base);
         let mut last = 0i64;
@@ -153,20 +153,20 @@ impl Instants {
         self.at.set(instant.place(), ticks);
     }
 
-    /// Returns the counter's value at `instant`: comparable between CPUs.
+    /// Returns the counter's value at `instant`, which is comparable between CPUs.
     pub fn counter(&self, instant: Instant) -> Option<u64> {
         self.base.checked_add_signed(self.at(instant)?)
     }
 
-    /// Returns the ticks between two instants; None if they are in the other order.
+    /// Returns the ticks between two instants; None if they are in reverse order.
     pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
         let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
         u64::try_from(ticks).ok()
     }
 
-    /// Returns the figure of a metric in ticks, if its instants are known: the one
-    /// derivation of each figure between instants. [`super::Outcome::metric`] says which metrics an
-    /// action has.
+    /// Returns the figure of a metric in ticks, if its instants are known. This is the only place
+    /// where figures between instants are derived. [`super::Outcome::metric`] defines the metrics
+    /// of each action.
     pub fn metric(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));
@@ -179,7 +179,7 @@ impl Instants {
             Metric::Wake => self.span(Due, After),
             Metric::TurnOff => self.span(Before, SeenOff),
             Metric::TurnOn => self.span(TurnedOn, Entered),
-            // Not between instants of a sample.
+            // Not derived from the instants of a sample.
             Metric::Cycles
             | Metric::Entry
             | Metric::Handler

@@ -1,5 +1,5 @@
-//! The seam between scenarios and hardware. The bare-metal half implements [`Machine`] with
-//! real CPUs, tests with a fake firmware and a fake clock.
+//! The interface between scenarios and hardware. The bare-metal half implements [`Machine`] with
+//! real CPUs, and tests implement it with fake firmware and a fake clock.
 
 use hardware::board::CpuIndex;
 use smccc::psci::{Error, SuspendMode};
@@ -15,17 +15,17 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A
-    /// CPU that is lost is [`super::outcome::End::Lost`] in that round, and has no part in
-    /// later ones.
+    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A CPU that
+    /// is lost in the round has [`super::outcome::End::Lost`] and does not take part in later
+    /// rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
     /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
-    /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
+    /// Calls SET_SUSPEND_MODE on the lead, while every other CPU is off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
-    /// Returns the loss of the CPU in an earlier round, if it was lost.
+    /// Returns how the CPU was lost, if it was lost in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;
 
     /// Returns true if the CPU was lost in an earlier round.
@@ -39,6 +39,6 @@ pub trait Machine {
         all.filter(|cpu| self.is_lost(*cpu)).count()
     }
 
-    /// Returns the identity of the CPU, once it has been on.
+    /// Returns the CPU's identity, once the CPU has been on.
     fn identity(&self, cpu: CpuIndex) -> Option<Identity>;
 }

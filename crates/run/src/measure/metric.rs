@@ -1,4 +1,4 @@
-//! The figures that are measured, and their units.
+//! The measured figures and their units.
 
 use hardware::words;
 
@@ -11,7 +11,7 @@ words! {
         Wakeup = "wakeup",
         /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
         CacheFlush = "cflush",
-        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
+        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that simply returns.
         Latency = "latency",
         /// Caller: from the call to its return or to the entry point.
         Call = "call",
@@ -19,19 +19,19 @@ words! {
         Wake = "wake",
         /// Caller: from the lead's CPU_ON to the CPU's first instruction.
         TurnOn = "turnon",
-        /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
+        /// Caller: from CPU_OFF until AFFINITY_INFO returns OFF, as polled by the lead.
         TurnOff = "turnoff",
         /// A batch of operations in a loop.
         Time = "ticks",
-        /// A batch of operations in a loop, by PMCCNTR_EL0.
+        /// A batch of operations in a loop, measured with PMCCNTR_EL0.
         Cycles = "cycles",
-        /// A timer's expiry to the first instruction of the handler.
+        /// From a timer's expiry to the first instruction of the handler.
         Entry = "entry",
-        /// A timer's expiry to the first line of the handler in Rust.
+        /// From a timer's expiry to the first line of the Rust handler.
         Handler = "handler",
-        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
+        /// The increase of PSCI_STAT_COUNT for the requested state.
         Count = "count",
-        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
+        /// The increase of PSCI_STAT_RESIDENCY for the reached state.
         Residency = "residency",
     }
 }
@@ -46,17 +46,17 @@ pub enum Unit {
     /// Ticks of the counter that the run uses.
     Ticks,
     Cycles,
-    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
+    /// Microseconds, the unit of PSCI_STAT_RESIDENCY.
     Microseconds,
     Count,
 }
 
 impl Metric {
-    /// The metrics by which samples are compared: PMF's powerdown or latency; without PMF, the
-    /// caller's.
+    /// The metrics for comparing samples: PMF's powerdown or latency, or the caller's if there is
+    /// no PMF.
     pub const LEADING: [Self; 4] = [Self::Powerdown, Self::Latency, Self::Call, Self::TurnOff];
 
-    /// Returns the unit of its figures.
+    /// Returns the unit of the metric's figures.
     pub const fn unit(self) -> Unit {
         match self {
             Self::Powerdown
@@ -76,7 +76,7 @@ impl Metric {
         }
     }
 
-    /// Returns the name as a heading.
+    /// Returns the metric's name as a heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Powerdown => "Powerdown",

@@ -1,4 +1,4 @@
-//! Rounds, and what comes of them: outcomes, samples or rejections, and their statistics.
+//! Rounds and their results: outcomes, samples or rejections, and statistics.
 
 mod facts;
 mod histogram;

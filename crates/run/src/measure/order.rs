@@ -1,4 +1,4 @@
-//! The order that each CPU gets in a round.
+//! The order that each CPU receives in a round.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
@@ -7,63 +7,63 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's
-/// own timer or a helper's second SGI: a lost SGI costs a sample and not the CPU.
+/// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's own
+/// timer or by a second SGI from a helper. A lost SGI then costs a sample but not the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// Microseconds that each CPU in a helper's chain adds, and the most that all add.
+/// The microseconds that each CPU in a helper's chain adds, and the limit of their sum.
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
-/// The CPUs of a round that one CPU wakes by SGI.
+/// The CPUs that one CPU of a round wakes by SGI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgiTargets {
-    /// None.
+    /// No CPU.
     #[default]
     None,
     /// All others that sleep, one after another in the board's order.
     OneByOne {
-        /// The lead sleeps, too.
+        /// True if the lead sleeps, too.
         includes_lead: bool,
         /// Ticks from one SGI to the next.
         step: u64,
     },
-    /// All others that sleep, by one write where the GIC allows it.
+    /// All others that sleep, with a single write if the GIC allows it.
     AllAtOnce {
-        /// The lead sleeps, too.
+        /// True if the lead sleeps, too.
         includes_lead: bool,
     },
-    /// This CPU.
+    /// Only this CPU.
     One(CpuIndex),
 }
 
 /// The instants of an order, in ticks from the round's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderTimes {
-    /// The call.
+    /// When the call is made.
     pub call_after: u64,
-    /// The interrupt of this CPU's own timer.
+    /// When the interrupt of this CPU's own timer is due.
     pub own_timer_after: u64,
-    /// The wake-up. No other CPU wakes this one before.
+    /// When the wake-up is due. No other CPU wakes this one earlier.
     pub wake_due_after: u64,
-    /// Until then a CPU that is done touches no memory and calls no firmware.
+    /// Until this instant, a CPU that is done accesses no memory and makes no firmware calls.
     pub quiet_until: u64,
 }
 
-/// The task of one CPU in a round. The default one is to power off.
+/// The task of one CPU in a round. The default is to power off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The round.
     pub round: Round,
-    /// The call.
+    /// The action.
     pub action: Action,
-    /// Instants.
+    /// The instants.
     pub times: OrderTimes,
-    /// The timer frame wakes this CPU when it is due; its own timer comes later.
+    /// True if the timer frame wakes this CPU when it is due; its own timer expires later.
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
-    /// The CPU stays on until the lead releases it, which has returned by then.
+    /// True if the CPU stays on until the lead, which has returned by then, releases it.
     pub waits_for_release: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Order {
 pub struct OrderBook<'o> {
     /// The clock that all CPUs share.
     pub clock: Clock,
-    /// The lead.
+    /// The lead CPU.
     pub lead: CpuIndex,
     /// All CPUs, in the board's order.
     pub cpus: &'o [Cpu],
@@ -82,8 +82,7 @@ pub struct OrderBook<'o> {
 }
 
 impl Order {
-    /// Returns true if an SGI that is sent to this CPU in the round shows that nothing else
-    /// woke it.
+    /// Returns true if an SGI to this CPU in the round means that nothing else woke it.
     pub const fn expects_no_sgi(&self) -> bool {
         self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
     }
@@ -95,13 +94,13 @@ impl OrderBook<'_> {
         self.round.waker.helper()
     }
 
-    /// Returns true if the CPU has a part, as the helper has.
+    /// Returns true if the CPU takes part, including the helper.
     pub fn participates(&self, cpu: CpuIndex) -> bool {
         let is_meant = self.round.who.includes(cpu, self.lead) || self.helper() == Some(cpu);
         is_meant && !(self.is_lost)(cpu)
     }
 
-    /// Returns true if the CPU has a part, and is not the helper.
+    /// Returns true if the CPU takes part and is not the helper.
     pub fn is_measured(&self, cpu: CpuIndex) -> bool {
         self.participates(cpu) && self.helper() != Some(cpu)
     }
@@ -124,7 +123,7 @@ impl OrderBook<'_> {
         };
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
-        // An SGI, or the timer frame, comes first, if it comes.
+        // An SGI or the timer frame comes first, if it comes at all.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
             false => 0,
@@ -167,7 +166,7 @@ impl OrderBook<'_> {
                 step: 0,
             },
             (None, _) => SgiTargets::None,
-            // The helper wakes the first, and each woken CPU the next.
+            // The helper wakes the first CPU, and each woken CPU wakes the next.
             (Some(helper), WakePattern::Chain) => {
                 let is_next =
                     |other: &CpuIndex| (helper == cpu || *other > cpu) && self.is_measured(*other);
@@ -190,7 +189,7 @@ impl OrderBook<'_> {
         self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
     }
 
-    /// Returns the ticks from the first wake-up to the last one.
+    /// Returns the ticks from the first wake-up to the last.
     fn wake_spread(&self) -> u64 {
         match self.round.wake {
             WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_step,
@@ -198,7 +197,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks from the start until CPUs without a task are active again.
+    /// Returns the ticks from the start until CPUs without a task may be active again.
     pub fn quiet_ticks(&self) -> u64 {
         let round = &self.round;
         let asleep = match round.action {
@@ -217,19 +216,19 @@ impl OrderBook<'_> {
         asleep + round.quiet
     }
 
-    /// Returns the ticks from the start to the last wake-up, second SGIs included.
+    /// Returns the ticks from the start to the last wake-up, including second SGIs.
     pub fn last_wake_up(&self) -> u64 {
         self.round.sleep + self.wake_spread() + self.wake_grace()
     }
 
-    /// Returns the ticks from the start until the lead, which is awake, sends an SGI to CPUs
-    /// that have not returned; None if it does not.
+    /// Returns the ticks from the start until the lead, if it is awake, sends an SGI to CPUs that
+    /// have not returned; None if it does not.
     pub fn lead_rings_after(&self) -> Option<u64> {
         let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
         is_awake.then(|| self.last_wake_up())
     }
 
-    /// Returns the ticks from the start until each CPU is on its way back.
+    /// Returns the ticks from the start until every CPU is on its way back.
     pub fn last_return(&self) -> u64 {
         let asleep = match self.round.action {
             action if action.sleeps().is_some() => self.last_wake_up(),
@@ -246,9 +245,9 @@ impl OrderBook<'_> {
         asleep + self.round.quiet
     }
 
-    /// Returns the instant by which each CPU of a round that started at `start` has reported,
-    /// if the lead begins to look at `now`. Reports are waited for `limit` ticks, or for as
-    /// long as the round says.
+    /// Returns the instant by which each CPU of a round that started at `start` must have reported,
+    /// if the lead begins to wait at `now`. The lead waits for `limit` ticks, or for as long as the
+    /// round says.
     pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
         (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
     }
@@ -277,7 +276,7 @@ mod tests {
         let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2.into()));
         let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
         let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(CpuIndex::new(cpu))));
-        // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
+        // The waker and the pattern, and three CPUs; CPU 1 is the lead.
         for (waker, wake, expected) in [
             (timers, Together, [own(1_000); 3]),
             (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),

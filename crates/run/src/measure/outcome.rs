@@ -1,5 +1,5 @@
-//! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values
-//! and return codes; [`Outcome::judge`] decides if it counts.
+//! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values and
+//! return codes; [`Outcome::judge`] decides whether it counts.
 
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
@@ -11,36 +11,36 @@ use super::metric::Metric;
 use super::path::Path;
 use super::rejection::{Detail, Loss, Reason, Rejection};
 
-/// The instruction to a CPU for a round.
+/// What a CPU does in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing: the CPU has no part in the round.
+    /// Nothing: the CPU does not take part in the round.
     #[default]
     None,
     /// CPU_SUSPEND with this `power_state`.
     Suspend {
         /// The argument, in the firmware's format.
         power_state: u32,
-        /// True if it asks for a power-down (type bit set).
+        /// True if it requests a power-down (the type bit is set).
         powerdown: bool,
     },
     /// SYSTEM_SUSPEND.
     SystemSuspend,
-    /// Stay awake, and wake the others by SGI: no part of its own to measure.
+    /// Stay awake and wake the others by SGI. The helper itself is not measured.
     Help,
     /// CPU_OFF at the agreed start.
     Off,
-    /// Read the timestamps that CPU_OFF and the CPU_ON after it left.
+    /// Read the timestamps that CPU_OFF and the subsequent CPU_ON left.
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// Handle a timer's expiries, or load the memory meanwhile, as the window says.
+    /// Handle a timer's expiries, or put load on the memory meanwhile, as the window specifies.
     Expire,
-    /// CPU_OFF at the agreed start; the lead has looked for OFF since before that.
+    /// CPU_OFF at the agreed start; the lead has polled for OFF since before that.
     OnOff,
-    /// An operation, again and again, timed as a whole.
+    /// Repeat one operation, timed as a whole.
     Repeat {
-        /// Which.
+        /// The operation.
         operation: Operation,
         /// The number of repetitions; at least 1.
         count: u32,
@@ -52,7 +52,7 @@ pub enum Action {
 #[expect(missing_docs, reason = "each is the name of its operation")]
 pub enum Operation {
     Nothing,
-    /// A call of the function with this ID, without arguments.
+    /// A call without arguments to the function with this ID.
     Call(u32),
     /// An SGI to this CPU, acknowledged and ended.
     SelfSgi,
@@ -62,22 +62,22 @@ pub enum Operation {
 }
 
 impl Action {
-    /// Returns true if it turns the CPU off.
+    /// Returns true if the action turns the CPU off.
     pub const fn turns_off(self) -> bool {
         matches!(self, Self::Off | Self::OnOff)
     }
 
-    /// Returns true if the CPU's way up by CPU_ON is what is measured.
+    /// Returns true if the action measures the CPU's way up by CPU_ON.
     pub const fn measures_arrival(self) -> bool {
         matches!(self, Self::ReadBack | Self::OnOff)
     }
 
-    /// Returns true if it takes the CPU down.
+    /// Returns true if the action takes the CPU down.
     pub fn goes_down(self) -> bool {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Returns true if it sleeps in a power-down, false in standby; None if it does not.
+    /// Returns true if the CPU sleeps in a power-down, false in standby; None if it does not sleep.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. } => Some(powerdown),
@@ -94,27 +94,27 @@ impl Action {
     }
 }
 
-/// The end of a CPU's part.
+/// How a CPU's part ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// The CPU had no part in the round, or did not do it.
+    /// The CPU did not take part in the round, or did not execute its part.
     #[default]
     NotRun,
     /// The call returned to its caller.
     Returned,
-    /// The CPU came back through the entry point it gave to CPU_SUSPEND.
+    /// The CPU came back through the entry point given to CPU_SUSPEND.
     Resumed,
     /// The CPU was seen OFF after CPU_OFF.
     WentOff,
     /// The CPU came up by CPU_ON and read its timestamps.
     ReadBack,
-    /// An interrupt stayed pending, so that the call was not made.
+    /// An interrupt stayed pending, so the call was not made.
     Pending,
-    /// As [`End::Resumed`], with another context ID than the CPU gave.
+    /// As [`End::Resumed`], but with a context ID other than the one given.
     WrongContext,
-    /// The CPU does not have the operation of a loop, or gave the loop up.
+    /// The CPU does not have the operation of a loop, or gave up the loop.
     GaveUp,
-    /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
+    /// The CPU was woken not by the SGI, timer frame or timer but, far too late, by something else.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
@@ -123,47 +123,47 @@ pub enum End {
 /// One CPU's raw record of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The instruction.
+    /// The action.
     pub action: Action,
-    /// The end of it.
+    /// How it ended.
     pub end: End,
-    /// The low word of X0 after the call, or after the last one of a loop; None if no call
+    /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
-    /// Cycles of a loop by PMCCNTR_EL0, where that counts.
+    /// Cycles of a loop by PMCCNTR_EL0, if that counts.
     pub cycles: Option<u64>,
-    /// The instant at which the round's CPUs agreed to call.
+    /// The instant at which the round's CPUs agreed to make their calls.
     pub start: Option<CounterValue>,
-    /// The counter just before the call; before a power-down it is read earlier, as registers
-    /// are lost. None if an erratum spoiled the read.
+    /// The counter just before the call; before a power-down it is read earlier, as registers are
+    /// lost. None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
-    /// Read just after it, likewise; first thing in the entry point.
+    /// The counter just after the call, likewise; read first in the entry point.
     pub after: Option<CounterValue>,
-    /// The earliest instant of a wake-up, or that just before the SGI was sent.
+    /// The earliest instant of a wake-up, or the instant just before the SGI was sent.
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: Option<CounterValue>,
-    /// This CPU's first instruction after CPU_ON.
+    /// When this CPU executed its first instruction after CPU_ON.
     pub entered: Option<CounterValue>,
-    /// When the lead saw AFFINITY_INFO say OFF.
+    /// When AFFINITY_INFO first returned OFF to the lead.
     pub seen_off: Option<CounterValue>,
-    /// The end of the round's quiet time: until then no CPU that is awake does anything.
+    /// The end of the round's quiet time, until which awake CPUs do nothing.
     pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
-    /// Why they could not be read; None too where PMF is not used.
+    /// Why the timestamps could not be read; also None if PMF is not used.
     pub stamps_error: Option<ReadError>,
-    /// By how much PSCI_STAT rose, where the round asked for it.
+    /// The increase of PSCI_STAT, if the round requested it.
     pub rise: Rise,
 }
 
 impl Outcome {
-    /// Returns true if the CPU had a part in the round.
+    /// Returns true if the CPU took part in the round.
     pub fn took_part(&self) -> bool {
         !matches!(self.action, Action::None | Action::Help)
     }
 
-    /// The path that the call took through the firmware, when it has one.
+    /// Returns the path of the call through the firmware, if it has one.
     pub fn path(&self) -> Option<Path> {
         let turned_on = self.turned_on;
         match self.action {
@@ -183,7 +183,7 @@ impl Outcome {
         }
     }
 
-    /// Decides if this outcome is a sample; with `pmf`, by its timestamps, too.
+    /// Decides whether this outcome is a sample; with `pmf`, its timestamps are checked, too.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         let refuse = |reason, detail| Err(Rejection { reason, detail });
@@ -193,7 +193,7 @@ impl Outcome {
             End::NotRung => return plain(Reason::NotRung),
             End::WrongContext => return plain(Reason::WrongContext),
             End::GaveUp => return plain(Reason::WrongAnswer),
-            // Asked, and sent away before it could.
+            // The CPU was to take part, but was given up before it could.
             End::NotRun => return plain(Reason::Lost),
             End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
         }
@@ -202,7 +202,7 @@ impl Outcome {
         if is_timed && (self.before.is_none() || self.after.is_none()) {
             return plain(Reason::CounterErratum);
         }
-        // PSCI_VERSION alone answers with a number.
+        // Only PSCI_VERSION returns a number.
         let is_number = matches!(self.action, Action::Version);
         let is_error = |code: &i32| *code < 0 || *code > 0 && !is_number;
         if let Some(code) = self.code.filter(is_error) {
@@ -231,7 +231,7 @@ impl Outcome {
         }
     }
 
-    /// Decides if the timestamps are those of this call, and none came too early.
+    /// Decides whether the timestamps belong to this call and none is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
@@ -250,7 +250,7 @@ impl Outcome {
         if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
             return plain(Reason::EarlyWake);
         }
-        // The lead was active again before CPU_OFF was over.
+        // The lead was active again before CPU_OFF was complete.
         let is_off = matches!(self.action, Action::ReadBack) && Some(due) > self.start;
         if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
             return plain(Reason::Overlap);
@@ -272,7 +272,7 @@ impl Outcome {
         }
     }
 
-    /// Returns true if the timestamps are those of this call.
+    /// Returns true if the timestamps belong to this call.
     pub fn has_own_stamps(&self) -> bool {
         match (self.path(), self.before, self.after) {
             (Some(path), Some(before), Some(after)) => {
@@ -282,14 +282,15 @@ impl Outcome {
         }
     }
 
-    /// Returns the instants of the sample; with `pmf`, those that its call writes, too.
+    /// Returns the instants of the sample; with `pmf`, including the timestamps that its call
+    /// writes.
     pub fn instants(&self, pmf: bool) -> Instants {
-        // A read-back has no agreed start: the round that turned the CPU off had it.
+        // A read-back has no agreed start; the round that turned the CPU off had it.
         let base = self.start.or(self.before);
         let base = base.map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
         let path = self.path().filter(|_| pmf);
-        // The CPU_ON before a suspend and the power-off after it are no part of the sample.
+        // The CPU_ON before a suspend and the power-off after it are not part of the sample.
         let measures_arrival = self.action.measures_arrival();
         for instant in Instant::ALL {
             let counter = match instant {
@@ -311,8 +312,8 @@ impl Outcome {
         instants
     }
 
-    /// Returns a figure of an accepted outcome, if its action has it: in ticks, or in the
-    /// unit of the metric.
+    /// Returns a figure of an accepted outcome, if its action has that metric: in ticks, or in the
+    /// metric's unit.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let sleeps = self.action.sleeps().is_some();
         let is_version = self.action == Action::Version;
@@ -323,8 +324,8 @@ impl Outcome {
             Metric::Latency => is_version,
             Metric::Call => sleeps || is_version,
             Metric::Wake => sleeps,
-            // With PMF the lead polls so seldom, to disturb no other CPU, that when
-            // it saw the CPU off says little.
+            // With PMF the lead polls rarely, so as not to disturb other CPUs; the instant at which
+            // it sees the CPU off then says little.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
@@ -367,7 +368,7 @@ mod tests {
         let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
         assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
         assert_eq!(outcome.metric(Powerdown, false), None);
-        // Standby has no flush, and PSCI_VERSION nothing but a latency.
+        // Standby has no flush, and PSCI_VERSION only a latency.
         let mut standby = good();
         standby.action = Action::Suspend {
             power_state: 0,
@@ -413,16 +414,16 @@ mod tests {
             (|o| o.due = at(360), Some(EarlyWake)),
             (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
             (|o| o.stamps.0[4] = 50, Some(Stale)),
-            // A wake-up at the very instant is in time.
+            // A wake-up exactly when it is due is in time.
             (|o| o.due = at(300), None),
-            // The lead was active again before CPU_OFF was over.
+            // The lead was active again before CPU_OFF was complete.
             (|o| read_back(o, 160), Some(Overlap)),
             (|o| read_back(o, 161), None),
             // Other CPUs were active again before this one had returned.
             (|o| o.quiet_until = at(349), Some(LateReturn)),
             (|o| o.quiet_until = at(350), None),
         ];
-        // Without PMF the wake-up decides.
+        // Without PMF, the wake-up time decides.
         let without: [(Edit, Option<Reason>); 9] = [
             (|o| o.due = at(350), None),
             (|o| (o.due, o.end) = (at(350), End::Returned), None),
@@ -432,7 +433,7 @@ mod tests {
                 Some(Abandoned),
             ),
             (|o| o.due = at(351), Some(EarlyWake)),
-            // A version is a number, and an error is not.
+            // A version is a number, an error code is not.
             (|o| version(o, 0x1_0001), None),
             (|o| version(o, -1), Some(Refused)),
             (|o| o.quiet_until = at(349), Some(LateReturn)),

@@ -1,24 +1,23 @@
-//! The timestamps of one call: they are its own by time and order, or a reason says why
-//! they are not.
+//! Checks the timestamps of one call: their values and order show that they belong to the call, or
+//! a reason says why they do not.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Stamp, Stamps};
 
 use super::rejection::{Detail, Reason, Rejection};
 
-/// Which timestamps a call captures, and what bounds them.
+/// The path of a call through the firmware: which timestamps it writes, and what bounds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// A call that only enters and leaves: 0, 1.
+    /// A call that simply enters and returns: 0, 1.
     Call,
-    /// A suspend in standby: 0, 2, 3, 1.
+    /// A suspend to standby: 0, 2, 3, 1.
     Standby,
-    /// A suspend through power-down: 0, 4, 5, 2, 3, 1.
+    /// A suspend to power-down: 0, 4, 5, 2, 3, 1.
     PowerDown,
-    /// CPU_OFF, and the CPU_ON that ended it, called at this counter value:
-    /// 0, 4, 5, 2 before it; 3 and 1 after it.
+    /// CPU_OFF, and the CPU_ON that ended it: 0, 4, 5, 2 before CPU_ON; 3 and 1 after it.
     OffOn {
-        /// CNTPCT when the lead called CPU_ON, if that is known.
+        /// CNTPCT when the lead called CPU_ON, if known.
         turned_on: Option<CounterValue>,
     },
 }
@@ -33,11 +32,10 @@ impl Path {
         }
     }
 
-    /// Checks that the timestamps are those of a call between the counter reads `before` and
-    /// `after`.
+    /// Checks that the timestamps belong to a call between the counter reads `before` and `after`.
     ///
     /// # Errors
-    /// The first timestamp in time's order that cannot be this call's.
+    /// Names the first timestamp in chronological order that cannot belong to this call.
     pub(super) fn check(
         self,
         stamps: &Stamps,
@@ -55,7 +53,7 @@ impl Path {
                 Self::Call | Self::Standby | Self::PowerDown | Self::OffOn { .. } => None,
             };
             let (reason, stamp) = if wakes && value < before {
-                // ENTER_HW_LOW_PWR comes earlier and was this call's.
+                // ENTER_HW_LOW_PWR comes earlier and belongs to this call.
                 (Reason::CounterStopped, stamp)
             } else if value < before {
                 (Reason::Stale, stamp)
@@ -98,7 +96,7 @@ mod tests {
         CounterValue::new(number).expect("not 0")
     }
 
-    /// Returns the reason, and the stamp that it names.
+    /// Returns the reason, and the timestamp that it names.
     fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
         let [before, after] = [100, 350].map(at);
         let rejection = path.check(&stamps, before, after).err()?;
@@ -130,8 +128,8 @@ mod tests {
             assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
         }
         assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
-        // CPU_OFF is split by the second CPU_ON: from the last instant before WFI to the
-        // first one after it.
+        // The second CPU_ON divides CPU_OFF, anywhere from the last instant before WFI to the first
+        // one after it.
         for (turned_on, expected) in [
             (155, Some((Disorder, Some(EnterHwLowPwr)))),
             (160, None),

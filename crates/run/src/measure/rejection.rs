@@ -1,4 +1,4 @@
-//! Why an outcome is no sample, and how a CPU gets lost.
+//! The reasons why an outcome is not a sample, and how CPUs are lost.
 
 use core::fmt;
 
@@ -26,21 +26,21 @@ words! {
 pub enum Cause {
     Timeout,
     Firmware(psci::ReturnCode),
-    /// CPU_OFF came back to the CPU, with this code.
+    /// CPU_OFF returned, with this code.
     CpuOff(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
     Context,
-    /// AFFINITY_INFO returned OFF for a CPU that had not done its order.
+    /// AFFINITY_INFO returned OFF for a CPU that had not completed its order.
     OffTooEarly,
 }
 
-/// A CPU that does not take part any more.
+/// How a CPU was lost; it no longer takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Where it was lost.
+    /// The step in which it was lost.
     pub step: Step,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
 }
 
@@ -70,20 +70,20 @@ impl fmt::Display for Loss {
 words! {
     /// Why an outcome is not counted as a sample.
     pub enum Reason, key {
-        /// An interrupt stayed pending, or the timer frame's could not be enabled: the call
-        /// was not made, as it might not have ended.
+        /// An interrupt stayed pending, or the timer frame's could not be enabled. The call was not
+        /// made, as it might never have ended.
         Pending = "pending",
-        /// A power-down came back to its caller: the firmware gave it up, or only waited.
+        /// A power-down returned to its caller: the firmware abandoned it, or only waited.
         Abandoned = "abandoned",
         /// The call returned an error.
         Refused = "refused",
-        /// The CPU woke before its wake-up was due.
+        /// The CPU woke up before its wake-up was due.
         EarlyWake = "early-wake",
-        /// The SGI, the timer or the timer frame did not wake the CPU; something later did.
+        /// The SGI, timer or timer frame did not wake the CPU; something else did later.
         NotRung = "not-rung",
         /// The CPU came back with another context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
-        /// The counter's erratum spoiled both reads before the call, or after it.
+        /// The counter erratum spoiled both reads before the call, or both after it.
         CounterErratum = "counter-erratum",
         /// GET_TIMESTAMP failed.
         PmfRead = "pmf-read",
@@ -91,22 +91,22 @@ words! {
         Stale = "stale",
         /// A timestamp is newer than the return.
         Future = "future",
-        /// Timestamps are not in the order of their points.
+        /// The timestamps are not in the order of their points.
         Disorder = "disorder",
         /// The counter stopped while the CPU slept.
         CounterStopped = "counter-stopped",
-        /// In a parallel round the first wake-up came before the last CPU was
-        /// down; or the lead was active again before a CPU_OFF was over.
+        /// In a parallel round, the first wake-up came before the last CPU was down; or the lead
+        /// was active again before a CPU_OFF was complete.
         Overlap = "overlap",
         /// The CPU returned after the round's quiet time, when other CPUs were active again.
         LateReturn = "late-return",
-        /// Sound in itself, but another CPU's part of the parallel round was not.
+        /// Valid by itself, but another CPU's part of the parallel round was not.
         Companion = "companion",
-        /// The CPU was lost, or sent away before it did its part.
+        /// The CPU was lost, or given up before it did its part.
         Lost = "lost",
         /// A batch in a loop: an operation was given up, or its return value is wrong.
         WrongAnswer = "wrong-answer",
-        /// A timer's expiry that had passed before its turn.
+        /// A timer's expiry was already past when its turn came.
         Overrun = "overrun",
     }
 }
@@ -114,11 +114,11 @@ words! {
 /// Number of [`Reason`]s.
 pub const REASONS: usize = Reason::COUNT;
 
-/// The subject of a [`Reason`].
+/// The details of a [`Reason`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
-    /// Nothing more to say.
+    /// No details.
     None,
     /// The firmware's error.
     Firmware(psci::ReturnCode),
@@ -126,21 +126,21 @@ pub enum Detail {
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.
     Pmf(ReadError),
-    /// Where and why the CPU was lost.
+    /// In which step and why the CPU was lost.
     Loss(Loss),
 }
 
-/// Why an outcome does not count, in full.
+/// Why an outcome does not count, with details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// The reason it is counted under.
+    /// The reason under which it is counted.
     pub reason: Reason,
-    /// The subject.
+    /// The details.
     pub detail: Detail,
 }
 
 impl Rejection {
-    /// A rejection about nothing in particular.
+    /// Returns a rejection without details.
     pub const fn plain(reason: Reason) -> Self {
         Self {
             reason,

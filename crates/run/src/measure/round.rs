@@ -1,5 +1,5 @@
-//! A *round*: some CPUs meet at an instant of the counter, do one [`Action`] each, and leave
-//! an [`super::outcome::Outcome`].
+//! A *round*: some CPUs meet at an instant of the counter, each performs one [`Action`], and each
+//! leaves an [`super::outcome::Outcome`].
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
@@ -8,20 +8,20 @@ use super::outcome::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
-/// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
+/// The CPUs that take part in a round. All others except the lead are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
-    /// Every CPU that is not lost, the lead among them.
+    /// Every CPU that is not lost, including the lead.
     #[default]
     All,
-    /// One CPU.
+    /// Only this CPU.
     Only(CpuIndex),
-    /// So many CPUs, lost ones counted: the lead, and others in the board's order.
+    /// The first CPUs, including lost ones: the lead, then others in the board's order.
     First(usize),
 }
 
 impl Who {
-    /// Returns the number of CPUs that are meant, out of `cpus`.
+    /// Returns the number of CPUs selected, out of `cpus`.
     pub fn count(self, cpus: usize) -> usize {
         match self {
             Self::All => cpus,
@@ -30,7 +30,7 @@ impl Who {
         }
     }
 
-    /// Returns true if the CPU is meant.
+    /// Returns true if the CPU is selected.
     pub fn includes(self, cpu: CpuIndex, lead: CpuIndex) -> bool {
         match self {
             Self::All => true,
@@ -51,17 +51,17 @@ pub enum Waker {
     Frame,
     /// An SGI from this CPU, which stays awake.
     Helper(CpuIndex),
-    /// An SGI, and no CPU is left to send it: the round does not count.
+    /// An SGI, but no CPU is left to send it; the round does not count.
     NoHelper,
-    /// The timer frame wakes the lead, which suspends alone; if it does not, this CPU wakes
-    /// the lead by SGI.
+    /// The timer frame wakes the lead, which suspends alone; if it does not, this CPU wakes the
+    /// lead by SGI.
     FrameTrial(CpuIndex),
-    /// The CPU's own timer; if it does not wake the CPU, the lead does by SGI.
+    /// The CPU's own timer wakes it; if it does not, the lead does by SGI.
     TimerTrial,
 }
 
 impl Waker {
-    /// The CPU that stays awake for the others.
+    /// Returns the CPU that stays awake for the others.
     pub const fn helper(self) -> Option<CpuIndex> {
         match self {
             Self::Helper(cpu) | Self::FrameTrial(cpu) => Some(cpu),
@@ -75,19 +75,19 @@ impl Waker {
     }
 }
 
-/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU asks for higher levels.
+/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU requests the higher levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsInitiated {
-    /// The states to ask for, each with its level.
+    /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks to the call of a cluster's last CPU, and from that to the call of the last of all.
+    /// Ticks to the call of a cluster's last CPU, and from that to the call of the last CPU of all.
     pub step: u64,
 }
 
-/// The state of the participants after a round, the lead apart.
+/// The state of the participants, except the lead, after a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
-    /// They turn themselves off: the next round begins with CPU_ON.
+    /// They turn themselves off; the next round begins with CPU_ON.
     #[default]
     Off,
     /// They wait for the next round.
@@ -99,38 +99,38 @@ pub enum After {
 pub struct Round {
     /// The participants.
     pub who: Who,
-    /// The action of each of them.
+    /// The action of each participant.
     pub action: Action,
-    /// Ticks from the lead's word to the start, for all to hear it.
+    /// Ticks from the publication of the start to the start, so that all CPUs see it in time.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs without a task touch no memory and call no firmware, from
-    /// the first wake-up, or from the start where no CPU sleeps.
+    /// Ticks for which CPUs without a task access no memory and make no firmware calls, counted
+    /// from the first wake-up, or from the start if no CPU sleeps.
     pub quiet: u64,
     /// The order of wake-ups.
     pub wake: WakePattern,
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,
-    /// Ticks between two CPUs' wake-ups where the pattern has such a step.
+    /// Ticks between the wake-ups of two CPUs, if the pattern has such a step.
     pub wake_step: u64,
     /// The participants' state afterwards.
     pub after: After,
-    /// Ticks from the last wake-up until a CPU that has not returned is lost; None for the
-    /// machine's own limit, which is long.
+    /// Ticks from the last wake-up until a CPU that has not returned counts as lost; None for the
+    /// machine's own, much longer limit.
     pub patience: Option<u64>,
-    /// The states of which PSCI_STAT is read, in a round that gives no sample.
+    /// The states for which PSCI_STAT is read, in a round that yields no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,
-    /// Bytes that each CPU makes dirty in its cache before the start.
+    /// The bytes that each CPU makes dirty in its cache before the start.
     pub dirty: usize,
-    /// The requests of each CPU in OS-initiated mode: instead of `action`.
+    /// The requests of each CPU in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
 }
 
 impl Round {
-    /// Returns a round without suspends, after which all CPUs go off.
+    /// Returns a round without suspends, after which all CPUs power off.
     pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
         Self {
             who,
@@ -160,12 +160,12 @@ impl Round {
         let (mut limit, steps) = if later().next().is_none() {
             (None, 2)
         } else if later().any(|other| cluster(other) == cluster(cpu)) {
-            // The board's order need not be that of clusters.
+            // The board's order need not be the order of clusters.
             (Some(0), 0)
         } else {
             (Some(1), 1)
         };
-        // A request for a level above an awake CPU's would be DENIED.
+        // A request for a level that includes an awake CPU would be DENIED.
         if let Some(helper) = helper {
             let most = u8::from(cluster(helper) != cluster(cpu));
             limit = Some(limit.map_or(most, |limit| most.min(limit)));
@@ -179,14 +179,14 @@ impl Round {
     }
 }
 
-/// Timers that expire periodically, and the load meanwhile.
+/// Timers that expire periodically, and the load in the meantime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// When the timers expire: the first time a period after the start.
+    /// The schedule of the timers, which first expire one period after the start.
     pub schedule: Schedule,
-    /// The timers: of all, or of one CPU alone.
+    /// The CPUs whose timers are measured: all, or one alone.
     pub timers: Who,
-    /// The load of all CPUs, but for one whose timer alone is measured.
+    /// The load of all CPUs, except one whose timer alone is measured.
     pub load: Load,
 }
 
@@ -196,7 +196,7 @@ impl Window {
         !matches!(self.timers, Who::Only(only) if only != cpu)
     }
 
-    /// Returns the CPU's load meanwhile.
+    /// Returns the CPU's load in the meantime.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
         if self.timers == Who::Only(cpu) {
             Load::Idle
@@ -241,7 +241,7 @@ mod tests {
             osi: Some(OsInitiated { states, step: 10 }),
             ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
-        // Clusters need not stand together in the board's order.
+        // The CPUs of a cluster need not be adjacent in the board's order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
             cluster,
             ..Cpu::default()
@@ -249,7 +249,7 @@ mod tests {
         let part = |round: &Round, cpu: usize, lost: usize| {
             round.part(&cpus, CpuIndex::new(cpu), &|other| other.place() != lost)
         };
-        // The helper's cluster stays up, and so does all that is above it.
+        // The helper's cluster stays up, and with it all levels above.
         let waker = Waker::Helper(1.into());
         let helped = Round { waker, ..round };
         for (round, lost, cpu, power_state, delay) in [

@@ -1,38 +1,38 @@
 //! Order statistics of samples, and a straight line through points; all in integers.
 //!
-//! * The median and every percentile are samples that were measured: the p-quantile of n
-//!   values is the one of rank ceil(n * p), definition 1 of Hyndman and Fan, "Sample
-//!   Quantiles in Statistical Packages", The American Statistician 50 (1996).
-//! * MAD is the median of the distances from the median, without a factor: Rousseeuw and
-//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the American
-//!   Statistical Association 88 (1993).
-//! * A p-quantile is given only where n >= 1 / (1 - p).
+//! * The median and every percentile are measured samples: the p-quantile of n values is the one of
+//!   rank ceil(n * p), definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages",
+//!   The American Statistician 50 (1996).
+//! * MAD is the median of the distances from the median, without a factor: Rousseeuw and Croux,
+//!   "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
+//!   Association 88 (1993).
+//! * A p-quantile is given only if n >= 1 / (1 - p).
 
 use serde::{Deserialize, Serialize};
 
-/// The fewest samples of which a 99th percentile is given.
+/// The fewest samples for which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
-/// Order statistics of one figure; in ticks, as everything measured is.
+/// Order statistics of one figure, in ticks, like everything measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Number of samples. All other fields are 0 when there is none.
+    /// The number of samples. If it is 0, so are all other fields.
     pub n: u32,
-    /// The least.
+    /// The minimum.
     pub min: u64,
-    /// The median; the lower one of an even number.
+    /// The median; the lower one of an even number of samples.
     pub median: u64,
-    /// The 99th percentile, from [`P99_MIN`] samples on.
+    /// The 99th percentile, if there are at least [`P99_MIN`] samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
-    /// Median absolute deviation from the median.
+    /// The median absolute deviation from the median.
     pub mad: u64,
 }
 
 impl Summary {
-    /// Sums up `values`, and overwrites them: there is no memory for a copy.
+    /// Computes the statistics of `values`, which is overwritten, as there is no memory for a copy.
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
         // They are sorted now.
@@ -55,19 +55,19 @@ impl Summary {
     }
 }
 
-/// Sorts `values` and returns their median, the lower of two; 0 of none.
+/// Sorts `values` and returns their median, the lower of two; 0 if there are none.
 pub fn lower_median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     of_rank(values, 50)
 }
 
-/// The value of rank ceil(n * percent / 100) among sorted values; 0 of none.
+/// Returns the value of rank ceil(n * percent / 100) among sorted values; 0 if there are none.
 fn of_rank(sorted: &[u64], percent: u64) -> u64 {
     let index = rank(sorted.len() as u64, percent).wrapping_sub(1);
     sorted.get(index as usize).copied().unwrap_or(0)
 }
 
-/// Returns the rank of a quantile among `n` values, from 1.
+/// Returns the rank of a quantile among `n` values, counted from 1.
 pub(super) fn rank(n: u64, percent: u64) -> u64 {
     (n * percent).div_ceil(100)
 }
@@ -77,20 +77,20 @@ pub(super) fn rank(n: u64, percent: u64) -> u64 {
 pub struct FittedLine {
     /// Number of points.
     pub n: u32,
-    /// Rise of y for each unit of x, rounded to the nearest integer.
+    /// The increase of y per unit of x, rounded to the nearest integer.
     pub slope: i64,
-    /// The share of y's variance that the line accounts for, rounded down.
+    /// The share of y's variance that the line explains, rounded down.
     pub r2_percent: u8,
 }
 
 impl FittedLine {
-    /// The most points.
+    /// The maximum number of points.
     const POINTS_MAX: u64 = 512;
-    /// The least x that is too large.
+    /// The exclusive upper limit of x.
     const X_LIMIT: u64 = 512;
 
-    /// Returns the line through `points`; None for fewer than three, for points that do not
-    /// differ in x or in y, and where a sum could overflow.
+    /// Returns the line through `points`; None if there are fewer than three, if they do not differ
+    /// in x or in y, or if a sum could overflow.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
         let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);
@@ -106,21 +106,21 @@ impl FittedLine {
     }
 }
 
-/// Returns the greatest distance in y of a point from the line through all of them, rounded;
-/// None if [`FittedLine::through`] returns None.
+/// Returns the greatest distance in y of a point from the line through all of them, rounded; None
+/// if [`FittedLine::through`] returns None.
 pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64> {
     FittedLine::through(points.clone())?;
     let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
     let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
     let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
-    // n times xx as far as the point is.
+    // n * xx times the point's distance.
     let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
     let scale = n * xx;
     Some(((far.max()? + scale / 2) / scale) as u64)
 }
 
-/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None
-/// if a line could overflow: the sum of y * y has at most 73 bits, and n times that 82.
+/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if a line could
+/// overflow: the sum of y * y has at most 73 bits, and n times that has 82.
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {
@@ -168,7 +168,7 @@ mod tests {
         let fit = |points: &mut dyn Iterator<Item = (u64, u64)>| {
             FittedLine::through(points).map(|it| (it.n, it.slope, it.r2_percent))
         };
-        // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.
+        // Juno, TF-A v2.9, level 0 in parallel, sorted, in nanoseconds.
         let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
         let juno: Vec<_> = (0..).zip(juno).collect();
         for (points, expected) in [
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(fit(&mut points.iter().copied()), expected, "{points:?}");
         }
         assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
-        // The largest sums: half of the points in each of two far corners.
+        // The largest sums: half of the points in each of two opposite corners.
         let (most_x, most_y) = (FittedLine::POINTS_MAX - 1, u64::from(u32::MAX));
         let mut corners = (0..FittedLine::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
         assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));

@@ -1,7 +1,8 @@
 //! The counts that a timer's interrupt handler keeps.
 //!
-//! A periodic timer is due at start + k * period, for k from 1 on. Expiries that are due
-//! already when the handler runs are *overruns*: they have no handler, and no sample. At any
+//! A periodic timer is due at start + k * period, for k = 1, 2, .... Expiries that are already due
+//! when the handler runs are *overruns*: they have no handler and no sample. At any time, handled +
+//! overruns = expiries.
 //! time handled + overruns = expiries.
 
 use hardware::board::IntId;
@@ -9,21 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 
-/// Least, greatest and sum of some latencies, exact.
+/// The exact minimum, maximum and sum of some latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningSummary {
-    /// The number of them. All other fields are 0 when there is none.
+    /// The number of latencies. If it is 0, so are all other fields.
     pub n: u32,
-    /// The least, in ticks.
+    /// The minimum, in ticks.
     pub min: u64,
-    /// The greatest, in ticks.
+    /// The maximum, in ticks.
     pub max: u64,
     /// The sum, in ticks.
     pub sum: u64,
 }
 
 impl RunningSummary {
-    /// Returns the least, if there is one.
+    /// Returns the minimum, if there is one.
     pub fn least(&self) -> Option<u64> {
         (self.n > 0).then_some(self.min)
     }
@@ -42,36 +43,36 @@ impl RunningSummary {
     }
 }
 
-/// The two latencies of an expiry that was handled.
+/// The two latencies of a handled expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Until {
-    /// From the instant that was programmed to the handler's first instruction.
+    /// From the programmed instant to the handler's first instruction.
     Entry,
-    /// To the first line of the handler in Rust, registers saved.
+    /// To the first line of the Rust handler, with registers saved.
     Handler,
 }
 
-/// The fate of a timer's expiries.
+/// What became of a timer's expiries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// The latencies of those that were handled, by [`Until`].
+    /// The latencies of the handled expiries, indexed by [`Until`].
     pub series: [RunningSummary; 2],
-    /// Expiries dealt with.
+    /// Completed expiries, including overruns.
     pub expiries: u32,
-    /// Those of them that had passed before their turn.
+    /// Expiries that were already past when their turn came.
     pub overruns: u32,
-    /// Interrupts at which no expiry was due: the GIC took its signal back.
+    /// Interrupts without a due expiry: the GIC withdrew its signal.
     pub spurious: u32,
 }
 
 impl Account {
-    /// Returns the latencies until then.
+    /// Returns the latencies up to the given point.
     pub fn until(&self, until: Until) -> &RunningSummary {
         &self.series[until as usize]
     }
 
-    /// Adds what another one has.
+    /// Adds the counts of another account.
     pub fn merge(&mut self, other: &Self) {
         for (own, series) in self.series.iter_mut().zip(&other.series) {
             own.merge(series);
@@ -82,39 +83,39 @@ impl Account {
     }
 }
 
-/// A timer to look at for a while.
+/// A timer to measure for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Ticks from one expiry to the next; not 0.
     pub period: u64,
     /// The number of expiries.
     pub expiries: u32,
-    /// Ticks: a greater latency to the handler is the end of it.
+    /// Ticks: a greater latency to the handler ends the measurement.
     pub threshold: Option<u64>,
 }
 
 /// One CPU's account of a timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Of the window in hand, or the last one.
+    /// The current or last window.
     pub window: Account,
-    /// Of all windows that were settled.
+    /// All windows that were settled.
     pub settled: Account,
-    /// The latencies of all windows, by [`Until`].
+    /// The latencies of all windows, indexed by [`Until`].
     pub histograms: [Histogram; 2],
-    /// Another interrupt than the timer's, which was the end of it.
+    /// The interrupt other than the timer's that ended the measurement.
     pub stray: Option<IntId>,
-    /// The latency that exceeded the threshold, which was the end of it.
+    /// The latency above the threshold that ended the measurement.
     pub exceeded: Option<u64>,
     schedule: Schedule,
     due: u64,
 }
 
-/// Spurious interrupts beside one for each expiry that are not yet too many.
+/// The number of spurious interrupts allowed in addition to one for each expiry.
 const SPURIOUS_MAX: u32 = 1_000;
 
 impl Tally {
-    /// Begins a window, and returns the first expiry's instant.
+    /// Begins a window, and returns the instant of the first expiry.
     pub fn begin(&mut self, start: u64, schedule: &Schedule) -> u64 {
         self.window = Account::default();
         (self.stray, self.exceeded) = (None, None);
@@ -127,8 +128,8 @@ impl Tally {
         self.due
     }
 
-    /// Takes note of the timer's interrupt, whose handler began at `entry`, in Rust at
-    /// `handler`. Returns the next expiry, or nothing when that was the last.
+    /// Records the timer's interrupt, whose handler was entered at `entry`, and in Rust at
+    /// `handler`. Returns the next expiry, or None after the last.
     pub fn expired(&mut self, entry: u64, handler: u64) -> Option<u64> {
         let Some(late) = entry.checked_sub(self.due) else {
             return self.spurious();
@@ -141,7 +142,7 @@ impl Tally {
         let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;
         account.expiries += 1;
-        // Those that have passed meanwhile; a division only where some have.
+        // Those that have passed in the meantime; divides only if there are any.
         let mut missed = 0;
         if to_handler >= period {
             let left = expiries.saturating_sub(account.expiries);
@@ -158,35 +159,35 @@ impl Tally {
         (account.expiries < expiries).then_some(self.due)
     }
 
-    /// An interrupt that is none: as [`Self::expired`].
+    /// Records a spurious interrupt; returns as [`Self::expired`] does.
     pub fn spurious(&mut self) -> Option<u64> {
         self.window.spurious += 1;
         let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
         (self.window.spurious < most).then_some(self.due)
     }
 
-    /// Returns true if all expiries of the window have been dealt with.
+    /// Returns true if all expiries of the window have been handled or overrun.
     pub fn is_complete(&self) -> bool {
         self.window.expiries == self.schedule.expiries
     }
 
-    /// Adds the window to what is settled.
+    /// Adds the window to the settled counts.
     pub fn settle(&mut self) {
         self.settled.merge(&self.window);
     }
 }
 
-/// The reason why a measurement of a timer ended before its time.
+/// The reason why a timer measurement ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerFault {
-    /// An interrupt was pending before the timer was set, and stayed.
+    /// An interrupt was pending before the timer was armed, and stayed pending.
     Pending,
-    /// Another interrupt than the timer's was signalled, with this ID.
+    /// An interrupt other than the timer's was signaled, with this ID.
     Stray(IntId),
-    /// Interrupts were signalled again and again, and none was to be had.
+    /// Interrupts were signaled repeatedly, but none could be acknowledged.
     Spurious,
-    /// The timer's interrupt did not come any more.
+    /// The timer's interrupt no longer arrived.
     Silent,
     /// The latency, in ticks, that exceeded the threshold.
     Late(u64),
@@ -220,12 +221,12 @@ mod tests {
     fn an_expiry_that_is_due_before_its_turn_is_an_overrun() {
         for (lateness, overruns) in [
             (&[96][..], 0),
-            // To the tick: the handler runs when the next one is due.
+            // To the tick: the handler runs when the next expiry is due.
             (&[97], 1),
             (&[196], 1),
             (&[197, 197], 4),
             (&[1, 1, 350], 3),
-            // Beyond the last there are no more.
+            // There are no expiries after the last.
             (&[1, 1, 1, 1, 1, 1, 1, 1, 1_000_000], 1),
             (&[u64::MAX / 2], 9),
         ] {

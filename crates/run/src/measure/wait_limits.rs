@@ -2,22 +2,21 @@
 
 use super::rejection::{Loss, Step};
 
-/// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
-/// still be in progress.
+/// From the CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may still
+/// be in progress.
 const TURN_ON_US: u64 = 2_000_000;
-/// First instruction and report of a CPU after CPU_ON, or its report at a rendezvous.
+/// The first instruction and report of a CPU after CPU_ON, or its report at a rendezvous.
 const ARRIVE_US: u64 = 10_000_000;
-/// Time after the last wake-up, in microseconds: the way back, and reading the
-/// timestamps.
+/// After the last wake-up, in microseconds: the way back, and reading the timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
+/// From the CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// Any of these waits after a CPU was lost in it: a thousand times what each takes on a
-/// machine that works, and so short that the losses of a whole board are named before a
+/// The limit of each of these waits once a CPU was lost in it: a thousand times what it takes on a
+/// working machine, but short enough that all CPUs of a board can be reported lost before a
 /// runner's timeout.
 const AGAIN_US: u64 = 1_000_000;
 
-/// The limits of the lead's waits, by the losses so far.
+/// The limits of the lead's waits, which depend on the losses so far.
 #[derive(Clone, Debug, Default)]
 pub struct WaitLimits {
     /// True for each step in which a CPU was lost.
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
     use crate::measure::Cause;
 
-    /// Of a runner's default timeout, which is 120 s, a third is for all else.
+    /// A third of a runner's default timeout of 120 s is for everything else.
     #[test]
     fn sixty_four_losses_of_one_kind_leave_time_to_name_them() {
         for step in Step::ALL {

@@ -1,4 +1,4 @@
-//! The results of one CPU at one step of a scenario.
+//! The results of one CPU in one step of a scenario.
 
 use alloc::vec::Vec;
 
@@ -20,10 +20,10 @@ words! {
     #[derive(Default)]
     #[expect(missing_docs, reason = "each variant is the name of its operation")]
     pub enum Variant, word {
-        /// The only kind that the scenario has; or the step is not tried.
+        /// The only kind that the scenario has; or the step was not tried.
         #[default]
         Plain = "plain",
-        /// The scenario's own loop with nothing in it.
+        /// The scenario's loop with nothing in it.
         Loop = "loop",
         PsciVersion = "psci_version",
         SmcccVersion = "smccc_version",
@@ -63,10 +63,10 @@ impl From<Load> for Variant {
 }
 
 words! {
-    /// On how many CPUs it was measured.
+    /// The number of CPUs on which it was measured.
     #[derive(Default)]
     pub enum How, word {
-        /// On one CPU, every other one off, the lead apart, who waits.
+        /// On one CPU, with all others off except the lead, which waits.
         #[default]
         Alone = "alone",
         /// On all CPUs at the same time.
@@ -84,17 +84,17 @@ impl How {
     }
 }
 
-/// A step of a scenario. Those of TFTF's suite have one, the default.
+/// A step of a scenario. The scenarios of TFTF's suite have one step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
-    /// The number of CPUs that do it at the same time.
+    /// The number of CPUs that perform it at the same time.
     pub how: How,
     /// The kind of the operation.
     pub variant: Variant,
-    /// The quantity that was varied, in the unit of the scenario's axis.
+    /// The value that was varied, in the unit of the scenario's axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u64>,
-    /// Operations in a sample, at least 1.
+    /// The number of operations in a sample, at least 1.
     pub per: u32,
 }
 
@@ -110,7 +110,7 @@ impl Default for CellStep {
 }
 
 impl CellStep {
-    /// Returns the step of one operation on one CPU alone.
+    /// Returns the step of one operation on a single CPU.
     pub fn of(variant: Variant) -> Self {
         Self {
             variant,
@@ -118,7 +118,7 @@ impl CellStep {
         }
     }
 
-    /// Returns true for the one step of a scenario that has no others.
+    /// Returns true for the step of a scenario that has only one.
     pub fn is_only(&self) -> bool {
         *self == Self::default()
     }
@@ -132,34 +132,34 @@ pub struct Cell {
     /// The step of the scenario.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
-    /// Counts of attempts; None in a log without the cell's record.
+    /// The number of attempts; None in a log without the cell's record.
     pub counts: Option<Counts>,
-    /// The reason why the cell has no samples and lacks none.
+    /// The reason why the cell has no samples and needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
-    /// Index of the CPU that stayed awake and woke this one; None if a timer did.
+    /// Index of the CPU that stayed awake and woke this one; None if a timer woke it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helper: Option<CpuIndex>,
-    /// The interrupt that woke the CPU, if the scenario's steps differ in it.
+    /// The interrupt that woke the CPU, if it differs between the scenario's steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_source: Option<WakeSource>,
-    /// The `power_state` that was asked for, if the scenario's steps differ in it.
+    /// The requested `power_state`, if it differs between the scenario's steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
-    /// The reading of PSCI_STAT over one suspend of its own.
+    /// The PSCI_STAT reading over a separate suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
     /// The step and the cause of the CPU's loss, if it was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
-    /// The figures, in the order of [`Metric::ALL`]; only of metrics that have any.
+    /// The figures, in the order of [`Metric::ALL`]; only metrics that have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// The instants of the sample that stands for this CPU.
+    /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
     /// Every sample, if the plan has `samples=all`, in the order of their places. Each has a
-    /// record of its own.
+    /// separate record.
     #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,
 }
@@ -173,12 +173,12 @@ pub struct CellSeries<'r> {
     pub series: &'r Series,
 }
 
-/// Counts of attempts.
+/// The number of attempts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Samples that count.
     pub valid: u32,
-    /// Attempts that are no samples, by reason, without trials and warm-up.
+    /// Attempts that are not samples, by reason, excluding trials and warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(Reason, u32)>,
     /// The first rejection.
@@ -193,7 +193,7 @@ impl Counts {
         counts.fold(0, u32::saturating_add)
     }
 
-    /// Returns the number of attempts that do not count for one reason.
+    /// Returns the number of attempts that do not count for the given reason.
     pub fn rejected_for(&self, reason: Reason) -> u32 {
         let found = self.rejected.iter().find(|it| it.0 == reason);
         found.map_or(0, |it| it.1)
@@ -201,7 +201,7 @@ impl Counts {
 }
 
 impl Cell {
-    /// Returns the cell of a CPU at a step, without results.
+    /// Returns the cell of a CPU in a step, without results.
     pub fn new(cpu: CpuIndex, step: CellStep) -> Self {
         Self {
             cpu,
@@ -210,8 +210,8 @@ impl Cell {
         }
     }
 
-    /// Returns a copy without samples and without the series' histograms, which have records
-    /// of their own.
+    /// Returns a copy without samples and without the histograms of the series, which have separate
+    /// records.
     pub fn without_parts(&self) -> Self {
         let mut copy = Self {
             counts: self.counts.clone(),
@@ -244,22 +244,22 @@ impl Cell {
         Some(&found.summary).filter(|summary| summary.n > 0)
     }
 
-    /// Returns the first sample of all of a metric, in ticks.
+    /// Returns the very first sample of a metric, in ticks.
     pub fn cold(&self, metric: Metric) -> Option<u64> {
         self.series_of(metric)?.cold
     }
 
-    /// Returns the figure of a metric that stands for the CPU, in ticks.
+    /// Returns the CPU's representative figure of a metric, in ticks.
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         self.series_of(metric)?.shown
     }
 
-    /// Returns true if a figure stands for the CPU.
+    /// Returns true if the CPU has a representative figure.
     pub fn has_figures(&self) -> bool {
         self.series.iter().any(|it| it.shown.is_some())
     }
 
-    /// Sets the figure of a metric that stands for the CPU, as a line or a table has it.
+    /// Sets the CPU's representative figure of a metric, as given by a line or a table.
     pub fn set_figure(&mut self, metric: Metric, figure: Option<u64>) {
         let place = self.series.partition_point(|it| it.metric < metric);
         match self.series.get_mut(place) {
@@ -275,8 +275,8 @@ impl Cell {
         }
     }
 
-    /// Chooses the figures that stand for the CPU: the medians, or those of the instants
-    /// shown if all CPUs are to be of one round, as rounds must not be mixed.
+    /// Chooses the CPU's representative figures: the medians, or, if all CPUs must be shown by the
+    /// same round, those of the instants shown, as rounds must not be mixed.
     pub fn choose_figures(&mut self, is_of_one_round: bool) {
         let shown = self.shown;
         for series in self.series.iter_mut() {
@@ -294,7 +294,7 @@ impl Cell {
         self.counts.as_ref().map_or(0, |counts| counts.valid)
     }
 
-    /// Returns the number of attempts that are no samples of a metric; 0 if unknown.
+    /// Returns the number of attempts that are not samples of a metric; 0 if unknown.
     pub fn not_counted(&self, metric: Metric) -> u32 {
         match (metric.unit(), &self.counts) {
             (Unit::Ticks | Unit::Cycles, Some(counts)) => counts.rejected_total(),
@@ -303,7 +303,7 @@ impl Cell {
         }
     }
 
-    /// Returns the word of the step's variant; that of a step that is left out has none.
+    /// Returns the name of the step's variant, or `left_out` if the step was left out.
     pub const fn variant_word(&self) -> &'static str {
         match self.skipped {
             Some(_) => "left_out",
@@ -316,8 +316,8 @@ impl Cell {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
-    /// Returns true for a cell without a record of its own: one of a line without a checksum,
-    /// or one whose record is lost, and whose parts came.
+    /// Returns true for a cell without its own record: it comes from a line without a checksum, or
+    /// its record is lost but its parts arrived.
     pub fn lacks_own_record(&self) -> bool {
         self.counts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }

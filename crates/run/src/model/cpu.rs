@@ -11,21 +11,21 @@ use crate::measure::Identity;
 /// A CPU of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its number in the hardware; None in TFTF's logs and tables.
+    /// Its MPIDR; None in TFTF's logs and tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
-    /// Number of its cluster.
+    /// The number of its cluster.
     pub cluster: u16,
-    /// Number of its core in the cluster.
+    /// The number of its core in the cluster.
     pub core: u16,
-    /// Number of its thread in the core.
+    /// The number of its thread in the core.
     pub thread: u16,
     /// MIDR_EL1, caches and clocks; None for a CPU that was never up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
 }
 
-/// A CPU's name in a sentence, such as `1.3`; `1.3.0` where cores have several threads.
+/// A CPU's name in a sentence, such as `1.3`; `1.3.0` if cores have several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
     pub(super) cluster: u16,

@@ -1,4 +1,4 @@
-//! Reasons for which a scenario fails.
+//! The reasons why a scenario fails.
 
 use hardware::board::CpuIndex;
 use hardware::spec::psci;
@@ -12,7 +12,7 @@ use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each has its sentence in failure_sentence.rs")]
 pub enum Failure {
-    /// Fewer than 90 % of the samples asked for; `cpu` is the one with the fewest.
+    /// Fewer than 90 % of the requested samples; `cpu` is the one with the fewest.
     TooFewSamples {
         cpu: CpuIndex,
         valid: u32,
@@ -27,7 +27,7 @@ pub enum Failure {
         cpu: CpuIndex,
         loss: Loss,
     },
-    /// In no trial round did all CPUs go down before the first wake-up.
+    /// In none of the trial rounds were all CPUs down before the first wake-up.
     NotCalibrated {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,
@@ -38,7 +38,7 @@ pub enum Failure {
         cpu: CpuIndex,
         fault: TimerFault,
     },
-    /// A loop was given up: the event that it waits for did not come.
+    /// A loop was given up: the event for which it waits did not occur.
     GaveUp {
         variant: Variant,
         cpu: CpuIndex,

@@ -1,4 +1,4 @@
-//! The reasons for which a scenario fails, in words.
+//! The reasons why a scenario fails, in words.
 
 use alloc::format;
 use alloc::string::String;

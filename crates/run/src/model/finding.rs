@@ -1,4 +1,4 @@
-//! A sentence about figures, and its basis.
+//! A sentence about figures, and its evidence.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::Metric;
 
-/// A conclusion from figures of one scenario.
+/// A conclusion from the figures of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
@@ -17,10 +17,10 @@ pub struct Finding {
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
-    /// The CPUs whose cells it rests on.
+    /// The CPUs whose cells support it.
     #[serde(skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
-    /// The metrics of these cells; empty if it rests on no single one.
+    /// The metrics of these cells; empty if it does not depend on particular ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// The kind of evidence.
@@ -28,7 +28,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns a finding by counts in records, which rests on no single metric.
+    /// Returns a finding based on counts in records, which does not depend on a particular metric.
     pub(crate) fn by_counts(
         kind: Kind,
         sentence: String,
@@ -44,7 +44,7 @@ impl Finding {
     }
 }
 
-/// A kind of finding, by its word. It is a constant beside the code that finds it.
+/// A kind of finding, identified by its word. It is a constant next to the code that finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Kind(&'static str);
@@ -53,7 +53,7 @@ impl Kind {
     /// Facts that the input lacks.
     pub const NOT_TOLD: Self = Self::new("not-told");
 
-    /// Returns the kind with this word, which no other kind has.
+    /// Returns the kind with this word, which must be unique.
     pub const fn new(word: &'static str) -> Self {
         Self(word)
     }
@@ -75,25 +75,26 @@ pub enum Confidence {
     Unknown,
 }
 
-/// Fit of a straight line.
+/// The fit of a straight line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Fit {
-    /// Number of points.
+    /// The number of points.
     pub n: u32,
     /// Coefficient of determination in percent, rounded down.
     pub r2_percent: u8,
     /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
-    /// True for points in the order of timestamps, false in that of a quantity or of figures.
+    /// True if the points are in the order of timestamps, false if in the order of a quantity or
+    /// figure.
     pub by_stamps: bool,
 }
 
-/// CPUs by their indices.
+/// A set of CPUs, by index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuSet([u64; CPU_MAX / 64]);
 
 impl CpuSet {
-    /// Returns true without any CPU.
+    /// Returns true if the set has no CPU.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
@@ -120,7 +121,7 @@ impl FromIterator<CpuIndex> for CpuSet {
     }
 }
 
-/// The set as one hexadecimal number, in which bit N is CPU N.
+/// Formats the set as one hexadecimal number, in which bit N is CPU N.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = self.0.iter().rposition(|word| *word != 0).unwrap_or(0);

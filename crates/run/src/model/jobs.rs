@@ -1,4 +1,4 @@
-//! What a run does, in order.
+//! The jobs of a run, in order.
 
 use super::ScenarioKey;
 use crate::plan::{Method, Plan, Procedure};
@@ -12,8 +12,8 @@ pub enum Job {
     TryWakers,
 }
 
-/// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which
-/// suspends none, is measured before the trials. Everything else comes after them.
+/// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which does not
+/// suspend any CPU, is measured before the trials. Everything else comes after them.
 pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
     let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
     let first = scenarios(plan).filter(is_first).map(Job::Measure);
@@ -21,8 +21,7 @@ pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
     first.chain([Job::TryWakers]).chain(rest.map(Job::Measure))
 }
 
-/// Returns the scenarios of a plan, without helpers: the suite by each method, then
-/// the others.
+/// Returns the scenarios of a plan, without helpers: the suite with each method, then the others.
 pub fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
     let (scenarios, methods) = (plan.scenarios, plan.methods);
     let key = |id, method| ScenarioKey {
@@ -36,7 +35,7 @@ pub fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
     });
     let others = scenarios.iter().filter(|id| !id.is_suite());
     suite.chain(others.map(move |id| {
-        // Only a sweep follows `method=`, by the first one. Other scenarios leave CPUs on.
+        // Only a sweep uses `method=`, and only its first value. Other scenarios leave CPUs on.
         let method = match id.is_sweep() {
             true => methods.first(),
             false => Method::Warm,

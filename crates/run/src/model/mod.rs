@@ -1,4 +1,4 @@
-//! The model of a run: what the payload fills, records carry and reports take.
+//! The model of a run: filled by the payload, carried by records and used by reports.
 
 mod cell;
 mod cpu;

@@ -16,11 +16,11 @@ use crate::measure::Facts;
 use crate::model::Verdict;
 use crate::plan::{Method, Plan};
 
-/// A run of the payload, or of TFTF, whose logs have no records. The payload fills every
-/// field; a log may lack some.
+/// A run of the payload, or of TFTF, whose logs have no records. The payload fills every field; a
+/// log may lack some.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The identity; None in a log without records, and in JSON, as each record has it.
+    /// The identity; None in a log without records, and in JSON, where each record has it.
     #[serde(skip)]
     pub id: Option<RunId>,
     /// The payload and the board; None in a log without that record.
@@ -29,9 +29,9 @@ pub struct Run {
     pub facts: Option<Facts>,
     /// The boot arguments; None in a log without that record.
     pub plan: Option<Plan>,
-    /// The CPUs in the board's order, which is that of their MPIDRs.
+    /// The CPUs in the board's order, which is the order of their MPIDRs.
     pub cpus: Vec<Cpu>,
-    /// The scenarios in the order of time, one for each method and placement of the helper.
+    /// The scenarios in chronological order, one for each method and placement of the helper.
     pub scenarios: Vec<Scenario>,
     /// The end; None until it is reached.
     pub end: Option<End>,
@@ -40,11 +40,11 @@ pub struct Run {
 /// The payload and the board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// Version of the records' format.
+    /// The version of the record format.
     pub format: u32,
     /// The payload's version.
     pub version: String,
-    /// The board's name: the device tree's `model`.
+    /// The board's name, from the device tree's `model`.
     pub model: String,
     /// The source of the CPUs' labels.
     pub labels: LabelSource,
@@ -55,7 +55,7 @@ pub struct Head {
 /// The end of a run that was not cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// The number of records, this one included.
+    /// The number of records, including this one.
     pub records: u32,
     /// The verdict.
     pub verdict: Verdict,
@@ -64,7 +64,7 @@ pub struct End {
 }
 
 impl Run {
-    /// Returns false for a run without any record: a table, or a log of TFTF.
+    /// Returns false for a run without records: a table, or a TFTF log.
     pub fn has_records(&self) -> bool {
         let is_of_records = |it: &Scenario| {
             let is_of_line = |cell: &Cell| {
@@ -78,8 +78,8 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
-    /// Returns the counter as a clock: of unknown frequency where the facts are
-    /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
+    /// Returns the counter as a clock: of unknown frequency if the facts are lost, and of 1 GHz in
+    /// a run without records, as TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
@@ -102,12 +102,12 @@ impl Run {
         })
     }
 
-    /// Returns the index of the lead CPU; None where the facts are lost.
+    /// Returns the index of the lead CPU; None if the facts are lost.
     pub fn lead(&self) -> Option<CpuIndex> {
         self.facts.as_ref().map(|facts| facts.lead)
     }
 
-    /// Returns the CPU at `index`; one without a MPIDR if there is none.
+    /// Returns the CPU at `index`, or one without an MPIDR if there is none.
     pub fn cpu(&self, index: CpuIndex) -> Cpu {
         let cpu = self.cpus.get(index.place());
         cpu.copied().unwrap_or_default()
@@ -123,7 +123,7 @@ impl Run {
         }
     }
 
-    /// Returns the largest number of threads that a core has.
+    /// Returns the largest number of threads in a core.
     pub fn threads(&self) -> u64 {
         let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
         threads.max().unwrap_or(0) + 1
@@ -145,8 +145,8 @@ impl Run {
         self.cpu_indices().filter(is_first)
     }
 
-    /// Returns the core's number where a table has one column for core and thread:
-    /// threads are counted through, so that no two CPUs of a cluster share one.
+    /// Returns the core's number for tables with a single column for core and thread. Threads are
+    /// numbered consecutively, so that no two CPUs of a cluster have the same number.
     pub fn core_number(&self, cpu: &Cpu) -> u64 {
         u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
     }

@@ -7,22 +7,23 @@ use crate::hex;
 
 use crate::measure::Facts;
 
-/// The identity of a run: a checksum of all that distinguishes it from other runs. Each
-/// record has it, so that records of two runs are never read as one.
+/// The identity of a run: a checksum of everything that distinguishes it from other runs. Each
+/// record contains it, so that records of two runs are never read as one.
 ///
-/// It is a CRC-32, which payload and host already have for records: runs are not forged, and
+/// It is a CRC-32, which the payload and the host already use for records. Runs are not forged, and
+/// two of them match by chance once in four billion times.
 /// two of them are alike by chance once in four billion times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
 impl RunId {
-    /// Digits of the identity in text.
+    /// The number of digits of the identity in text.
     pub const DIGITS: usize = 8;
 
-    /// Returns the identity of a run of the payload with the checksum `build`, by the device
-    /// tree `tree`, which has the boot arguments, on a machine and firmware with these
-    /// `facts`. `counter` is read while the run is prepared: it differs from start to start
-    /// on hardware, and is the same in each run that an instruction clock repeats.
+    /// Returns the identity of a run of the payload with the checksum `build`, with the device tree
+    /// `tree`, which contains the boot arguments, on a machine and firmware with these `facts`.
+    /// `counter` is read while the run is prepared: on hardware it differs with every start, and
+    /// under an instruction clock it is the same in each repetition.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
         let facts = serde_json::to_vec(facts);
         let facts = facts.expect("facts have neither fractions nor maps");
@@ -30,14 +31,14 @@ impl RunId {
         crc.update(&build.to_le_bytes());
         crc.update(&counter.to_le_bytes());
         for part in [tree, &facts] {
-            // With its length, so that no byte can move from one part to the other.
+            // The length is included, so that no byte can move from one part to the other.
             crc.update(&(part.len() as u64).to_le_bytes());
             crc.update(part);
         }
         Self(crc.value())
     }
 
-    /// Returns the identity that `text` is; None if it is not of its form.
+    /// Parses an identity; None if `text` is malformed.
     pub fn parse(text: &str) -> Option<Self> {
         hex::parse_word(text).map(Self)
     }

@@ -1,4 +1,4 @@
-//! The samples of a cell, in some 25 bytes each: a log may have a million.
+//! The samples of a cell, in about 25 bytes each, as a log may have a million.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants};
 
-/// One sample; in a parallel scenario those of one place are of one round.
+/// One sample; in a parallel scenario, samples with the same place are of the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The place, from 0.
+    /// The place, counted from 0.
     pub place: u32,
     /// The instants.
     pub instants: Instants,
 }
 
-/// A list of samples. Each is a row of numbers of seven bits a byte: the place, the base, a
-/// bit for each instant that the sample has, and those, each from the one before.
+/// A list of samples. Each is encoded as numbers with seven bits per byte: the place, the base, one
+/// bit for each instant that the sample has, and each of those as the difference from the one
+/// before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     bytes: Vec<u8>,
@@ -25,7 +26,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The most bytes of a sample.
+    /// The maximum bytes of a sample.
     pub const BYTES_MAX: usize = 5 + 10 + 2 + 10 * INSTANTS;
 
     /// Returns an empty list with memory for `len` samples of any size.
@@ -39,7 +40,7 @@ impl Samples {
         self.len
     }
 
-    /// Returns true if there is no sample.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -70,12 +71,12 @@ impl Samples {
         (0..self.len).map(move |_| next_sample(&mut rest))
     }
 
-    /// Frees the memory that is kept for further samples.
+    /// Frees the memory reserved for further samples.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
     }
 
-    /// Sorts the samples by their places.
+    /// Sorts the samples by place.
     pub fn sort(&mut self) {
         let mut all: Vec<Sample> = self.iter().collect();
         all.sort_by_key(|sample| sample.place);

@@ -12,7 +12,7 @@ use super::wake_source::WakeSource;
 use crate::measure::{Metric, Reason, Summary};
 use crate::plan::{Method, Procedure, ScenarioId, short_tag};
 
-/// The results of a scenario by one method and with one helper, if any.
+/// The results of a scenario with one method and one helper, if any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The scenario.
@@ -20,31 +20,31 @@ pub struct Scenario {
     pub id: ScenarioId,
     /// The method.
     pub method: Method,
-    /// Parallel scenarios: index of the CPU that stayed awake for the others.
+    /// Parallel scenarios: the index of the CPU that stayed awake for the others.
     pub helper: Option<CpuIndex>,
-    /// End of the scenario.
+    /// How the scenario ended.
     pub status: Status,
-    /// The conditions; None in TFTF's logs, and where the record was lost.
+    /// The conditions; None in TFTF's logs, and if the record was lost.
     pub conditions: Option<Conditions>,
-    /// The results. TFTF's suite has a cell for each CPU but the helper; other scenarios have
-    /// one for each step and CPU, and one for each step that is left out.
+    /// The results. A scenario of TFTF's suite has a cell for each CPU except the helper; other
+    /// scenarios have one for each step and CPU, and one for each step that is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
-    /// Records of the scenario that did not come through: at least one if its own is lost.
+    /// The number of the scenario's records that were lost: at least one if its own is lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_records: u32,
 }
 
-/// The name of a [`Scenario`] in its run.
+/// The key of a [`Scenario`] in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
     /// The scenario.
     #[serde(rename = "s", with = "short_tag")]
     pub id: ScenarioId,
-    /// The method; not named if it is TFTF's.
+    /// The method; omitted if it is TFTF's.
     #[serde(rename = "m", default, skip_serializing_if = "is_tftf")]
     pub method: Method,
-    /// Index of the helper.
+    /// The index of the helper.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub helper: Option<CpuIndex>,
 }
@@ -52,20 +52,20 @@ pub struct ScenarioKey {
 /// The conditions under which a scenario was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// True with PMF's timestamps; false if only the caller's view was measured.
+    /// True with PMF timestamps; false if only the caller's view was measured.
     pub pmf: bool,
-    /// The `power_state` that was asked for, if it is one.
+    /// The requested `power_state`, if there is a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
     /// The interrupt that woke the CPUs.
     pub wake_source: WakeSource,
-    /// Samples asked for, of each cell.
+    /// The number of samples requested for each cell.
     pub asked: u32,
-    /// Parallel rounds, or attempts on all CPUs together.
+    /// The number of parallel rounds, or of attempts on all CPUs together.
     pub attempts: u32,
-    /// Trial rounds, which are not attempts.
+    /// The number of trial rounds, which are not attempts.
     pub trials: u32,
-    /// Ticks from start to first wake-up, as calibrated; 0 without a suspend.
+    /// Ticks from the start to the first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
     /// Parallel: ticks between the first and the last CPU's call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// End of a scenario.
+/// How a scenario ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -95,17 +95,17 @@ pub enum Status {
     Passed,
     /// Not run.
     Skipped(Skip),
-    /// Run, and without enough samples.
+    /// Run, but without enough samples.
     Failed(Failure),
-    /// TFTF's word for one that ended in a reset.
+    /// TFTF's word for a scenario that ended in a reset.
     Crashed,
-    /// Not in the log: the scenario was begun, or its record was lost.
+    /// Not in the log: the scenario did not finish, or its record was lost.
     #[default]
     Unknown,
 }
 
 impl Scenario {
-    /// Returns the results of which nothing but the key is known.
+    /// Returns results of which only the key is known.
     pub fn new(key: ScenarioKey) -> Self {
         Self {
             id: key.id,
@@ -118,7 +118,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the name in the run.
+    /// Returns the scenario's key in the run.
     pub const fn key(&self) -> ScenarioKey {
         ScenarioKey {
             id: self.id,
@@ -127,18 +127,18 @@ impl Scenario {
         }
     }
 
-    /// Returns true if PMF's timestamps were used, as they are in TFTF's logs.
+    /// Returns true if PMF timestamps were used, as they are in TFTF's logs.
     pub fn has_pmf(&self) -> bool {
         let conditions = self.conditions.as_ref();
         conditions.is_none_or(|conditions| conditions.pmf)
     }
 
-    /// Returns true if TFTF's lines stand around its table.
+    /// Returns true if TFTF's lines enclose its table.
     pub fn is_framed(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
     }
 
-    /// Returns true if all CPUs go down at once, and timestamps give the order.
+    /// Returns true if all CPUs go down at once and timestamps show the order.
     pub fn has_order(&self) -> bool {
         self.has_pmf()
             && self.id.has_queue()
@@ -146,12 +146,12 @@ impl Scenario {
             && self.cells.iter().any(|cell| cell.shown.is_some())
     }
 
-    /// Returns the first cell of a CPU, the only one in TFTF's suite.
+    /// Returns the first cell of a CPU, which is the only one in TFTF's suite.
     pub fn cell(&self, cpu: CpuIndex) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.cpu == cpu)
     }
 
-    /// Returns the cells of one of TFTF's suite, one for each CPU; none of other scenarios.
+    /// Returns the cells of a scenario of TFTF's suite, one for each CPU; none for other scenarios.
     pub fn suite_cells(&self) -> &[Cell] {
         match self.id.is_suite() {
             true => &self.cells,
@@ -159,7 +159,7 @@ impl Scenario {
         }
     }
 
-    /// Returns all series of a scenario outside TFTF's suite; none of one of the suite.
+    /// Returns all series of a scenario outside TFTF's suite; none for a scenario of the suite.
     pub fn step_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
         self.all_series().filter(|_| !self.id.is_suite())
     }
@@ -169,8 +169,8 @@ impl Scenario {
         self.cells.iter().flat_map(Cell::all_series)
     }
 
-    /// Returns the number of attempts that do not count, by reason, over all cells; only
-    /// reasons that occurred.
+    /// Returns the number of attempts that do not count, by reason, over all cells; only reasons
+    /// that occurred.
     pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
         let all = Reason::ALL.into_iter().map(|reason| {
             let counts = self.cells.iter().filter_map(|cell| cell.counts.as_ref());
@@ -187,8 +187,8 @@ impl Scenario {
         failed.or(all().next()).unwrap_or_default()
     }
 
-    /// Returns the cell of TFTF's suite that stands for a CPU: of the first placement whose
-    /// helper is in another cluster, else in another core.
+    /// Returns a CPU's representative cell in TFTF's suite: from the first placement whose helper
+    /// is in another cluster, or else in another core.
     pub fn cell_of<'g>(
         group: impl Iterator<Item = &'g Self> + Clone,
         cpu: CpuIndex,
@@ -201,8 +201,8 @@ impl Scenario {
         cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 
-    /// Returns the metrics that tables of TFTF's suite show as columns, PMF's or those of the
-    /// caller's side; none of other scenarios.
+    /// Returns the metrics that tables of TFTF's suite show as columns, either PMF's or the
+    /// caller's; none for other scenarios.
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
         let candidates: &[Metric] = match (self.has_pmf(), self.id.procedure()) {

@@ -11,12 +11,12 @@ use crate::measure::{Histogram, Metric, Summary};
 pub struct Series {
     /// The metric.
     pub metric: Metric,
-    /// The figure that stands for the CPU in tables.
+    /// The CPU's representative figure in tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<u64>,
-    /// The samples without the first of all; n is 0 if there is no other.
+    /// The samples except the very first; n is 0 if there are no others.
     pub summary: Summary,
-    /// The first sample of all.
+    /// The very first sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
     /// The samples counted by size, if they were.
@@ -30,7 +30,7 @@ impl Series {
         Self::of(metric, Summary::default())
     }
 
-    /// Returns the series of some samples, whose median is shown.
+    /// Returns the series of some samples, which is represented by their median.
     pub fn of(metric: Metric, summary: Summary) -> Self {
         Self {
             metric,
@@ -45,14 +45,14 @@ impl Series {
 /// Samples counted by size, in the bins of [`crate::measure::Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The place of the first bin that has samples.
+    /// The index of the first bin that has samples.
     pub first: u16,
-    /// Samples in that bin and the ones after it, up to the last that has any.
+    /// The number of samples in that bin and the bins after it, up to the last that has any.
     pub counts: Vec<u32>,
 }
 
 impl Spread {
-    /// Returns the spread of a histogram; without counts if that is empty.
+    /// Returns the spread of a histogram; without counts if it is empty.
     pub fn of(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);

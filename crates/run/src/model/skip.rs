@@ -1,4 +1,4 @@
-//! Reasons for which nothing is measured.
+//! The reasons why something is not measured.
 
 use core::fmt;
 
@@ -16,11 +16,11 @@ use crate::measure::NoCpuOff;
 #[expect(missing_docs, reason = "each has its sentence below")]
 pub enum Skip {
     NoIdleState,
-    /// The format that the firmware takes; the state, or a deeper one, has the other one.
+    /// The format that the firmware uses; the state, or a deeper one, has the other format.
     OtherFormat(psci::StateFormat),
     NotSupported(u32),
     TimerStops(NoFrame),
-    /// No trial of the wake-up was possible, in a state that stops the CPUs' own timers.
+    /// No wake-up trial was possible, in a state that stops the CPUs' own timers.
     NotTried {
         #[serde(with = "hex")]
         mpidr: Mpidr,

@@ -6,29 +6,29 @@ use super::failure::Failure;
 use super::finding::CpuSet;
 use super::scenario::{Scenario, Status};
 
-/// Counts over all scenarios, as the TFTF frame and the closing line count them.
+/// Counts over all scenarios, as in the TFTF frame and the closing line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Scenarios measured well.
+    /// Scenarios that passed.
     pub passed: u32,
     /// Scenarios not run.
     pub skipped: u32,
     /// Scenarios that failed.
     pub failed: u32,
-    /// Of those that passed, the ones measured from the caller's side only.
+    /// The number of passed scenarios that were measured only from the caller's side.
     pub caller_side: u32,
     /// Samples that count, over all CPUs and scenarios.
     pub samples: u64,
-    /// Attempts that do not.
+    /// Attempts that do not count.
     pub rejected: u64,
-    /// Cells skipped, of CPUs or of steps and states left out, of scenarios that were not.
+    /// Skipped cells, of CPUs, steps or states, in scenarios that were not skipped.
     pub rows_skipped: u64,
     /// CPUs lost.
     pub lost: u32,
 }
 
 impl Totals {
-    /// Adds one scenario, by each placement of its helper.
+    /// Adds one scenario, with all placements of its helper.
     pub fn add(&mut self, group: &[Scenario]) {
         let status = Scenario::status_of(group);
         match status {
@@ -55,7 +55,7 @@ impl Totals {
                 lost.insert(cell.cpu);
             }
         }
-        // A CPU that was lost stays lost: each scenario counts it again.
+        // A lost CPU stays lost, so each scenario counts it again.
         let lost = (lost.iter().count() as u32).max(match scenario.status {
             Status::Failed(Failure::CpuLost { .. }) => 1,
             Status::Passed

@@ -1,7 +1,7 @@
-//! The end of a run, as its last line says it and its reader understands it.
+//! The end of a run, as its last line states it.
 //!
-//! The last line is the one thing that a job which knows nothing else about
-//! psci-bench reads, so it is written and read here, by one definition:
+//! A CI job that knows nothing else about psci-bench reads only this line. It is therefore written
+//! and read here, by a single definition:
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)
@@ -19,29 +19,29 @@ use hardware::text::prose::{COLUMNS, one_line, paragraph, width};
 
 use super::totals::Totals;
 
-/// Beginning of every last line.
+/// The beginning of every last line.
 pub const PREFIX: &str = "psci-bench: ";
 
-/// Words between PREFIX and the reason when the input was refused.
+/// The words between PREFIX and the reason if the input was rejected.
 const BAD_INPUT: &str = "INCOMPLETE: bad input: ";
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Something was measured, and nothing that was measured is amiss.
+    /// Something was measured, and nothing is wrong with it.
     Pass,
-    /// The run reached its end, and something is amiss.
+    /// The run reached its end, but something is wrong.
     Fail,
     /// The run did not reach its end.
     Incomplete,
-    /// The run did not begin: its input was refused.
+    /// The run did not start: its input was rejected.
     BadInput,
 }
 
 impl Verdict {
-    /// Returns the verdict over a run that reached its end. If every scenario was skipped,
-    /// that is FAIL: a job must not stay green that has lost its subject.
+    /// Returns the verdict on a run that reached its end. If every scenario was skipped, the
+    /// verdict is FAIL: a job that no longer measures anything must not stay green.
     pub fn from_totals(totals: &Totals) -> Self {
         if totals.passed > 0 && totals.failed == 0 && totals.lost == 0 {
             Self::Pass
@@ -50,7 +50,7 @@ impl Verdict {
         }
     }
 
-    /// The exit code that stands for it.
+    /// Returns the corresponding exit code.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Pass => 0,
@@ -61,20 +61,20 @@ impl Verdict {
     }
 }
 
-/// The last line, without its line end.
+/// The last line, without its line ending.
 #[derive(Clone, Copy)]
 pub enum ClosingLine<'a> {
     /// The run reached its end with these counts.
     Ended(&'a Totals),
-    /// It did not, for this reason.
+    /// The run did not reach its end, for this reason.
     Incomplete(&'a dyn fmt::Display),
-    /// It refused its input, for this reason.
+    /// The run rejected its input, for this reason.
     BadInput(&'a dyn fmt::Display),
 }
 
 impl ClosingLine<'_> {
-    /// Prints the line. A reason that is too long for it is printed in full before, and then as much
-    /// of it as the line holds; counts are never cut: a line that is cut is no verdict.
+    /// Prints the line. A reason that is too long for it is first printed in full; the line then
+    /// contains as much of it as fits. Counts are never cut, as a truncated line has no verdict.
     pub fn print(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Self::Ended(_) => writeln!(out, "{self}"),
@@ -119,7 +119,7 @@ impl fmt::Display for ClosingLine<'_> {
     }
 }
 
-/// Returns the verdict of a whole and sound last line; its line end may be on.
+/// Returns the verdict of a complete and valid last line, with or without its line ending.
 pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     let line = core::str::from_utf8(line).ok()?.trim_ascii_end();
     let text = line.strip_prefix(PREFIX)?;
@@ -132,7 +132,8 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     }
 }
 
-/// Returns the counts in the last line of a run that reached its end. It has none of samples.
+/// Returns the counts in the last line of a run that reached its end; the line has no sample
+/// counts.
 pub fn parse_totals(line: &str) -> Option<Totals> {
     let numbers = line.split(|c: char| !c.is_ascii_digit());
     let numbers = numbers.filter(|digits| !digits.is_empty());

@@ -11,7 +11,7 @@ words! {
         /// Each CPU's own timer.
         #[default]
         OwnTimers = "timer",
-        /// The timer frame wakes the lead, and the lead the others by SGI.
+        /// The timer frame wakes the lead, and the lead wakes the others by SGI.
         Frame = "frame",
         /// A CPU that stays awake wakes the others by SGI.
         Helper = "helper",
