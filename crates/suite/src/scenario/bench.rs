@@ -1,5 +1,5 @@
-//! A scenario under way: rounds on a [`Machine`], whose samples are kept in one [`CellState`]
-//! for each CPU. Its results are cells.
+//! A running scenario: rounds on a [`Machine`], whose samples are kept in one [`CellState`] for
+//! each CPU. Its results are cells.
 
 use alloc::vec::Vec;
 
@@ -19,9 +19,9 @@ use super::progress::Progress;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 
-/// The first [`Round::quiet`] in microseconds, before a trial gives a better one.
+/// The initial [`Round::quiet`] in microseconds, until a trial gives a better one.
 pub(crate) const QUIET_US: u64 = 1_000;
-/// The longest [`Round::quiet`] in microseconds: a way up that takes longer is not measured.
+/// The longest [`Round::quiet`] in microseconds; a longer way up is not measured.
 pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
 /// Data that all scenarios of a run share.
@@ -33,7 +33,7 @@ pub struct Setting<'r> {
     pub(crate) wakers: &'r Wakers,
 }
 
-/// The machine, the step in hand, and its results.
+/// The machine, the current step and the results.
 pub(crate) struct Bench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
     pub(crate) progress: &'m mut dyn Progress,
@@ -42,18 +42,18 @@ pub(crate) struct Bench<'m> {
     pub(crate) pmf: bool,
     pub(crate) step: BenchStep,
     pub(crate) sleep: Sleep,
-    /// Samples asked for, of each cell.
+    /// The number of samples requested for each cell.
     pub(crate) asked: u32,
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
     pub(crate) skew: Summary,
-    /// One for each CPU: the round in hand.
+    /// The outcomes of the current round, one for each CPU.
     pub(crate) outcomes: Vec<Outcome>,
-    /// One for each CPU: the CPU_OFF of a pair of rounds.
+    /// The outcomes of the CPU_OFF in a pair of rounds, one for each CPU.
     pub(crate) firsts: Vec<Outcome>,
-    /// One for each CPU: the step in hand.
+    /// The state of the current step, one for each CPU.
     pub(crate) cells: Vec<CellState>,
-    /// The cells of the steps that are done.
+    /// The cells of the completed steps.
     pub(crate) results: Vec<Cell>,
     /// Memory for one figure of each sample, or of each round.
     pub(crate) column: Vec<u64>,
@@ -63,22 +63,22 @@ pub(crate) struct Bench<'m> {
 pub(crate) enum Rounds {
     Serial,
     Parallel,
-    /// One after another, by CPU_OFF.
+    /// One CPU after another, by CPU_OFF.
     Off,
 }
 
-/// The samples and results for which a [`Bench`] has memory.
+/// The number of samples and results for which a [`Bench`] has memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BenchRoom {
-    /// Outcomes of each CPU.
+    /// Outcomes per CPU.
     pub(crate) outcomes: usize,
-    /// Figures of each CPU, of each of its metrics.
+    /// Figures per CPU and metric.
     pub(crate) figures: usize,
-    /// Cells of the scenario.
+    /// The number of the scenario's cells.
     pub(crate) cells: usize,
 }
 
-/// Returns the number of CPUs of a round of `who` as cells name it.
+/// Returns the number of CPUs in a round of `who`, as cells state it.
 pub(crate) fn how(who: Who) -> How {
     match who {
         Who::Only(_) => How::Alone,
@@ -86,14 +86,14 @@ pub(crate) fn how(who: Who) -> How {
     }
 }
 
-/// The use of an attempt of one CPU.
+/// How an attempt of one CPU is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptUse {
-    /// The first: kept apart.
+    /// The first attempt, kept separately.
     Cold,
     /// Not kept.
     WarmUp,
-    /// Kept as far as it counts.
+    /// Kept if it counts.
     Measure,
 }
 
@@ -101,22 +101,22 @@ pub(crate) enum AttemptUse {
 #[derive(Clone, Copy)]
 pub(crate) struct BenchStep {
     pub(crate) turns: Rounds,
-    /// The action of each CPU; for CPU_OFF, that of the lead.
+    /// The action of each CPU; in a CPU_OFF scenario, the action of the lead.
     pub(crate) action: Action,
-    /// The states of which PSCI_STAT is read.
+    /// The states for which PSCI_STAT is read.
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
-    /// The CPUs of a round of several.
+    /// The CPUs in a round of several.
     pub(crate) who: Who,
     /// The CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
-    /// True in OS-initiated mode, in which the states of `ladder` are asked for.
+    /// True in OS-initiated mode, in which the states of `ladder` are requested.
     pub(crate) osi: bool,
 }
 
 impl BenchStep {
-    /// Returns the step of all CPUs, woken by their own timers.
+    /// Returns the step for all CPUs, woken by their own timers.
     pub(crate) fn new(turns: Rounds, action: Action) -> Self {
         Self {
             turns,
@@ -130,7 +130,7 @@ impl BenchStep {
         }
     }
 
-    /// Returns the step of all CPUs to an idle state.
+    /// Returns the step in which all CPUs suspend to an idle state.
     pub(crate) fn to_state(turns: Rounds, state: Chosen) -> Self {
         Self {
             ladder: state.ladder,
@@ -151,24 +151,24 @@ pub(crate) struct Sleep {
     pub(crate) quiet: u64,
     /// The limit of [`Self::lengthen_quiet`].
     pub(crate) longest_quiet: u64,
-    /// From a CPU_OFF until the lead calls AFFINITY_INFO.
+    /// From a CPU_OFF until the lead first calls AFFINITY_INFO.
     pub(crate) off: u64,
 }
 
 impl Sleep {
-    /// Doubles the sleep, up to its limit: a wake-up came too soon.
+    /// Doubles the sleep, up to its limit, after a wake-up that came too soon.
     pub(crate) fn lengthen(&mut self) {
         self.now = (self.now * 2).min(self.longest);
     }
 
-    /// Makes the quiet time twice as long as would have been enough, up to its limit: a CPU
-    /// returned `late` ticks after it.
+    /// Sets the quiet time to twice what would have been enough, up to its limit, after a CPU
+    /// returned `late` ticks past it.
     pub(crate) fn lengthen_quiet(&mut self, late: u64) {
         self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
     }
 }
 
-/// Returns the ticks for all participants to read the start, which may be in a nap.
+/// Returns the ticks that all participants need to see the start, as they may be in a nap.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
@@ -180,14 +180,14 @@ pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> 
     })
 }
 
-/// Returns the failure of a CPU of whose samples fewer than 90 % are valid.
+/// Returns the failure of a CPU with fewer than 90 % valid samples.
 pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> {
     let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
     lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
 }
 
 impl<'m> Bench<'m> {
-    /// Returns a bench with memory for the samples and results that `room` names.
+    /// Returns a bench with memory for the samples and results in `room`.
     pub(crate) fn new(
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
@@ -217,7 +217,7 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Returns the results of a scenario outside the suite that has no steps of a sweep.
+    /// Returns the results of a scenario outside the suite that is not a sweep.
     pub(crate) fn finish(self, key: ScenarioKey, status: Status) -> Scenario {
         Scenario {
             status,
@@ -232,22 +232,23 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Forgets all samples.
+    /// Discards all samples.
     pub(crate) fn clear_cells(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            // A CPU that is lost already has no samples here either.
+            // A CPU that is already lost has no samples here either.
             state.clear(cpu, self.machine.lost(cpu));
         }
     }
 
-    /// Runs a round; an error is that a CPU is lost.
+    /// Runs a round; returns an error if a CPU is lost.
     pub(crate) fn run_round(&mut self, round: &Round) -> Result<(), Failure> {
         self.machine.run(round, &mut self.outcomes);
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds the cell of a CPU's columns, which are `metrics`, of samples out of `taken`; an
-    /// error is that too few of the first metric are valid. Other metrics may have none.
+    /// Adds the cell of a CPU's columns, which contain `metrics`, with samples out of `taken`.
+    /// Returns an error if too few samples of the first metric are valid; other metrics may have
+    /// none.
     pub(crate) fn add_cell(
         &mut self,
         cpu: CpuIndex,
@@ -274,7 +275,7 @@ impl<'m> Bench<'m> {
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
-    /// Begins a step: without counts, and with empty cells.
+    /// Begins a step, with counts reset and cells empty.
     pub(crate) fn begin(&mut self, step: BenchStep) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
@@ -288,7 +289,7 @@ impl<'m> Bench<'m> {
         self.clear_cells();
     }
 
-    /// Expects samples of each CPU that has a part in a round of several.
+    /// Expects samples from each CPU that takes part in a round of several.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
@@ -300,7 +301,7 @@ impl<'m> Bench<'m> {
         self.machine.facts().lead
     }
 
-    /// Returns the interrupt that wakes the CPUs of a round.
+    /// Returns the interrupt that wakes the CPUs in a round.
     pub(crate) fn waker(&self, who: Who) -> Waker {
         let Setting { wakers, cpus, .. } = self.setting;
         if self.step.timers_stop {
@@ -318,8 +319,8 @@ impl<'m> Bench<'m> {
         })
     }
 
-    /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
-    /// turn, without an outcome. States that were reached before are not those of now.
+    /// Copies the machine's losses: a CPU may be lost while it powers off for another CPU's turn,
+    /// without an outcome. States that were reached earlier may no longer be current.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
@@ -343,8 +344,8 @@ impl<'m> Bench<'m> {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        // Of two CPUs with as few samples, the one that only shared a round with the
-        // cause is not named.
+        // If two CPUs have equally few samples, the one that merely shared a round with the cause
+        // is not named.
         let worst = needing.min_by_key(|state| {
             let shared = state.rejected[Reason::Companion as usize];
             2 * u64::from(state.valid()) + u64::from(shared == state.rejected_total())
@@ -395,7 +396,7 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.place()]
     }
 
-    /// Judges an attempt of one CPU, and keeps or counts it as its phase says.
+    /// Judges an attempt of one CPU, and keeps or counts it according to its use.
     pub(crate) fn take(
         &mut self,
         cpu: CpuIndex,
@@ -422,7 +423,7 @@ impl<'m> Bench<'m> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if three times as many attempts as asked for failed.
+    /// Returns true if three times as many attempts as requested have failed.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)

@@ -1,6 +1,6 @@
-//! The choice of the sleep. A CPU with a pending timer does not go down, and with many CPUs
-//! the queue for locks is long. So a trial's sleep is doubled until all CPUs are down before
-//! the first wake-up; then the sleep is a multiple of the time that they took.
+//! Chooses the sleep. A CPU with a pending timer does not go down, and with many CPUs the queue for
+//! locks is long. A trial's sleep is therefore doubled until all CPUs are down before the first
+//! wake-up; the sleep is then set to a multiple of the time that they needed.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -12,30 +12,31 @@ use smccc::psci;
 use super::bench::Bench;
 use super::cell_state::came_too_soon;
 
-/// Sleep of the first trial, in microseconds for each CPU that goes down: they queue for locks.
+/// The sleep of the first trial, in microseconds per CPU that goes down, as the CPUs queue for
+/// locks.
 const FIRST_US: u64 = 1_000;
-/// The least sleep, in microseconds: rounds after the trial may be slower.
+/// The shortest sleep, in microseconds: rounds after the trial may be slower.
 pub(crate) const LEAST_US: u64 = 500;
-/// Sleep in microseconds without PMF, by which alone the time to go down is known.
+/// The sleep in microseconds without PMF, as only PMF shows how long the way down takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
-/// Sleep as a multiple of the longest time to go down in the trial. CPUs queue for
-/// locks, in another order each round; a CPU alone does not.
+/// The sleep as a multiple of the longest way down in the trial. CPUs queue for locks in a
+/// different order in each round; a CPU alone does not.
 const MARGIN_ALL: u64 = 4;
-/// That multiple for one CPU alone.
+/// The same multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
-/// The least time that CPUs without work stay quiet after a wake-up, in microseconds.
+/// The shortest time that CPUs without work stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
-/// Trials that may fail for a reason that a longer sleep does not remove.
+/// The number of trials that may fail for a reason that a longer sleep does not remove.
 const TRIES: u32 = 3;
-/// The sleep may grow by this factor afterwards, so that a CPU that never goes down
-/// does not make each of its attempts last for seconds.
+/// The maximum factor by which the sleep may grow afterwards, so that the attempts of a CPU that
+/// never goes down do not take seconds each.
 const GROWTH: u64 = 8;
 
-/// The CPU and the reason for which a round does not count.
+/// The CPU because of which a round does not count, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep by trials of `who`, and keeps the first sample of each CPU as its cold one.
+/// Finds the sleep by trials of `who`, and keeps each CPU's first sample as its cold one.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
@@ -55,7 +56,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
                 cpu,
             });
         }
-        // After a loss the next trial is without that CPU.
+        // After a loss, the next trial excludes that CPU.
         if matches!(wrong.detail, Detail::Loss(_)) {
             continue;
         }
@@ -71,7 +72,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
         if is_late {
             lengthen_wait(bench, wrong);
         } else {
-            // A longer sleep may also help a chain that was broken.
+            // A longer sleep may also help after a broken chain.
             bench.sleep.lengthen();
         }
         if is_hopeless {
@@ -100,7 +101,7 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
     outcomes.iter().filter(|it| it.action.sleeps().is_some())
 }
 
-/// Returns true if the firmware implements CPU_SUSPEND for no CPU of the round in hand.
+/// Returns true if CPU_SUSPEND is implemented for none of the CPUs in the current round.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     let mut is_asked = false;
     for part in suspends(outcomes) {
@@ -131,7 +132,7 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     parts.map(down).max()
 }
 
-/// Runs a round as a trial, keeps its samples as cold ones where there are none, and judges it.
+/// Runs a round as a trial, keeps its samples as cold ones for CPUs that have none, and judges it.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
     bench.run(who, bench.step.action);
@@ -143,7 +144,7 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     judge_round(bench)
 }
 
-/// Judges the round: each CPU must have a sample, and none may wake before all are down.
+/// Judges the round: each CPU must have a sample, and none may wake up before all are down.
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);
@@ -159,7 +160,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     wrong.or(late).map_or(Ok(()), Err)
 }
 
-/// Judges a CPU's part of the round in hand.
+/// Judges a CPU's part of the current round.
 pub(crate) fn judge_part(
     bench: &Bench<'_>,
     cpu: CpuIndex,
@@ -171,7 +172,7 @@ pub(crate) fn judge_part(
     }
     outcome.judge(bench.pmf)?;
     let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
-    // In one tick with the first wake-up is too late: the order of the two is not known.
+    // The same tick as the first wake-up is too late: the order of the two is unknown.
     match first_up {
         Some(up) if outcome.action.sleeps().is_some() && down >= up => {
             Err(Rejection::plain(Reason::Overlap))
@@ -180,18 +181,18 @@ pub(crate) fn judge_part(
     }
 }
 
-/// Returns the instant of the first wake-up, or of the first SGI; None without PMF.
+/// Returns the instant of the first wake-up or the first SGI; None without PMF.
 pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {
-        // By SGI, all must be down before the first is sent.
+        // With SGIs, all CPUs must be down before the first is sent.
         true => it.due.map(CounterValue::number),
         false => Some(it.stamps.at(Stamp::ExitHwLowPwr)),
     };
     wakes.filter_map(wake).min()
 }
 
-/// Lengthens the wait that was too short, if that is why the attempt does not count.
+/// Lengthens the wait that was too short, if the attempt does not count for that reason.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     if rejection.reason == Reason::LateReturn {
         let late = bench.outcomes.iter().map(Outcome::lateness).max();
@@ -201,8 +202,8 @@ pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     }
 }
 
-/// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode,
-/// the last CPU asks for all, and a longer step gives the others time to be down.
+/// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode, the last CPU
+/// requests the state for all, and a longer step gives the others time to go down.
 fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied

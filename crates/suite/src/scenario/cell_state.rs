@@ -1,4 +1,4 @@
-//! From outcomes to cells: samples are kept, other outcomes are counted.
+//! Builds cells from outcomes: samples are kept, other outcomes are counted.
 
 use alloc::vec::Vec;
 
@@ -7,22 +7,22 @@ use hardware::spec::counter_value::ticks_between;
 use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
 use run::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 
-/// The most metrics that the samples of one action have.
+/// The maximum number of metrics in the samples of one action.
 pub(crate) const METRICS_MAX: usize = 5;
 
-/// The most metrics of samples that are not kept as outcomes.
+/// The maximum number of metrics in samples that are not kept as outcomes.
 pub(crate) const COLUMNS: usize = 2;
 
-/// One CPU under way.
+/// The state of one CPU during a scenario.
 #[derive(Default)]
 pub(crate) struct CellState {
     /// The results so far; series, counts and samples are added at the end.
     pub(crate) cell: Cell,
-    /// True if the scenario is to give samples of this CPU.
+    /// True if the scenario expects samples from this CPU.
     pub(crate) is_expected: bool,
-    /// True if no trial of this CPU was good, so that it has no samples.
+    /// True if none of this CPU's trials succeeded, so it has no samples.
     pub(crate) is_given_up: bool,
-    /// The first sample of all, which no statistic includes.
+    /// The very first sample, which the statistics exclude.
     pub(crate) cold: Option<Outcome>,
     /// Samples of the suite and of steps.
     pub(crate) kept: Vec<Outcome>,
@@ -33,11 +33,11 @@ pub(crate) struct CellState {
     first_rejection: Option<Rejection>,
 }
 
-/// Returns the counts by reason that are not 0.
+/// Returns the nonzero counts, by reason.
 pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
     let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
     let counts = counts.filter(|(_, count)| *count > 0);
-    // Without memory to spare.
+    // With exactly the memory needed.
     let mut list = Vec::with_capacity(counts.clone().count());
     list.extend(counts);
     list
@@ -94,7 +94,7 @@ impl CellState {
         }
     }
 
-    /// Returns the statistics of one metric, by way of `column`.
+    /// Returns the statistics of one metric, using `column` as scratch memory.
     pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
         let figures = self.kept.iter().filter_map(|it| it.metric(metric, pmf));
         sum_up(figures, column)
@@ -109,14 +109,14 @@ impl CellState {
         }
     }
 
-    /// Shows the sample whose leading figure is the median, as in serial scenarios.
+    /// Shows the sample whose leading figure is the median, as serial scenarios do.
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
         let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
         self.cell.shown = shown.map(|it| it.instants(pmf));
     }
 
-    /// Returns the cell with its series, and with every sample if `samples`.
+    /// Returns the cell with its series, and with every sample if `samples` is true.
     pub(crate) fn finish(
         &mut self,
         is_parallel: bool,
@@ -149,9 +149,9 @@ impl CellState {
     }
 }
 
-/// Shows all CPUs by one round, the one whose longest leading figure is the median
-/// of those: in parallel scenarios rounds must not be mixed. Returns the ticks
-/// between the first and the last call, over all `count` rounds.
+/// Shows all CPUs by the same round, as rounds must not be mixed in parallel scenarios: the round
+/// whose longest leading figure is the median of these. Returns the ticks between the first and the
+/// last call, over all `count` rounds.
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,
@@ -176,14 +176,14 @@ pub(crate) fn show_round(
     skew
 }
 
-/// Sums up `values`, by way of `column`, which has memory for them.
+/// Computes the statistics of `values`, using `column`, which has enough memory for them.
 fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     column.clear();
     column.extend(values);
     Summary::of(column)
 }
 
-/// Returns true if a longer sleep may prevent it: the wake-up came too soon.
+/// Returns true if the wake-up came too soon, so that a longer sleep may prevent the rejection.
 pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     matches!(
         rejection.reason,

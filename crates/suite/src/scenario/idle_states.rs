@@ -1,5 +1,5 @@
-//! The scenario `idle_states`: every idle state of the device tree, one CPU after another, all
-//! at once, and in OS-initiated mode.
+//! The scenario `idle_states`: every idle state of the device tree, on one CPU after another, on
+//! all at once, and in OS-initiated mode.
 
 use hardware::spec::psci::ReturnCode;
 use run::measure::{Action, Who};
@@ -33,7 +33,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
 }
 
-/// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode.
+/// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode afterwards.
 fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
     if !sweep.facts().os_initiated {
         return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
@@ -50,7 +50,7 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
             sweep.step(Variant::Osi, Some(state.power_state.into()), step);
         }
     }
-    // In a firmware that stays in it, the figures of later scenarios would differ.
+    // If the firmware stays in the mode, the figures of later scenarios would differ.
     if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
         sweep.failure.get_or_insert(Failure::ModeStuck(error));
     }

@@ -1,6 +1,6 @@
-//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a
-//! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
-//! the variant `loop`; nothing is subtracted.
+//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a whole by
+//! one round, on one CPU alone and on all at once. The variant `loop` shows the cost of the loop
+//! itself; nothing is subtracted.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -16,24 +16,24 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
-/// Batches that are taken even when the time is up: enough for a percentile.
+/// The number of batches taken even if the time is up: enough for a percentile.
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
 struct OperationKind {
     variant: Variant,
     operation: Operation,
-    /// The least and the greatest return value that the last call of a loop may have; None for
-    /// an operation whose return value is not looked at here.
+    /// The range of valid return values for the last call of a loop; None for an operation whose
+    /// return value is not checked here.
     answers: Option<(i32, i32)>,
 }
 
-/// A number that is no error.
+/// Any number that is not an error code.
 const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-/// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no firmware
-/// has a service there, and none prints a warning.
+/// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47). No firmware has a service
+/// there, so none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
@@ -50,10 +50,10 @@ const fn kind(
     }
 }
 
-/// A scenario of loops.
+/// A scenario that consists of loops.
 pub(crate) struct Loops {
     operations: &'static [OperationKind],
-    /// Returns the reason why the machine cannot run them.
+    /// Returns the reason why the machine cannot run the loops, if any.
     skip: fn(&Facts) -> Option<Skip>,
 }
 
@@ -117,15 +117,15 @@ pub(crate) fn measure(
     bench.finish(key, status)
 }
 
-/// A micro-benchmark under way. A CPU's columns are ticks and cycles.
+/// A running micro-benchmark. A CPU's columns are ticks and cycles.
 struct Micro<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
     asked: u32,
-    /// Ticks that each series of batches may take.
+    /// The ticks that each series of batches may take.
     limit: Option<u64>,
-    /// Ticks that the last batch took, from the start: CPUs that are done earlier, and the
-    /// lead, stay quiet for as long in the next one.
+    /// The ticks that the last batch took, from the start. In the next batch, the lead and CPUs
+    /// that finish early stay quiet for as long.
     quiet: u64,
 }
 
@@ -145,7 +145,7 @@ impl Micro<'_, '_> {
             for cpu in CpuIndex::all(cpus) {
                 self.series(kind, Who::Only(cpu))?;
             }
-            // With one CPU, all at once is the CPU alone.
+            // With one CPU, all at once is the same as one CPU alone.
             if cpus > 1 {
                 self.series(kind, Who::All)?;
             }
@@ -172,8 +172,8 @@ impl Micro<'_, '_> {
         Ok(())
     }
 
-    /// Runs the operation once on each CPU; returns false if it is one that may be
-    /// missing, and is.
+    /// Runs the operation once on each CPU; returns false if the operation is optional and not
+    /// implemented.
     fn probe(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
         self.bench.trials += 1;
         self.round(Who::All, kind.operation, 1)?;
@@ -196,7 +196,7 @@ impl Micro<'_, '_> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough, or the time is up, which warming up counts for.
+    /// Takes batches until there are enough or the time is up, which includes warm-up.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         self.bench.clear_cells();
@@ -229,8 +229,8 @@ impl Micro<'_, '_> {
         self.sum_up(kind, who, taken)
     }
 
-    /// Returns the ticks from the beginning of a series' first batch, which is kept in
-    /// `began`, to the end of the last one.
+    /// Returns the ticks from the beginning of a series' first batch, which is stored in `began`,
+    /// to the end of the last.
     fn spent(&self, began: &mut Option<CounterValue>) -> u64 {
         let mut now = None;
         for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
@@ -250,7 +250,7 @@ impl Micro<'_, '_> {
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
-            // A CPU may have no cycle counter, or none that counts.
+            // A CPU may have no working cycle counter.
             let metrics = &[Metric::Time, Metric::Cycles];
             let measured = self.bench.add_cell(cpu, step, metrics, taken);
             result = measured.and(result);

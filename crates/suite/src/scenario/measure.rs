@@ -1,4 +1,4 @@
-//! The measurement of one scenario.
+//! Measures one scenario.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -47,8 +47,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
     }
 }
 
-/// Measures one scenario, once for each placement of its helper. One that turns CPUs off is
-/// skipped where that is not possible, and has no results where it turns out not to be.
+/// Measures one scenario, once for each placement of its helper. A scenario that turns CPUs off is
+/// skipped if that is known to be impossible, and has no results if it turns out to be.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

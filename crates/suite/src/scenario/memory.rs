@@ -1,4 +1,4 @@
-//! The memory that a plan needs, computed before the first scenario. No sum overflows:
+//! Computes the memory that a plan needs, before the first scenario. No sum overflows, as
 //! iterations, loops and CPUs are limited.
 
 use hardware::board::CpuIndex;
@@ -11,11 +11,12 @@ use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
 
-/// Bytes for texts of the run: versions, names, and the buffers of lines.
+/// Bytes for the texts of a run: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
-/// Bytes to print one scenario, and more for each CPU of the suite's and each series of others.
+/// Bytes for printing one scenario, plus more for each CPU of a suite scenario and each series of
+/// others.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_SERIES: usize = 288;
@@ -25,14 +26,15 @@ const PRINTING_SERIES: usize = 288;
 pub struct Needs {
     /// Bytes of the heap.
     pub heap: usize,
-    /// Tallies, of which each CPU has one or none.
+    /// The number of tallies; each CPU has one, or none has.
     pub tallies: usize,
-    /// Bytes for each CPU to write to, in whole pages.
+    /// Bytes that each CPU can write to, in whole pages.
     pub buffer: u64,
 }
 
 impl Needs {
-    /// Computes the needs of `plan` on a board with so many CPUs and idle states.
+    /// Computes the needs of `plan` on a board with `cpus` CPUs and the given number of idle
+    /// states.
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
         let scenarios = scenarios(plan).map(|key| scenario_bytes(plan, key.id, cpus, idle_states));
@@ -52,10 +54,10 @@ impl Needs {
     }
 }
 
-/// Bytes to which the heap rounds the size of each block up.
+/// The heap rounds the size of each block up to a multiple of this many bytes.
 pub const BLOCK: usize = 16;
 
-/// Returns the bytes of a list; none for an empty one.
+/// Returns the bytes of a list; 0 for an empty one.
 const fn list<T>(len: usize) -> usize {
     (size_of::<T>() * len).next_multiple_of(BLOCK)
 }
@@ -98,7 +100,7 @@ fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize {
     of_cpus + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
 }
 
-/// Returns the bytes of the cells of a scenario of the suite, and to print them.
+/// Returns the bytes of the cells of a scenario of the suite, and the bytes to print them.
 fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
     let samples = list::<u8>(Samples::BYTES_MAX * samples as usize);
@@ -106,8 +108,8 @@ fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     list::<Cell>(cpus) + (lists + samples + PRINTING_ROW) * cpus
 }
 
-/// Returns the bytes of the cells of another scenario, each with so many series, and to print
-/// them.
+/// Returns the bytes of the cells of another scenario, each with `series` series, and the bytes to
+/// print them.
 fn cells_bytes(cells: usize, series: usize) -> usize {
     let lists = list::<Series>(series) + list::<(Reason, u32)>(REASONS);
     list::<Cell>(cells) + (lists + PRINTING_SERIES * series) * cells + PRINTING

@@ -1,5 +1,4 @@
-//! The scenarios: their rounds, in which order and how often, and the samples that
-//! count.
+//! The scenarios: which rounds they run, in which order and how often, and which samples count.
 
 pub(crate) mod bench;
 mod calibrate;

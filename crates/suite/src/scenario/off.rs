@@ -1,7 +1,7 @@
-//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to the
-//! deepest level, then each other CPU is turned on again to read the timestamps that its
-//! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
-//! each CPU on again right after its CPU_OFF.
+//! CPU_OFF: each CPU except the lead is turned on and off in turn, then the lead suspends to the
+//! deepest level, then each other CPU is turned on again to read the timestamps that its CPU_OFF
+//! left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns each CPU on again
+//! right after its CPU_OFF.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -25,8 +25,8 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     if has_waker && action.sleeps().is_some() {
         failure = calibrate(bench, Who::Only(lead)).err();
     }
-    // The lead has no row, and the scenario fails if the firmware refused the
-    // state; the other CPUs' rows do not depend on it.
+    // The lead has no row, and the scenario fails, if the firmware refused the state; the rows of
+    // the other CPUs do not depend on it.
     let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
         bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
@@ -35,10 +35,10 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     for (cpu, state) in CpuIndex::all(bench.cells.len()).zip(&mut bench.cells) {
         state.is_expected = cpu != lead || suspends;
     }
-    // The first pass is cold for all but the lead, which has slept.
+    // The first pass is cold for all but the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // The lead's way down is as long, and its sleep has a margin.
+        // The lead's way down takes as long, and its sleep has a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,
@@ -57,7 +57,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-/// Returns true if each CPU that can still give samples has given all.
+/// Returns true if each CPU that can still give samples has given all of them.
 fn is_complete(bench: &Bench<'_>) -> bool {
     bench.cells.iter().all(|state| {
         !state.needs_samples()
@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites the timestamps of its
-            // sample: the lead comes last then.
+            // A helper powers off once more, which overwrites the timestamps of its sample, so in
+            // that case the lead comes last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);
@@ -99,9 +99,9 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     }
 }
 
-/// Sets the time for which the lead leaves a CPU alone that powers off: twice the
-/// longest CPU_OFF of the pass before, by PMF. Without PMF the lead calls
-/// AFFINITY_INFO all the time, as the time until OFF is a figure.
+/// Sets how long the lead leaves a powering-off CPU alone: twice the longest CPU_OFF of the
+/// previous pass, by PMF. Without PMF the lead calls AFFINITY_INFO continuously, as the time until
+/// OFF is a figure.
 fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
@@ -128,7 +128,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
     };
 }
 
-/// Rounds the CPU on again to read its timestamps: a sample, if both halves are good.
+/// Turns the CPU on again to read its timestamps, which form a sample if both halves are good.
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
     let first = bench.firsts[cpu.place()];
     let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
@@ -140,7 +140,7 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
             ..bench.run_alone(cpu, Action::ReadBack)
         }
     } else if !first.took_part() {
-        // Lost and counted earlier.
+        // The loss was counted earlier.
         return;
     } else {
         first

@@ -1,7 +1,7 @@
 //! All CPUs at once: suspends, and PSCI_VERSION.
 //!
-//! A round counts as a whole or not at all: one CPU that did not go down changes the
-//! time that the others wait.
+//! A round counts as a whole or not at all: one CPU that did not go down changes the time for which
+//! the others wait.
 
 use hardware::board::CpuIndex;
 use run::measure::{Reason, Rejection};
@@ -26,7 +26,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         })?;
         warmup = read_reached(bench, who);
     } else {
-        // The first round is cold: a trial, too.
+        // The first round is cold, so it is also a trial.
         if let Err((_, wrong)) = run_trial(bench, who) {
             lengthen_wait(bench, wrong);
         }
@@ -58,8 +58,8 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Gives up the rounds that were kept: those to come are without a CPU that was in
-/// them, and the two must not be mixed.
+/// Discards the rounds kept so far: later rounds lack a CPU that took part in them, and the two
+/// must not be mixed.
 fn begin_anew(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.rejected[Reason::Companion as usize] += state.valid();
@@ -67,8 +67,8 @@ fn begin_anew(bench: &mut Bench<'_>) {
     }
 }
 
-/// Keeps each CPU's part of a round. A CPU that is lost has none in later rounds
-/// either, so that the samples of one place are of one round.
+/// Keeps each CPU's part of a round. A lost CPU has no part in later rounds either, so samples with
+/// the same place are from the same round.
 fn keep_round(bench: &mut Bench<'_>) {
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {

@@ -1,4 +1,4 @@
-//! Reports on a scenario while it is measured.
+//! Progress reports while a scenario is measured.
 
 use core::fmt;
 
@@ -7,20 +7,20 @@ use hardware::spec::ticks::Clock;
 use run::measure::Account;
 use run::plan::Load;
 
-/// The progress of one load of the timers.
+/// The progress of the timer measurement under one load.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
-    /// Frequency of the counter, in Hz.
+    /// The frequency of the counter, in Hz.
     pub(crate) frequency: u64,
     /// Ticks from one expiry to the next.
     pub(crate) period: u64,
-    /// Expiries of each timer that the plan asks for.
+    /// The number of expiries that the plan requests for each timer.
     pub(crate) total: u32,
-    /// Those of them that have passed.
+    /// The number of expiries that have passed.
     pub(crate) done: u32,
-    /// Windows so far.
+    /// The number of windows so far.
     pub(crate) windows: u32,
-    /// The account of all CPUs.
+    /// The combined account of all CPUs.
     pub(crate) all: Account,
 }
 
@@ -30,17 +30,17 @@ impl Stretch {
     }
 }
 
-/// Takes reports of a scenario between its rounds. Methods that print return the errors of
-/// their output; all of them but [`Progress::note_samples`] are for `timer_latency`.
+/// Receives reports of a scenario between its rounds. Methods that print return the errors of their
+/// output; all of them except [`Progress::note_samples`] are for `timer_latency`.
 pub trait Progress {
-    /// Notes how many samples are kept and how many are asked for, on all CPUs together. Called
-    /// before each round of the suite's scenarios and of sweeps.
+    /// Notes how many samples have been kept and requested, on all CPUs together. Called before
+    /// each round of the suite's scenarios and of sweeps.
     fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports that no memory is zeroed, as DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch: of this CPU alone, or of all.
+    /// Begins a stretch, on the given CPU alone or on all.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
-    /// Reports a window, which is in the stretch already: the CPUs together.
+    /// Reports a window, which the stretch already includes; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the stretch.
     fn end(&mut self, stretch: &Stretch) -> fmt::Result;

@@ -1,5 +1,5 @@
-//! The state that is reached. It is read in a round that gives no sample, as PSCI_STAT warms
-//! the firmware's caches; that round counts as one for warm-up.
+//! Reads the state that was reached. This is done in a round that yields no sample, as PSCI_STAT
+//! warms the firmware's caches; the round counts as a warm-up round.
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
@@ -8,11 +8,11 @@ use run::measure::{Metric, Round, Who};
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};
 
-/// Rounds until one is good.
+/// The number of rounds to try until one is good.
 const TRIES: u32 = 3;
 
-/// Suspends `who` once more, and keeps what PSCI_STAT returns. Nothing is read after
-/// a CPU was lost: it may be on. Returns the number of rounds for warm-up that are left.
+/// Suspends `who` once more, and keeps the PSCI_STAT values. Nothing is read after a CPU was lost,
+/// as it may be on. Returns the number of warm-up rounds left.
 pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
     let warmup = bench.setting.plan.warmup;
     let ladder = bench.step.ladder;
@@ -51,14 +51,14 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let awake = || each().filter(|(index, _)| is_awake(*index));
     let has_awake = |cluster: u16| awake().any(|(_, cpu)| cpu.cluster == cluster);
     for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
-        // An awake CPU keeps up its own cluster, which is taken to be level 1, and all
-        // levels above.
+        // An awake CPU keeps its own cluster, assumed to be level 1, and all levels above powered
+        // up.
         let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
         let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
             continue;
         };
         let away = outcome.metric(Metric::Call, false).unwrap_or(0);
-        // TF-A divides by whole megahertz: 62 for 62.5.
+        // TF-A divides by whole megahertz: by 62 for 62.5.
         let megahertz = (clock.hz / 1_000_000).max(1);
         let most_us = clock.is_known().then(|| away / megahertz);
         state.cell.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));

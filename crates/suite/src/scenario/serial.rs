@@ -1,7 +1,7 @@
-//! Suspends of one CPU after another, the lead last; the other CPUs, except the lead and a
-//! helper, are off. By the method of TF-A's tests each sample follows a CPU_ON, and each
-//! CPU has one turn before the first has its second; by the warm method a CPU stays on
-//! until it has all its samples.
+//! Suspends one CPU after another, the lead last; the other CPUs, except the lead and a helper, are
+//! off. With the method of TF-A's tests each sample follows a CPU_ON, and each CPU has one turn
+//! before the first has its second. With the warm method a CPU stays on until it has all its
+//! samples.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Waker, Who};
@@ -20,7 +20,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         // All CPUs are on while the first one is measured, as they are later.
         bench.run(Who::All, Action::Version);
     }
-    // All CPUs then sleep, and stay quiet, as long as the slowest needs.
+    // All CPUs then sleep and stay quiet for as long as the slowest needs.
     let (mut longest, mut quiet) = (0, 0);
     let mut warmup = 0;
     let mut failure = None;
@@ -29,7 +29,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         if bench.machine.is_lost(cpu) || !bench.cells[cpu.place()].needs_samples() {
             continue;
         }
-        // Each calibration begins anew.
+        // Each calibration starts from scratch.
         bench.sleep.now = 0;
         let calibrated = calibrate(bench, Who::Only(cpu));
         can_suspend |= !no_cpu_can_suspend(&bench.outcomes);
@@ -84,7 +84,7 @@ pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     }
 }
 
-/// Returns the CPU of a turn: in the board's order, the lead last.
+/// Returns the CPU of a turn: the CPUs in the board's order, with the lead last.
 fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     if turn + 1 == cpus {
         lead
@@ -93,8 +93,8 @@ fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     }
 }
 
-/// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
-/// attempts are used up. The first `warmup` repeats give no samples.
+/// Runs one repeat of one CPU: makes attempts until there is a sample or the CPU's attempts are
+/// used up. The first `warmup` repeats give no samples.
 fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {
         true => AttemptUse::WarmUp,
@@ -102,7 +102,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     };
     while !bench.machine.is_lost(cpu) {
         let state = &bench.cells[cpu.place()];
-        // Repeats that are done, and attempts that failed.
+        // Completed repeats and failed attempts.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
         let is_done = state.is_given_up || !state.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {

@@ -1,4 +1,4 @@
-//! The choice of the idle state that a scenario suspends to.
+//! Chooses the idle state to which a scenario suspends.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ pub(crate) struct Chosen {
     pub(crate) power_state: u32,
     pub(crate) powerdown: bool,
     pub(crate) timer_stops: bool,
-    /// The power level; None if neither board nor format has one.
+    /// The power level; None if neither the board nor the format gives one.
     level: Option<u8>,
     /// The states on the way to it.
     pub(crate) ladder: Ladder,
@@ -23,8 +23,8 @@ pub(crate) struct Chosen {
 impl Chosen {
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
-        // Of a state that the user adds it is not known. A CPU whose timer stops without
-        // a trial never wakes, so it is assumed as soon as one state of the board is such.
+        // This is unknown for a state that the user adds. A CPU whose timer stops without a trial
+        // never wakes up, so that is assumed as soon as any state of the board stops timers.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         let level = known.map_or(format.level(power_state), |state| level(state, format));
         Self {
@@ -47,13 +47,13 @@ impl Chosen {
 /// The states that the scenarios of a plan suspend to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// None also if one that the firmware does not take would be deeper.
+    /// Also None if a state with a format that the firmware does not take would be deeper.
     pub(crate) deepest: Option<Chosen>,
-    /// The power-down of a CPU alone.
+    /// The power-down state of a single CPU.
     pub(crate) core: Option<Chosen>,
     /// The firmware's format.
     pub(crate) format: StateFormat,
-    /// The board's states that the firmware takes.
+    /// The board's states in the firmware's format.
     pub(crate) accepted: Vec<Chosen>,
     /// The board's other states, whose `power_state` has the other format.
     pub(crate) foreign: Vec<u32>,
@@ -62,12 +62,11 @@ pub struct States {
 }
 
 impl States {
-    /// Chooses among the board's idle states; what the plan names wins.
+    /// Chooses among the board's idle states; states that the plan names take precedence.
     ///
-    /// Of the power-down states, the deepest is the one of the highest level,
-    /// and the core's the one of level 0. Without levels by the board or the format,
-    /// the order of the device tree is that of depth, as the idle-states binding
-    /// requires.
+    /// The deepest power-down state is the one with the highest level, and the core's state the one
+    /// of level 0. If neither the board nor the format gives levels, the order of the device tree
+    /// is assumed to be the order of depth, as the idle-states binding requires.
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
         let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
         let mut accepted = Vec::with_capacity(idle_states.len());
@@ -105,7 +104,7 @@ impl States {
         }
     }
 
-    /// Returns the state that a scenario of the suite suspends to.
+    /// Returns the state to which a scenario of the suite suspends.
     pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
         match scenario.procedure().state() {
             Some(StateChoice::Deepest) => self.deepest,
@@ -114,9 +113,9 @@ impl States {
         }
     }
 
-    /// Returns the states of a plan from which a wake-up is tried before they are measured:
-    /// power-downs, and those that stop the CPUs' own timers. The shallowest comes first: by
-    /// level, and then by the order of the device tree.
+    /// Returns the states of a plan for which a wake-up is tried before they are measured:
+    /// power-downs, and states that stop the CPUs' own timers. The shallowest comes first: by
+    /// level, then in the order of the device tree.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
@@ -143,7 +142,7 @@ impl States {
         all
     }
 
-    /// Notes that the CPUs' own timers stop in this state, whatever the board says.
+    /// Records that the CPUs' own timers stop in this state, whatever the board says.
     pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
         let named = self.deepest.iter_mut().chain(&mut self.core);
         for state in named.chain(&mut self.accepted) {
@@ -152,7 +151,7 @@ impl States {
         self.any_stops = true;
     }
 
-    /// Names the other format if that is the reason of `skip`.
+    /// Names the other format if that is the reason for `skip`.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         if skip == Skip::NoIdleState && !self.foreign.is_empty() {
             Skip::OtherFormat(self.format)
@@ -164,10 +163,10 @@ impl States {
 
 /// Returns true if the state has the format that the firmware does not take.
 ///
-/// The extended format reserves too few bits for a value to tell: in it 0x01010022 is a
-/// standby state. A state that is a power-down in the other format alone is of that one if
-/// it has a level above 0, comes after a power-down of the firmware's format, or if there
-/// is none of that: no standby state is so deep.
+/// The extended format reserves too few bits to decide by the value alone: in it, 0x01010022 is a
+/// standby state. A state that is a power-down only in the other format is assumed to have that
+/// format if it has a level above 0, if it comes after a power-down of the firmware's format, or if
+/// there is no such power-down: no standby state is that deep.
 fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
     let (value, other) = (state.power_state, format.other());
     if !format.accepts(value) {
@@ -195,13 +194,12 @@ fn powerdowns<'b>(
     states.filter(move |state| is_powerdown(state.power_state))
 }
 
-/// Returns the power level of a state, by the board or by the format.
+/// Returns the power level of a state, as given by the board or by the format.
 fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
     state.level.or(format.level(state.power_state))
 }
 
-/// Returns the board's power-down states of lower levels, by level, and last the one
-/// that is asked for.
+/// Returns the board's power-down states of lower levels, by level, followed by the requested one.
 fn ladder(
     state: u32,
     own: Option<u8>,
@@ -253,7 +251,7 @@ mod tests {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
         }
-        // The board's levels are before the order.
+        // The board's levels take precedence over the order.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
@@ -276,7 +274,7 @@ mod tests {
                 NONE,
                 &[0x4000_0002, 0x4000_0222],
             ),
-            // The deepest alone has it.
+            // Only the deepest has it.
             (
                 &[0x1_0002, 0x4000_0022],
                 Original,
@@ -317,7 +315,7 @@ mod tests {
             };
             assert_eq!(found.explain(Skip::NoIdleState), named);
         }
-        // A level that no standby state has.
+        // A level that standby states never have.
         let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
         assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
     }

@@ -1,5 +1,5 @@
-//! Scenarios of steps: PSCI under varied conditions. A step is measured as a scenario of the
-//! suite is.
+//! Scenarios of steps: PSCI under varied conditions. A step is measured in the same way as a
+//! scenario of the suite.
 
 use alloc::vec::Vec;
 
@@ -16,10 +16,10 @@ use super::progress::Progress;
 use super::states::Chosen;
 use super::suite::measure_step;
 
-/// Series of a CPU in a step: three at most of samples, and two by PSCI_STAT.
+/// The maximum number of series of a CPU in a step: three of samples, and two of PSCI_STAT.
 pub(crate) const SERIES_MAX: usize = 5;
 
-/// A scenario of steps under way.
+/// A running scenario of steps.
 pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
@@ -83,7 +83,7 @@ impl Sweep<'_> {
         self.bench.machine.facts()
     }
 
-    /// Returns the state, if CPUs can be suspended to it.
+    /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
         let why = self.bench.setting.wakers.skip(state);
         why.inspect(|why| self.leave_out(*why));
@@ -94,8 +94,7 @@ impl Sweep<'_> {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
-    /// Returns steps to the deepest state and to the core's, which do not read
-    /// PSCI_STAT.
+    /// Returns steps to the deepest state and to the core's state, which do not read PSCI_STAT.
     pub(crate) fn two_states(
         &mut self,
         turns: Rounds,
@@ -138,8 +137,8 @@ impl Sweep<'_> {
         step.turns == Rounds::Parallel && source == WakeSource::Helper
     }
 
-    /// Measures one step, in which `x` is the quantity that is varied; returns false if
-    /// the next ones cannot be measured either.
+    /// Measures one step, in which `x` is the quantity that is varied; returns false if the
+    /// following steps cannot be measured either.
     pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
         // One placement is enough for a curve: the lead stays awake.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
@@ -167,7 +166,7 @@ impl Sweep<'_> {
         true
     }
 
-    /// Adds the cell of a CPU in a step; one series at least, if without samples.
+    /// Adds the cell of a CPU in a step, with at least one series, even if it has no samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
         let state = &bench.cells[cpu.place()];
@@ -229,8 +228,8 @@ impl Sweep<'_> {
     }
 }
 
-/// Returns the metrics of a step, or of one that is left out. Without PMF these are the
-/// caller's: two of a suspend and two of CPU_OFF.
+/// Returns the metrics of a step, or of one that is left out. Without PMF these are the caller's:
+/// two for a suspend and two for CPU_OFF.
 const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     match action {
@@ -244,7 +243,7 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             true => &[Powerdown, Wakeup, CacheFlush],
             false => &[Call, Wake, TurnOn, TurnOff],
         },
-        // Steps are not made of these.
+        // No step uses these.
         Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }

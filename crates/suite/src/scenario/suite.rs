@@ -1,4 +1,4 @@
-//! The scenarios of TFTF's suite, each with each placement of its helper.
+//! The scenarios of TFTF's suite, each measured with every placement of its helper.
 
 use alloc::vec::Vec;
 
@@ -13,10 +13,10 @@ use super::parallel::measure_parallel;
 use super::progress::Progress;
 use super::serial::measure_serial;
 
-/// Times that a scenario is measured at most: once for each placement.
+/// The maximum number of times that a scenario is measured: once for each placement.
 pub(crate) const PLACEMENTS: usize = 2;
 
-/// Returns the most placements of a scenario's helper, which has no cell in a round of
+/// Returns the maximum number of placements of a scenario's helper, which has no cell in a round of
 /// several CPUs.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id.procedure() {
@@ -47,7 +47,7 @@ pub(crate) fn measure(
     let mut bench = Bench::new(machine, setting, key.method, progress, room);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
-        // Chosen anew: the helper may have been lost since.
+        // Chosen again for each placement, as the helper may have been lost.
         let Setting { wakers, cpus, .. } = setting;
         let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
             break;
@@ -60,7 +60,7 @@ pub(crate) fn measure(
     group
 }
 
-/// Returns the kind of rounds by which a scenario of the suite is measured.
+/// Returns the kind of rounds with which a scenario of the suite is measured.
 fn rounds(id: ScenarioId) -> Rounds {
     match id.procedure() {
         Procedure::CpuOff => Rounds::Off,
@@ -93,7 +93,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         }
         _ => {
             if turns == Rounds::Off {
-                // The lead's part alone needs a state.
+                // Only the lead's part needs a state.
                 let lead = bench.lead();
                 bench.cells[lead.place()].cell.skipped = why;
             }
@@ -135,7 +135,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     }
 }
 
-/// Runs the rounds of the step in hand. Inlined twice, it would not fit into the image.
+/// Runs the rounds of the current step. Inlined twice, it would not fit into the image.
 #[inline(never)]
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
@@ -147,11 +147,11 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     measured.map_or_else(|status| status, |()| bench.status())
 }
 
-/// Writes into each cell the CPU that stayed awake for it.
+/// Records in each cell the CPU that stayed awake for it.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in CpuIndex::all(bench.cells.len()) {
-        // CPU_OFF ends by CPU_ON: the lead alone is suspended.
+        // CPU_OFF is ended by CPU_ON: only the lead is suspended.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.cells[cpu.place()];

@@ -49,10 +49,10 @@ struct Ran {
     log: Log,
 }
 
-/// The reports of a run.
+/// The reports received during a run.
 #[derive(Default)]
 struct Log {
-    /// Samples kept and asked for, before each round.
+    /// Samples kept and requested, before each round.
     samples: Vec<(u32, u32)>,
     without_zero: bool,
     /// The ends of stretches.
@@ -119,7 +119,7 @@ fn run(fake: Fake, bootargs: &str) -> Ran {
     run_with(fake, bootargs, &STATES)
 }
 
-/// Returns the states, of which those from `first` on stop the CPUs' own timers.
+/// Returns two states; those from index `first` on stop the CPUs' own timers.
 pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
     let mut states = STATES;
     let stopping = states[first..].iter_mut();
@@ -171,7 +171,7 @@ impl Ran {
         all.filter(|it| *it == Status::Skipped(why)).count()
     }
 
-    /// Returns the one reason why scenarios failed.
+    /// Returns the only reason why scenarios failed.
     fn failure(&self) -> Option<Failure> {
         let failed = self.statuses().into_iter().filter_map(|it| match it {
             Status::Failed(failure) => Some(failure),
@@ -180,7 +180,7 @@ impl Ran {
         failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }
 
-    /// Returns the cells' rejections by reason, summed up.
+    /// Returns the total number of the cells' rejections for a reason.
     fn rejected(&self, reason: Reason) -> u32 {
         let counts = self.cells().filter_map(|cell| cell.counts.as_ref());
         let rejected = counts.flat_map(|it| &it.rejected);
@@ -205,7 +205,7 @@ fn suspends(action: Action, state: u32) -> bool {
     matches!(action, Action::Suspend { power_state, .. } if power_state == state)
 }
 
-/// Returns `code` to each suspend for which `of` holds, by CPU and state.
+/// Returns `code` from each suspend for which `of` holds, by CPU and state.
 fn refusing(
     of: impl Fn(CpuIndex, u32) -> bool + 'static,
     code: i32,
@@ -235,12 +235,12 @@ fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     }
 }
 
-/// Returns the instant so many ticks after another one.
+/// Returns the instant `ticks` ticks after another.
 fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
 
-/// Returns the participants of a round of this CPU.
+/// Returns the participants of a round of this CPU alone.
 fn only(cpu: u16) -> Who {
     Who::Only(cpu.into())
 }
@@ -317,13 +317,13 @@ fn retries_end() {
         asked,
     };
     assert_eq!(ran.failure(), Some(few));
-    // A trial, a warm-up, and at most four times as many as asked for.
+    // A trial, a warm-up, and at most four times as many rounds as requested.
     let rounds = ran.fake.rounds;
     assert!(rounds <= 1 + 1 + 40, "{rounds}");
     assert_eq!(u64::from(ran.rejected(Reason::Stale)), rounds - 4);
 }
 
-/// Rounds with and without it are not mixed.
+/// Rounds with and without the lost CPU are not mixed.
 #[test]
 fn a_loss_begins_a_parallel_scenario_anew() {
     let args = "only=susp_deep_parallel iterations=4 warmup=0";
@@ -332,9 +332,9 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.cells().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
-    // Two rounds of four CPUs, and three parts of the third.
+    // Two rounds of four CPUs, and three parts of the third round.
     assert_eq!(counts, [1, 0, 11]);
-    // A trial, two that were kept, the loss, and all four once more.
+    // A trial, two rounds that were kept, the loss, and four more.
     assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);
 }
 
@@ -358,7 +358,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
-    // The trial's quiet time is 62,500 ticks; what follows it is 12,500 at least.
+    // The trial's quiet time is 62,500 ticks; later ones are at least 12,500.
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
@@ -391,7 +391,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
     assert_eq!(ran.totals.samples, 0);
-    // With 1 ms, and three times with the limit of half a second.
+    // Once with 1 ms, and three times with the limit of half a second.
     assert_eq!(ran.fake.rounds, 4);
 }
 
@@ -399,7 +399,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
 fn no_state_is_read_without_statistics_or_after_a_loss() {
     let args = "iterations=2 only=susp_deep_serial,susp_deep_parallel";
     let fake = || Fake::new(4).with_statistics();
-    // A CPU that is lost may be on, and keep others up.
+    // A lost CPU may be on, and keep others up.
     let loses = fake().with(losing(3, 0));
     for (fake, is_read) in [(Fake::new(4), false), (fake(), true), (loses, false)] {
         let ran = run(fake, args);
@@ -413,7 +413,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let args = std::format!("{args} warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
-        // By all CPUs, and by each of two.
+        // On all CPUs, and on each of two.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
         assert_eq!(
@@ -438,7 +438,7 @@ fn needs_follow_from_the_plan() {
         assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
     }
     let heap = needs("", 8).heap;
-    // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
+    // With a stack of 16 KiB, the total stays below 32 KiB per CPU.
     assert!(heap < 8 * (15 << 10), "{heap}");
 }
 

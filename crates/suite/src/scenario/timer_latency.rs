@@ -1,6 +1,6 @@
-//! The scenario `timer_latency`. A *stretch* is one load, with the timer of one CPU or those
-//! of all. It is measured in *windows* of a second at most, each a round: a line is printed
-//! after each, while the timers are stopped. All CPUs are on all the time.
+//! The scenario `timer_latency`. A *stretch* is one load, with the timer of one CPU or the timers
+//! of all. It is measured in *windows* of at most a second, each of them a round: after each a line
+//! is printed, while the timers are stopped. All CPUs are on all the time.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -57,7 +57,7 @@ pub(crate) fn measure(
         bench,
     };
     let failure = timers.run()?;
-    // Other scenarios expect that the CPUs are off.
+    // Other scenarios expect the CPUs to be off.
     let _ = timers.bench.run_round(&timers.round());
     let status = failure.map_or(Status::Passed, Status::Failed);
     Ok(timers.bench.finish(key, status))
@@ -66,12 +66,12 @@ pub(crate) fn measure(
 struct Timers<'m> {
     bench: Bench<'m>,
     timer: TimerPlan,
-    /// The schedule of all windows, each with its own number of expiries.
+    /// The schedule of all windows, each with a different number of expiries.
     schedule: Schedule,
 }
 
 impl Timers<'_> {
-    /// Runs all stretches, up to the first that fails.
+    /// Runs all stretches, until one fails.
     fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
@@ -132,15 +132,15 @@ impl Timers<'_> {
         Ok(failure)
     }
 
-    /// Runs one window; returns the sum of the CPUs' accounts, and the number of
-    /// expiries: after a failure, the least of a CPU.
+    /// Runs one window; returns the sum of the CPUs' accounts, and the number of expiries: after a
+    /// failure, the fewest of any CPU.
     fn window(
         &mut self,
         window: Window,
         measured: impl Iterator<Item = CpuIndex> + Clone,
     ) -> (Account, u32, Option<Failure>) {
         for cpu in measured.clone() {
-            // A CPU that does not begin must not have its last account counted again.
+            // If a CPU does not begin, its last account must not be counted again.
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.window = Account::default();
             }
@@ -189,7 +189,7 @@ impl Timers<'_> {
         Some(Failure::Timer { cpu, fault })
     }
 
-    /// Adds the cell of a CPU's timer; the series to the handler has a histogram.
+    /// Adds the cell of a CPU's timer; the series up to the handler has a histogram.
     fn add_cell(&mut self, cpu: CpuIndex, who: Who, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;

@@ -1,5 +1,5 @@
-//! Trials of one CPU in one state, by one wake-up source, each bounded in time: the CPU that
-//! waits for the one that sleeps rings it by SGI after a while.
+//! Trials of one CPU in one state with one wake-up source, each bounded in time: the CPU that waits
+//! for the sleeping one sends it an SGI after a while.
 
 use alloc::vec::Vec;
 
@@ -13,21 +13,21 @@ use run::model::{Cpu, Failure, Skip};
 
 use super::states::Chosen;
 
-/// The first sleep of a trial by the CPU's own timer, in microseconds. It is short, as each
-/// run has such trials: PMF shows if the way down took longer.
+/// The first sleep of a trial with the CPU's own timer, in microseconds. It is short, as every run
+/// has such trials; PMF shows whether the way down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
-/// The first sleep of a trial by another source: longer than a way down takes.
+/// The first sleep of a trial with another source, longer than a way down takes.
 const SLEEP_US: u64 = 10_000;
-/// Time for the way up, in microseconds, until the lead looks.
+/// The time for the way up until the lead checks, in microseconds.
 const QUIET_US: u64 = 200;
-/// Time from the lead's SGI until a CPU that has not returned is lost, in microseconds. That
-/// SGI follows the due wake-up by half a second: a trial that fails takes a second at most.
+/// The time from the lead's SGI until a CPU that has not returned is lost, in microseconds. That
+/// SGI follows the due wake-up by half a second, so a failed trial takes at most a second.
 const PATIENCE_US: u64 = 450_000;
-/// Trials of one CPU from one state by its own timer, until one is good.
+/// Maximum number of trials of one CPU in one state with its own timer, until one is good.
 const TIMER_TRIES: u32 = 3;
-/// Such trials by another source.
+/// The same for another source.
 const TRIES: u32 = 6;
-/// CPUs that are tried from each state, until one is good.
+/// The number of CPUs to try in each state, until one is good.
 const CPUS: usize = 3;
 /// The loss of a CPU that nothing wakes.
 const ASLEEP: Loss = Loss {
@@ -35,8 +35,8 @@ const ASLEEP: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake for another one: of another cluster if possible, as
-/// a CPU that is on keeps up its cluster.
+/// Returns the CPU that stays awake for another: in a different cluster if possible, as a CPU that
+/// is on keeps its cluster up.
 pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
@@ -45,27 +45,27 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
     elsewhere.or_else(|| others().next())
 }
 
-/// The effect of a CPU's own timer in a state.
+/// What a CPU's own timer does in a state.
 pub(crate) enum OwnTimer {
-    /// It wakes the CPU. Also if no trial was good although each CPU came back by itself, as
-    /// the lead then will, and if there was no CPU to try but the lead.
+    /// It wakes the CPU. Also used if no trial was good although each CPU came back by itself, as
+    /// the lead then will, and if there was no CPU to try except the lead.
     Wakes,
-    /// It did not wake this CPU. An SGI did.
+    /// It did not wake this CPU; an SGI did.
     Stops(CpuIndex),
 }
 
-/// The result of the trials of one CPU.
+/// The result of one CPU's trials.
 enum TrialVerdict {
     Woken,
-    /// By the SGI that follows if the source in question fails.
+    /// The CPU was woken by the SGI that follows if the source under test fails.
     WokenInstead,
     /// The firmware refuses the state: no CPU enters it.
     Refused,
     /// Nothing woke the CPU, which is lost.
     Asleep,
-    /// The CPU was lost on its way back: no other one enters the state.
+    /// The CPU was lost on its way back: no other CPU is to enter the state.
     Lost,
-    /// None was good, for another reason.
+    /// No trial was good, for another reason.
     Unclear,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
-    /// The failure of the last one of a CPU of which none was good.
+    /// The failure of the last trial of a CPU for which none was good.
     pub(crate) wrong: Option<Failure>,
 }
 
@@ -87,7 +87,7 @@ impl<'t> Trials<'t> {
         }
     }
 
-    /// Tries if CPUs' own timers wake them from this state.
+    /// Tries whether CPUs' own timers wake them from this state.
     pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
@@ -108,8 +108,8 @@ impl<'t> Trials<'t> {
         Ok(OwnTimer::Wakes)
     }
 
-    /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
-    /// None if the firmware refuses the state to one that was tried.
+    /// Tries CPUs that the lead wakes until one is woken from this state, and returns that CPU;
+    /// None if the firmware refused the state to one of them.
     pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
@@ -130,8 +130,8 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries the lead with one CPU after another as its helper, while helpers are lost.
-    /// Returns the helper, if the lead was woken; an error comes with the helper, too.
+    /// Tries the lead with one CPU after another as its helper, as long as helpers are lost.
+    /// Returns the helper and, if the lead was not woken, an error.
     pub(crate) fn try_lead(
         &mut self,
         state: Chosen,
@@ -159,9 +159,9 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU before `end`, or of all, that is neither the lead nor lost. The
-    /// last is tried first: in the board's order the figures of the first CPUs are those that
-    /// are looked at.
+    /// Returns the last CPU before `end`, or the last of all, that is neither the lead nor lost.
+    /// The last CPU is tried first, as readers look mostly at the figures of the first CPUs in the
+    /// board's order.
     fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
         let lead = self.machine.facts().lead;
         let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
@@ -185,7 +185,7 @@ impl<'t> Trials<'t> {
         Skip::NotTried { mpidr, power_state }
     }
 
-    /// Tries if `waker` wakes the CPU from this state, with longer and longer sleeps.
+    /// Tries whether `waker` wakes the CPU from this state, with longer and longer sleeps.
     fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
@@ -213,7 +213,7 @@ impl<'t> Trials<'t> {
                 End::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
-                // Once, the timer's wake-up may only have been late.
+                // If it happens once, the timer's wake-up may only have been late.
                 End::NotRung if is_own_timer => was_not_rung = true,
                 End::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 End::Lost(loss) if loss.step == Step::Finish => {
@@ -251,7 +251,7 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if the CPU slept when its wake-up was due, as far as is known, however long
+/// Returns true if, as far as is known, the CPU was asleep when its wake-up was due, however long
 /// its way up took.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);

@@ -1,5 +1,5 @@
-//! The interrupts that wake the CPUs: their own timers, or in states that stop those the
-//! timer frame, or an awake helper. None is used for a power-down before a good trial.
+//! The interrupts that wake the CPUs: their own timers or, in states that stop them, the timer
+//! frame or an awake helper. None of them is used for a power-down before a good trial.
 
 use alloc::vec::Vec;
 
@@ -11,30 +11,29 @@ use run::plan::Plan;
 use super::states::{Chosen, States};
 use super::trials::{OwnTimer, Trials, helper_of};
 
-/// The wake-up sources, and what trials have shown of them.
+/// The wake-up sources, and what trials have shown about them.
 #[derive(Clone, Debug)]
 pub struct Wakers {
-    /// True with a GIC: without one no interrupt wakes a CPU.
+    /// True with a GIC; without one, no interrupt wakes a CPU.
     has_gic: bool,
-    /// The timer frame, if it woke the lead from each state, or the reason why it is
-    /// not used.
+    /// The timer frame, if it woke the lead from each state, or the reason why it is not used.
     pub(crate) frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, the shallowest first.
     pub(crate) proven: Vec<u32>,
     /// The states that the firmware refuses: no CPU enters them.
     refused: Vec<u32>,
-    /// The states that stop the CPUs' own timers although the board does not say so, each
-    /// with the CPU that its timer did not wake.
+    /// States that stop the CPUs' own timers although the board does not say so, each with the CPU
+    /// that its timer did not wake.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
-    /// The states that no CPU enters after a trial failed: that of the trial, and deeper ones.
+    /// States that no CPU enters after a failed trial: the state of the trial, and deeper ones.
     barred: Vec<u32>,
-    /// The CPU that an SGI woke last.
+    /// The CPU that was last woken by an SGI.
     pub(crate) woken: Option<CpuIndex>,
     /// The CPU whose SGI woke the lead.
     pub(crate) woke_lead: Option<CpuIndex>,
     /// The reason why other states are not used.
     failed: Option<Skip>,
-    /// The failure of the last trial of a CPU of which none was good.
+    /// The failure of the last trial of a CPU for which none was good.
     wrong: Option<Failure>,
 }
 
@@ -55,10 +54,10 @@ impl Wakers {
         }
     }
 
-    /// Tries the states of `plan`, the shallowest first, with a CPU that is not the lead, while
-    /// the lead is awake and waits for a bounded time. After a trial that cost a CPU, no CPU
-    /// enters that state, or a deeper one. Where own timers stop, the lead is tried last, with
-    /// another CPU awake. Notes in `states` where timers stop.
+    /// Tries the states of `plan`, the shallowest first, with a CPU that is not the lead, while the
+    /// lead is awake and waits for a bounded time. After a trial that cost a CPU, no CPU enters
+    /// that state or a deeper one. If own timers stop, the lead is tried last, with another CPU
+    /// awake. Records in `states` where timers stop.
     pub(crate) fn try_out(
         &mut self,
         machine: &mut dyn Machine,
@@ -106,7 +105,7 @@ impl Wakers {
         self.wrong = trials.wrong;
     }
 
-    /// Tries a CPU that is not the lead: by its own timer, and where that stops by SGI.
+    /// Tries a CPU that is not the lead, with its own timer and, if that stops, with an SGI.
     fn try_state(
         &mut self,
         trials: &mut Trials<'_>,
@@ -132,7 +131,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Tries the lead: by the timer frame, until a trial of that fails.
+    /// Tries the lead with the timer frame, until such a trial fails.
     fn try_lead(&mut self, trials: &mut Trials<'_>, state: Chosen) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trials.try_lead(state, Waker::FrameTrial) {
@@ -151,7 +150,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Returns the failure of the trials, if `skip` is that none was good.
+    /// Returns the failure of the trials, if `skip` says that none was good.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
@@ -164,8 +163,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the reason why no CPU is suspended to this state, if any: there is no
-    /// state, or nothing wakes a CPU from it.
+    /// Returns the reason why no CPU is suspended to this state, if any: there is no state, or
+    /// nothing wakes a CPU from it.
     pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
         match state {
             _ if !self.has_gic => Some(Skip::NoGic),
@@ -196,8 +195,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the helpers of a parallel scenario, one for each time that it is measured, so
-    /// that each CPU has a row. The inner None stands for no helper.
+    /// Returns the helpers of a parallel scenario, one for each time that it is measured, so that
+    /// each CPU has a row. An inner None means no helper.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,

@@ -28,7 +28,7 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
     let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
     let no_suspend = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
     for (fake, only, states, skip) in [
-        // A lead alone measures nothing of CPU_OFF but its own suspend.
+        // A lead alone can only measure its own suspend in the CPU_OFF scenario.
         (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),
         (refused, "cpu_off_serial", &STATES, no_suspend),
         (no_pmu, "sysreg_trap", &[], Skip::NoPmu),
@@ -48,11 +48,11 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
 
 #[test]
 fn no_state_of_the_other_format_is_sent() {
-    // Of the suite and of those asked for by name, all scenarios that suspend.
+    // All scenarios that suspend, of the suite and of those requested by name.
     let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
                       iterations=2 warmup=0";
     let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
-    // States that stop timers have a trial before the scenarios.
+    // States that stop timers are tried before the scenarios.
     let original = stopping(0);
     let extended = original.map(|state| IdleState {
         power_state: 1 << 30 | state.power_state & 0xffff,

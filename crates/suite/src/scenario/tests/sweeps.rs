@@ -19,7 +19,7 @@ fn flush_by_dirty_bytes() {
     assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
-        // A CPU alone in its cluster flushes the cluster's caches; any other its core's.
+        // A CPU alone in its cluster flushes the cluster's caches; any other flushes its core's.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::Deepest, Variant::Off] {
             let flushes = [4, 1].map(|cpu| flush(cpu, variant));
@@ -67,7 +67,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         fake.refuses = Some(mode);
         run(fake, args)
     };
-    // A firmware that stays in the mode.
+    // Firmware that stays in the mode.
     let stuck = Failure::ModeStuck(Error::Denied.into());
     let ran = refusing(SuspendMode::PlatformCoordinated);
     assert_eq!(ran.failure(), Some(stuck));

@@ -1,4 +1,4 @@
-//! States in which the CPUs' own timers stop, with a timer frame and without.
+//! States in which the CPUs' own timers stop, with and without a timer frame.
 
 use hardware::board::{CpuIndex, Mpidr, NoFrame};
 use run::measure::order::OrderBook;
@@ -29,7 +29,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     };
     let ran = run_stopping(early(3..4), "iterations=2");
     assert_eq!(ran.wakers.woken, Some(2.into()));
-    // If no CPU passes a trial, the scenario fails, as it does where no state stops timers.
+    // If no CPU passes a trial, the scenario fails, as it does if no state stops timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
     let found = ran.failure();
@@ -91,7 +91,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     assert_eq!(ran.wakers.frame, Err(NoFrame::DidNotWake));
     let wakes = wakes(&ran);
     assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
-    // The trial itself failed: it is not known whether the frame works.
+    // The trial itself failed, so it is unknown whether the frame works.
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
             outcome.after = shifted(outcome.due, -1);
@@ -152,7 +152,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
     assert!(ran.asks(|it| it.waker == Waker::NoHelper));
 }
 
-/// Returns what happens to `cpu` in its trials from `state`.
+/// Returns an edit that applies `end` to a CPU's trials from `state`.
 fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
         if cpu.place() == of && suspends(outcome.action, state) {
@@ -161,7 +161,7 @@ fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(CpuIndex, &mut Outco
     }
 }
 
-/// Returns what happens in the first `count` trials.
+/// Returns an edit that applies to the first `count` trials.
 fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |_, outcome| {
         if count > 0 {
@@ -171,7 +171,7 @@ fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuInde
     }
 }
 
-/// Returns the CPU and the state of each trial by a CPU's own timer.
+/// Returns the CPU and the state of each trial of a CPU's own timer.
 fn trials(ran: &Ran) -> Vec<(Who, u32)> {
     let trials = ran.fake.trials.iter();
     let trial = |round: &Round| match round.action {
@@ -194,7 +194,7 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     let is_call = |it: &Round| it.action == Action::Version;
     assert!(!earlier.is_empty() && earlier.iter().all(is_call));
     assert!(!later.iter().any(is_call));
-    // Only what is measured is tried, and only if another CPU is awake meanwhile.
+    // Only measured states are tried, and only if another CPU is awake in the meantime.
     let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
     let core = [(only(3), CORE)];
     assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
@@ -202,7 +202,7 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     assert_eq!(tried(1, "iterations=2"), []);
 }
 
-/// A good trial takes 5 ms at most, with CPU_ON and CPU_OFF; one that fails, a second.
+/// A good trial takes at most 5 ms, including CPU_ON and CPU_OFF; a failed one takes a second.
 #[test]
 fn trials_are_short() {
     let ran = run(Fake::new(4), "iterations=2");
@@ -218,7 +218,7 @@ fn trials_are_short() {
         };
         let rings = book.lead_rings_after().expect("the lead rings");
         assert!(rings < book.last_return());
-        // The lead looks for the CPU after its SGI.
+        // The lead checks the CPU after its SGI.
         let most = book.deadline(0, rings, facts.ticks(10_000_000));
         assert!(round.lead_in + most <= facts.ticks(1_000_000));
         let order = book.order_for(3.into());
@@ -240,7 +240,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
-    // A CPU that comes back too soon by itself, as the lead will: it is measured.
+    // A CPU that comes back too soon by itself, as the lead will, is measured.
     let early = Fake::new(4).with_trials(|_, outcome| {
         outcome.after = shifted(outcome.due, -1);
     });
@@ -263,7 +263,7 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     assert!(ran.asks(by_timers));
 }
 
-/// An exception on its way back.
+/// The CPU takes an exception on its way back.
 #[test]
 fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     let loss = Loss {
@@ -281,7 +281,7 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
 }
 
-/// By its code, the firmware gave the power-down up.
+/// The return code shows that the firmware abandoned the power-down.
 #[test]
 fn a_power_down_that_is_given_up_is_no_good_trial() {
     let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = End::Returned);
@@ -290,7 +290,7 @@ fn a_power_down_that_is_given_up_is_no_good_trial() {
     assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
 }
 
-/// There is no CPU to wake another one, but deeper states need none.
+/// There is no CPU to wake another, but deeper states need none.
 #[test]
 fn a_state_without_a_trial_bars_no_deeper_one() {
     let states = [
@@ -334,7 +334,7 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
             mpidr: Mpidr::new(3),
             power_state: state,
         };
-        // PSCI_VERSION came first, and the others have their rows.
+        // PSCI_VERSION came first, and the other CPUs have their rows.
         let version = ran.of(ScenarioId::PsciVersionParallel);
         assert_eq!(version.status, Status::Passed);
         assert_eq!(
