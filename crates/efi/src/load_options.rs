@@ -3,19 +3,19 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The bytes of load options, understood.
+/// The content of load options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadOptions {
-    /// None, or nothing but blanks.
+    /// None, or only whitespace.
     None,
-    /// Boot arguments. A character that is not printable ASCII is still among them.
+    /// Boot arguments, which may still contain characters that are not printable ASCII.
     Arguments(String),
-    /// Something that is no text, as boot managers store for themselves.
+    /// Something other than text, as boot managers store for themselves.
     Binary,
 }
 
-/// Reads load options: text in UCS-2, with a NUL at its end or without. A first word that
-/// ends with `.efi` is the program's name, as some shells put it there.
+/// Reads load options: UCS-2 text, with or without a NUL at its end. If the first word ends with
+/// `.efi`, it is the program's name, which some shells put there.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
     let (units, rest) = bytes.as_chunks::<2>();
     let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
@@ -27,7 +27,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {
         Some(text) if text.trim().is_empty() && is_whole => LoadOptions::None,
-        // A GUID, as boot managers put it there, may be text in some script.
+        // A GUID, which boot managers put there, may look like text in some script.
         Some(text) if text.trim_start().starts_with(|c: char| c.is_ascii()) && is_whole => {
             arguments(&text)
         }
@@ -35,7 +35,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     }
 }
 
-/// Returns the words of `text` as arguments, without a program's name.
+/// Returns the words of `text` as arguments, without the program's name.
 fn arguments(text: &str) -> LoadOptions {
     let mut words = text.split_whitespace().peekable();
     words.next_if(|word| is_program(word));

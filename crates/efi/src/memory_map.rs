@@ -6,7 +6,7 @@ use device_tree::merge;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
-/// Types of memory that a program may read tables in: loaders', services', ACPI's.
+/// Types of memory in which a program may read tables: those of loaders, services and ACPI.
 const READABLE: [MemoryType; 8] = [
     MemoryType::LOADER_CODE,
     MemoryType::LOADER_DATA,
@@ -18,8 +18,8 @@ const READABLE: [MemoryType; 8] = [
     MemoryType::ACPI_NON_VOLATILE,
 ];
 
-/// Returns the memory that EFI calls free, that can be cached and is for all purposes: adjacent
-/// parts are merged, and the [`MEMORY_MAX`] largest are returned in the order of addresses.
+/// Returns the memory that EFI reports as free, cacheable and not reserved for a purpose. Adjacent
+/// parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending order of addresses.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     let (cached, special) = (
         MemoryAttribute::WRITE_BACK,
@@ -35,12 +35,12 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions
 }
 
-/// Returns the memory that tables can be read in, in the order of addresses.
+/// Returns the memory in which tables can be read, in ascending order of addresses.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
 }
 
-/// Returns the regions of `descriptors`, merged; those beyond 64 bits are left out.
+/// Returns the regions of `descriptors`, merged; those beyond 64 bits are omitted.
 fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
     let regions = descriptors.map(|it| Region {
         base: it.phys_start,

@@ -22,15 +22,15 @@ use crate::machine::efi_services::{
 };
 use crate::machine::{payload, registers};
 
-/// The payload's image, with a device tree of the user's or none.
+/// The payload's image, with or without a device tree of the user's.
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
-/// Boot arguments where the load options give none.
+/// The boot arguments if the load options give none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
 /// The bytes of a device tree, and its name in messages.
 type NamedTree = (Vec<u8>, String);
 
-/// The payload in memory, whole but for the last memory map.
+/// The payload in memory, complete except for the last memory map.
 struct Loaded {
     memory: &'static mut [u8],
     block: ParameterBlock,
@@ -63,7 +63,7 @@ enum StartError {
     NoMemory { size: usize, status: Status },
 }
 
-/// The reason why a device tree is not one for this machine.
+/// The reason why a device tree does not fit this machine.
 #[derive(Debug, Error)]
 enum UnfitTree {
     #[error(transparent)]
@@ -74,7 +74,7 @@ enum UnfitTree {
     NoGicV3,
     #[error("the console is at address 0: no UART is there")]
     NoUart,
-    /// The boot arguments in it are wrong: the message of a plan's error.
+    /// The boot arguments in it are wrong; contains the plan's error message.
     #[error("{0}")]
     BootArguments(String),
     #[error("it has {size} bytes, more than {TREE_MAX}")]
@@ -83,7 +83,7 @@ enum UnfitTree {
     Image(FormatError),
 }
 
-/// The application. Returns if the payload cannot be started.
+/// Runs the application. Returns if the payload cannot be started.
 pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = services.set_heap() {
@@ -104,7 +104,7 @@ pub fn main(mut services: EfiServices) -> MainResult {
     }
 }
 
-/// Makes everything that the payload needs, or returns the reason why it could not run.
+/// Builds everything that the payload needs, or returns the reason why it could not run.
 fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let level = registers::exception_level();
     if !(1..=2).contains(&level) {
@@ -121,7 +121,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     };
     let bootargs = match (arguments.as_deref(), ARGUMENTS) {
         (Some(given), _) => Some(given),
-        // The user's own tree.
+        // The tree is the user's.
         (None, "") if block.tree_size > 0 => None,
         (None, built_in) => Some(built_in),
     };
@@ -136,7 +136,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     Ok(loaded)
 }
 
-/// Returns the boot arguments that the application was begun with.
+/// Returns the boot arguments with which the application was started.
 fn arguments(services: &EfiServices) -> Option<String> {
     if let Some(words) = services.shell_arguments() {
         let words: Vec<String> = words
@@ -155,7 +155,7 @@ fn arguments(services: &EfiServices) -> Option<String> {
     }
 }
 
-/// Finds the device tree: the user's, else EFI's, else one that is made of ACPI tables.
+/// Finds the device tree: the user's, or else EFI's, or else one built from the ACPI tables.
 fn find_tree(
     services: &EfiServices,
     block: &ParameterBlock,
@@ -198,8 +198,8 @@ fn find_tree(
     }
 }
 
-/// Reads all that the payload reads of its tree before it measures, and returns the number of
-/// CPUs.
+/// Reads everything that the payload reads of its tree before it measures, and returns the number
+/// of CPUs.
 fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
     let (_, cpus) = board.cpus(registers::mpidr_counts_threads())?;
@@ -220,7 +220,7 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Ok(cpus.len())
 }
 
-/// Copies the image to memory, with room for a tree, and for what the payload needs at once.
+/// Copies the image to memory, with room for a tree and for what the payload needs first.
 fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
@@ -242,7 +242,7 @@ fn place(
 }
 
 impl Loaded {
-    /// Writes `tree` behind the image, and its place to the parameter block.
+    /// Writes `tree` after the image, and its place to the parameter block.
     fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
         let (offset, size) = (self.block.tree_offset as usize, tree.len());
         if size > TREE_MAX {
@@ -263,7 +263,7 @@ impl Loaded {
     }
 }
 
-/// Leaves EFI for the payload. Returns only where EFI cannot be left.
+/// Exits EFI and starts the payload. Returns only if the boot services cannot be ended.
 fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
     let left = match services.leave() {
@@ -274,7 +274,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
             return status;
         }
     };
-    // Nothing new can fail: the tree that is in memory is kept where there is no better one.
+    // This cannot cause a new failure: the tree in memory is kept if there is no better one.
     let memory = free(&left.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);

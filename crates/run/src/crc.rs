@@ -1,8 +1,8 @@
-//! CRC-32/ISO-HDLC, the CRC of Ethernet, zlib and PNG, so that a record can be
-//! checked with whatever is at hand (`python3 -c 'import zlib'`).
+//! CRC-32/ISO-HDLC, the CRC of Ethernet, zlib and PNG, so that a record can be checked with common
+//! tools (`python3 -c 'import zlib'`).
 
-/// The reversed polynomial's effect on each half byte: a table of 64 bytes
-/// rather than the usual 1 KiB, as the image has to stay small.
+/// The reversed polynomial's effect on each half byte: a table of 64 bytes rather than the usual 1
+/// KiB, as the image has to stay small.
 #[cfg(any(test, target_os = "none", target_os = "uefi"))]
 const NIBBLES: [u32; 16] = {
     let mut table = [0; 16];
@@ -20,7 +20,7 @@ const NIBBLES: [u32; 16] = {
     table
 };
 
-/// A checksum in the making.
+/// A checksum being computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crc32(u32);
 
@@ -31,25 +31,25 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// The checksum of `bytes`.
+    /// Returns the checksum of `bytes`.
     pub fn of(bytes: &[u8]) -> u32 {
         let mut crc = Self::default();
         crc.update(bytes);
         crc.value()
     }
 
-    /// Takes more bytes in.
+    /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0 = updated(self.0, bytes);
     }
 
-    /// The checksum of all bytes so far.
+    /// Returns the checksum of all bytes so far.
     pub fn value(self) -> u32 {
         !self.0
     }
 }
 
-/// Reports check logs of hundreds of megabytes, with the host's instructions.
+/// Reports check logs of hundreds of megabytes, so the host's instructions are used.
 #[cfg(not(any(target_os = "none", target_os = "uefi")))]
 fn updated(crc: u32, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(!crc);

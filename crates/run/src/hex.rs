@@ -1,5 +1,5 @@
-//! Numbers as strings in hexadecimal, for serde's `with`: programs that read
-//! JSON keep only 53 bits of a number.
+//! Numbers as hexadecimal strings, for serde's `with`, as programs that read JSON keep only 53 bits
+//! of a number.
 
 use alloc::string::String;
 
@@ -10,13 +10,13 @@ pub fn serialize<T: Copy + Into<u64>, S: Serializer>(number: &T, to: S) -> Resul
     to.collect_str(&format_args!("{:#x}", (*number).into()))
 }
 
-/// Reads such a string; its number has to fit `T`.
+/// Reads such a string; the number must fit `T`.
 pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     parse(&String::deserialize(from)?)
 }
 
-/// Returns the number of exactly eight digits, as records have identity and checksum; None for
-/// any other text. Capitals were not sent: a bit of the text has flipped.
+/// Parses a number of exactly eight digits, the form of identities and checksums in records; None
+/// for any other text. Capitals are never sent, so they mean that a bit of the text has flipped.
 pub(crate) fn parse_word(text: &str) -> Option<u32> {
     if text.len() != 8 {
         return None;
@@ -38,7 +38,7 @@ fn parse<T: TryFrom<u64>, E: de::Error>(text: &str) -> Result<T, E> {
     number.ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"0x and digits"))
 }
 
-/// Numbers that may be missing.
+/// Optional numbers.
 pub mod option {
     use super::{Deserialize, Deserializer, Serializer, String};
 

@@ -1,25 +1,25 @@
-//! The book-keeping of a heap that grows upwards and has no list of free blocks.
+//! The bookkeeping of a heap that grows upwards and has no list of free blocks.
 //!
-//! A block that is freed gives its bytes back if no block is behind it. The other bytes
-//! come back when no block behind the mark is in use.
+//! A freed block returns its bytes if no block follows it. Other bytes are returned when no block
+//! after the mark is in use.
 
-/// Alignment of all blocks in bytes, unless more is asked for.
+/// The alignment of all blocks in bytes, unless more is requested.
 pub const ALIGN: usize = 16;
 
-/// A region of memory, and the blocks in it, by their addresses.
+/// A region of memory and the blocks in it, by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bump {
     end: usize,
-    /// The first address that no block has.
+    /// The first address that belongs to no block.
     next: usize,
     /// The mark.
     floor: usize,
-    /// Blocks in use behind the mark.
+    /// The number of blocks in use after the mark.
     live: usize,
 }
 
 impl Bump {
-    /// Returns an empty heap from `base` to before `end`.
+    /// Returns an empty heap from `base` up to, but not including, `end`.
     pub const fn new(base: usize, end: usize) -> Self {
         Self {
             end,
@@ -29,12 +29,12 @@ impl Bump {
         }
     }
 
-    /// Returns the bytes that are free.
+    /// Returns the number of free bytes.
     pub const fn free_bytes(&self) -> usize {
         self.end - self.next
     }
 
-    /// Takes a block, aligned to the power of two `align`; None if it does not fit.
+    /// Allocates a block, aligned to the power of two `align`; None if it does not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -42,13 +42,13 @@ impl Bump {
         Some(at)
     }
 
-    /// Changes the size of a block in its place; returns false if that is impossible.
+    /// Resizes a block in place; returns false if that is impossible.
     pub fn resize(&mut self, at: usize, old: usize, new: usize) -> bool {
         let is_last = Some(self.next) == end_of(at, old);
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()
     }
 
-    /// Frees a block; one before the mark, or of another region, keeps its bytes.
+    /// Frees a block. A block before the mark, or in another region, keeps its bytes.
     pub fn free(&mut self, at: usize, size: usize) {
         if at < self.floor || at >= self.end {
             return;
@@ -61,12 +61,12 @@ impl Bump {
         }
     }
 
-    /// Sets the mark: blocks before it keep their bytes for good.
+    /// Sets the mark: blocks before it keep their bytes permanently.
     pub fn mark(&mut self) {
         (self.floor, self.live) = (self.next, 0);
     }
 
-    /// Returns the number of blocks behind the mark that are in use.
+    /// Returns the number of blocks in use after the mark.
     pub const fn live(&self) -> usize {
         self.live
     }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(bump.free_bytes(), 0);
     }
 
-    /// Takes blocks of 16 bytes that must be at these places.
+    /// Allocates blocks of 16 bytes, which must be at these places.
     fn take<const N: usize>(bump: &mut Bump, places: [usize; N]) {
         assert_eq!(places.map(|_| bump.take(16, 1)), places.map(Some));
     }
@@ -134,7 +134,7 @@ mod tests {
         free(&mut bump, [0x40, 0x30]);
         assert_eq!(bump.live(), 0);
         take(&mut bump, [0x20]);
-        // Only the last block is resized in its place.
+        // Only the last block can be resized in place.
         assert!(bump.resize(0x20, 16, 0x40) && !bump.resize(0x20, 0x40, 0xe1));
         take(&mut bump, [0x60]);
         assert!(!bump.resize(0x20, 0x40, 0x41) && bump.resize(0x20, 0x40, 0x20));

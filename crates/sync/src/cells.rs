@@ -1,5 +1,4 @@
-//! The atomics and cells of the hand-over. With `--cfg loom`, `cells_loom.rs` takes their
-//! place.
+//! The atomics and cells of the hand-over. With `--cfg loom`, `cells_loom.rs` replaces them.
 
 use core::cell::UnsafeCell;
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

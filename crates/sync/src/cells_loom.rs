@@ -1,5 +1,5 @@
-//! loom's atomics and cells, in the place of `cells.rs`, with mutations: the ordering of one
-//! place in the source can be weakened, so that a test can show that the checker notices.
+//! loom's atomics and cells, which replace `cells.rs`, with mutations: the ordering at one place in
+//! the source can be weakened, so that a test can show that the checker notices.
 
 pub use loom::sync::atomic::Ordering;
 
@@ -12,12 +12,12 @@ use loom::cell::UnsafeCell;
 /// The line and column of an access.
 pub type AccessPlace = (u32, u32);
 
-/// The places whose ordering is not relaxed, as far as they were executed.
+/// The places with an ordering other than relaxed that were executed.
 static ORDERED: Mutex<BTreeSet<AccessPlace>> = Mutex::new(BTreeSet::new());
 /// The place whose ordering is weakened to relaxed.
 static WEAKENED: Mutex<Option<AccessPlace>> = Mutex::new(None);
 
-/// Returns the places in `handover.rs` that were executed with an ordering that is not relaxed.
+/// Returns the places in `handover.rs` that were executed with an ordering other than relaxed.
 pub fn ordered_places() -> BTreeSet<AccessPlace> {
     ORDERED.lock().expect("no test panics in it").clone()
 }
@@ -71,7 +71,7 @@ macro_rules! atomic {
             /// Changes the value if it is `current`.
             ///
             /// # Errors
-            /// Returns the value if it is another one.
+            /// Returns the actual value if it differs.
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -90,7 +90,7 @@ macro_rules! atomic {
 atomic!(AtomicU32, AtomicU32, u32);
 atomic!(AtomicU64, AtomicU64, u64);
 
-/// A value that changes hands: loom reports accesses of two CPUs that are not ordered.
+/// A value that changes hands; loom reports accesses by two CPUs that are not ordered.
 #[derive(Debug)]
 pub struct SharedCell<T>(UnsafeCell<T>);
 

@@ -1,30 +1,30 @@
 //! The hand-over between the lead and one other CPU.
 //!
-//! The lead writes an order and then counts `issued` up; the CPU executes it, writes its
-//! outcome and then sets `done` to that number. Between the two, order, outcome and tally
-//! belong to the CPU; otherwise to the lead. A CPU that is lost keeps them for ever.
+//! The lead writes an order and then increments `issued`; the CPU executes it, writes its outcome
+//! and then sets `done` to that number. In between, the order, outcome and tally belong to the CPU;
+//! otherwise they belong to the lead. A lost CPU keeps them forever.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
-/// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
+/// The bit of `cpu_off_return` that is set once CPU_OFF has returned.
 const RETURNED: u64 = 1 << 32;
 
 const EXCEPTION: u32 = 1;
 const WRONG_CONTEXT: u32 = 2;
 
-/// The reason why a CPU stopped before the end of its order.
+/// The reason why a CPU stopped before completing its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It took an exception.
     Exception,
-    /// It was entered with a context ID that is not its own.
+    /// It was entered with a context ID other than its own.
     WrongContext,
 }
 
-/// The state that the lead and one other CPU share. A number is that of an order.
+/// The state that the lead and one other CPU share. Its numbers identify orders.
 ///
-/// `Order` and `Outcome` are the messages. `Tally` is memory that changes hands with them,
-/// for results that are too large for an outcome.
+/// `Order` and `Outcome` are the messages. `Tally` is memory that changes hands with them, for
+/// results that are too large for an outcome.
 #[derive(Debug)]
 pub struct Handover<Order, Outcome, Tally: 'static> {
     issued: AtomicU32,
@@ -45,7 +45,7 @@ pub struct Handover<Order, Outcome, Tally: 'static> {
 // are stored with Release and loaded with Acquire; all else is atomic.
 unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Outcome, Tally> {}
 
-/// What the lead calls.
+/// Methods for the lead.
 impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally> {
     /// Returns a hand-over without an order.
     pub fn new(tally: Option<&'static mut Tally>) -> Self {
@@ -68,7 +68,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
     /// Gives the CPU an order.
     ///
     /// # Panics
-    /// If the last one is not done.
+    /// Panics if the last order is not done.
     pub fn give_order(&self, order: Order) {
         let number = self.issued.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Acquire);
@@ -88,7 +88,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Publishes the instant, not 0, at which the CPUs of the round call.
+    /// Publishes the instant, not 0, at which the CPUs of the round make their calls.
     pub fn publish_start(&self, instant: u64) {
         self.start.store(instant, Ordering::Release);
     }
@@ -102,27 +102,27 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         Some(unsafe { self.outcome.read() })
     }
 
-    /// Returns what CPU_OFF returned, if it did return since the last order.
+    /// Returns the code that CPU_OFF returned, if it has returned since the last order.
     pub fn cpu_off_failure(&self) -> Option<i32> {
         let code = self.cpu_off_return.load(Ordering::Acquire);
         (code & RETURNED != 0).then_some(code as u32 as i32)
     }
 
-    /// Lets the CPU go on that waits after its order for the lead's return.
+    /// Releases the CPU, which waits after its order for the lead's return.
     pub fn release(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.released.store(number, Ordering::Release);
     }
 
-    /// Gives the CPU up. It powers off should it still arrive.
+    /// Gives up the CPU. It powers off if it still arrives.
     pub fn dismiss(&self) {
         self.dismissed.store(1, Ordering::Release);
     }
 }
 
-/// What the CPU calls.
+/// Methods for the CPU.
 impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
-    /// Returns the order that is to be done, if there is one.
+    /// Returns the order that is not done yet, if there is one.
     pub fn order(&self) -> Option<Order> {
         let number = self.issued.load(Ordering::Acquire);
         if number == self.done.load(Ordering::Relaxed) {
@@ -138,15 +138,15 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         self.ready.store(number, Ordering::Release);
     }
 
-    /// Returns the instant at which the CPUs of the round call, once it is published.
+    /// Returns the instant at which the CPUs of the round make their calls, once it is published.
     pub fn start(&self) -> Option<u64> {
         Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
     }
 
-    /// Ends the order with its outcome.
+    /// Completes the order with its outcome.
     ///
     /// # Panics
-    /// If there is no order that is not done.
+    /// Panics if no order is pending.
     pub fn finish(&self, outcome: Outcome) {
         let number = self.issued.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Relaxed);
@@ -156,18 +156,18 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         self.done.store(number, Ordering::Release);
     }
 
-    /// Returns true once the lead has let the CPU go on.
+    /// Returns true once the lead has released the CPU.
     pub fn is_released(&self) -> bool {
         self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Reports that CPU_OFF has returned, and what.
+    /// Reports that CPU_OFF has returned, and its code.
     pub fn report_cpu_off_failure(&self, code: i32) {
         let code = RETURNED | u64::from(code as u32);
         self.cpu_off_return.store(code, Ordering::Release);
     }
 
-    /// Reports that the CPU stops.
+    /// Reports that the CPU has stopped.
     pub fn report_stop(&self, stop: Stop) {
         let code = match stop {
             Stop::Exception => EXCEPTION,
@@ -187,19 +187,19 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
     }
 }
 
-/// What any CPU calls.
+/// Methods for any CPU.
 impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
-    /// Returns true if the last order is done, or there was none.
+    /// Returns true if the last order is done, or if there was none.
     pub fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the CPU has an order that is not done, and is not given up.
+    /// Returns true if the CPU has an order that is not done, and has not been given up.
     pub fn is_busy(&self) -> bool {
         !self.is_done() && !self.is_dismissed()
     }
 
-    /// Returns true if the lead has given the CPU up.
+    /// Returns true if the lead has given up the CPU.
     pub fn is_dismissed(&self) -> bool {
         self.dismissed.load(Ordering::Acquire) != 0
     }
@@ -213,11 +213,11 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         }
     }
 
-    /// Records the instant just before a wake-up SGI to this CPU. The first one of a
-    /// round counts.
+    /// Records the instant just before a wake-up SGI to this CPU. Only the first one in a round
+    /// counts.
     pub fn record_sgi_sent(&self, instant: u64) {
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        // A second SGI does not change the instant of the first one.
+        // A second SGI does not change the instant of the first.
         let at = &self.sgi_sent_at;
         let _ = at.compare_exchange(0, instant, success, failure);
     }

@@ -1,8 +1,8 @@
-//! The heap, in one region after another: bytes of the image while the device tree is
-//! read, then working memory.
+//! The heap, in two successive regions: bytes of the image while the device tree is read, then
+//! working memory.
 //!
-//! One CPU alone uses the heap, and never during a round. Any other use, and running out
-//! of memory, is a panic that names it.
+//! Only one CPU uses the heap, and never during a round. Any other use, and running out of memory,
+//! is a panic that says so.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -33,7 +33,7 @@ pub struct Heap {
 unsafe impl Sync for Heap {}
 
 impl Heap {
-    /// Returns a heap in its first region, a few KiB of its own.
+    /// Returns a heap in its first region, a few KiB in the heap itself.
     pub const fn new(is_allowed: fn() -> bool) -> Self {
         Self {
             first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
@@ -66,8 +66,8 @@ impl Heap {
         result
     }
 
-    /// Makes `memory` the region that all later blocks are in. Blocks of the first one
-    /// stay as they are, and its bytes are not used again.
+    /// Makes `memory` the region for all later blocks. Blocks in the first region stay as they are,
+    /// and its remaining bytes are not used again.
     pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
         let size = memory.len();
         let base = memory.as_mut_ptr().expose_provenance();
@@ -84,15 +84,15 @@ impl Heap {
         self.state.store(FREE, Ordering::Relaxed);
     }
 
-    /// Sets a mark: [`Self::release`] finds all later blocks freed.
+    /// Sets a mark; [`Self::release`] checks that all later blocks have been freed.
     pub fn mark(&self) {
         self.with_region(Bump::mark);
     }
 
-    /// Checks that all blocks behind the mark were freed.
+    /// Checks that all blocks after the mark have been freed.
     ///
     /// # Panics
-    /// If one is still in use.
+    /// Panics if one is still in use.
     pub fn release(&self) {
         let live = self.with_region(|region| region.live());
         assert!(live == 0, "heap: {live} blocks of a scenario outlive it");

@@ -21,40 +21,40 @@ use uefi_raw::{Guid, Handle, Status, guid};
 
 use super::heap::{self, HEAP_SIZE};
 
-/// The configuration table that is a flattened device tree.
+/// The configuration table that contains a flattened device tree.
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
-/// The configuration table that is ACPI's RSDP, from ACPI 2.0 on.
+/// The configuration table that contains ACPI's RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
-/// Descriptors for which a buffer has room beyond those that there are.
+/// The number of descriptors for which a buffer has room in addition to the existing ones.
 const SPARE_DESCRIPTORS: usize = 64;
-/// The most characters of an argument from the shell.
+/// The maximum number of characters of a shell argument.
 const ARGUMENT_MAX: usize = 4096;
-/// Microseconds for which a message stays, where no shell keeps it on the screen.
+/// Microseconds for which a message stays on the screen if no shell keeps it there.
 const MESSAGE_US: usize = 5_000_000;
-/// Attempts to leave EFI: the memory map can change between two calls.
+/// The number of attempts to exit boot services: the memory map can change between two calls.
 const EXITS: usize = 8;
 
 /// The system table until ExitBootServices, and this image's handle.
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// EFI, while its boot services can be called.
+/// EFI, as long as its boot services can be called.
 pub struct EfiServices {
     boot: &'static BootServices,
-    /// Addresses and numbers of pages that are given back where EFI goes on: the heap's and
-    /// the image's.
+    /// The addresses and numbers of pages that are freed if EFI continues: the heap's and the
+    /// image's.
     pages: [(u64, usize); 2],
 }
 
 /// How the main function returns.
 pub enum MainResult {
-    /// With this status, and with the boot services perhaps ended: no pages are given back.
+    /// With this status; the boot services may have ended, so no pages are freed.
     Returned(Status),
-    /// Without starting the payload: EFI goes on.
+    /// Without starting the payload; EFI continues.
     Refused(EfiServices),
 }
 
-/// The memory that EFI's map says tables are in, without this application's heap.
+/// The memory that contains tables according to EFI's map, except this application's heap.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -75,13 +75,13 @@ impl Memory<'static> for Readable {
     }
 }
 
-/// A memory map, and the key that says if it is the last one.
+/// A memory map, and the key that shows whether it is current.
 pub struct MemoryMap {
     pub descriptors: Vec<MemoryDescriptor>,
     key: usize,
 }
 
-/// The proof that EFI's boot services have ended, and the last memory map.
+/// Proof that EFI's boot services have ended, with the last memory map.
 pub struct Left(pub Vec<MemoryDescriptor>);
 
 fn done(status: Status) -> Result<(), Status> {
@@ -95,7 +95,7 @@ impl EfiServices {
     /// Takes the system table.
     ///
     /// # Safety
-    /// Both arguments must be those of the image's entry point.
+    /// Both arguments must be those passed to the image's entry point.
     pub unsafe fn new(image: Handle, system: *const SystemTable) -> Self {
         SYSTEM.store(system.cast_mut(), Ordering::Relaxed);
         IMAGE.store(image, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl EfiServices {
         Self { boot, pages }
     }
 
-    /// Takes memory for the heap, which nothing may use before.
+    /// Allocates memory for the heap, which must not be used before.
     pub fn set_heap(&mut self) -> Result<(), Status> {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
@@ -116,7 +116,7 @@ impl EfiServices {
         Ok(())
     }
 
-    /// Takes pages at any place for `size` bytes, and returns their address.
+    /// Allocates pages anywhere for `size` bytes, and returns their address.
     fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
         let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
         let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
@@ -126,8 +126,8 @@ impl EfiServices {
         Ok(base)
     }
 
-    /// Takes whole pages for the image, `size` bytes or more, zeroed. They are given back where
-    /// EFI goes on.
+    /// Allocates whole pages for the image, zeroed, with at least `size` bytes. They are freed if
+    /// EFI continues.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
@@ -138,7 +138,7 @@ impl EfiServices {
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Gives all pages back, so that EFI goes on with the memory that it had.
+    /// Frees all pages, so that EFI continues with the memory that it had.
     ///
     /// # Safety
     /// No value on the heap and no part of what [`EfiServices::take`] returned may be used
@@ -151,7 +151,7 @@ impl EfiServices {
         }
     }
 
-    /// Returns the memory of `map` that tables may be in. The image's pages must not be taken
+    /// Returns the memory of `map` that may contain tables. The image's pages must not be allocated
     /// yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
         let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
@@ -161,7 +161,7 @@ impl EfiServices {
         }
     }
 
-    /// Returns the configuration table `wanted`, by its address.
+    /// Returns the address of the configuration table `wanted`.
     pub fn configuration_table(&self, wanted: Guid) -> Option<u64> {
         let system = system()?;
         let count = system.number_of_configuration_table_entries;
@@ -186,7 +186,7 @@ impl EfiServices {
         unsafe { interface.cast::<T>().as_ref() }
     }
 
-    /// Returns the bytes of the load options.
+    /// Returns the load options.
     pub fn load_options(&self) -> &[u8] {
         // SAFETY: the GUID is that of the type.
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
@@ -198,8 +198,8 @@ impl EfiServices {
         }
     }
 
-    /// Returns the arguments that EFI's shell read, without the program's name; None where
-    /// the application was not begun by the shell. Each is text in UCS-2.
+    /// Returns the arguments that EFI's shell read, without the program's name; None if the
+    /// application was not started by the shell. Each is UCS-2 text.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
         let guid = ShellParametersProtocol::GUID;
         // SAFETY: the GUID is that of the type.
@@ -225,7 +225,7 @@ impl EfiServices {
         Some(all.iter().skip(1).map(text).collect())
     }
 
-    /// Reads the memory map into memory of the heap, so that reading does not change it.
+    /// Reads the memory map into heap memory, so that reading does not change it.
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
         let (mut key, mut step, mut version) = (0, 0, 0);
@@ -265,7 +265,7 @@ impl EfiServices {
         Err(Status::BUFFER_TOO_SMALL)
     }
 
-    /// Ends the boot services. After an error, EFI may have ended in part: no service can be
+    /// Ends the boot services. After an error, they may have ended in part, and no service can be
     /// called any more.
     pub fn leave(self) -> Result<Left, Status> {
         let mut last = Status::SUCCESS;
@@ -284,13 +284,13 @@ impl EfiServices {
         Err(last)
     }
 
-    /// Waits for as long as a message has to stay on the screen.
+    /// Waits for as long as a message must stay on the screen.
     pub fn wait(&self) {
         wait(self.boot);
     }
 }
 
-/// Returns the system table, until ExitBootServices.
+/// Returns the system table, until ExitBootServices is called.
 fn system() -> Option<&'static SystemTable> {
     // SAFETY: the pointer is null or EFI's, and the table is sound until ExitBootServices, which
     // clears the pointer.
@@ -302,7 +302,7 @@ fn wait(boot: &BootServices) {
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
-/// Ends the application by a panic: EFI goes on with the program that began it. Returns only
+/// Ends the application after a panic; EFI continues with the program that started it. Returns only
 /// after ExitBootServices.
 pub fn abort() {
     if let Some(system) = system() {
@@ -343,14 +343,14 @@ impl fmt::Write for EfiConsole {
 
 /// Prints the last line on EFI's console.
 pub fn print_closing(line: &ClosingLine<'_>) {
-    // The console never fails.
+    // Writing to the console cannot fail.
     let _ = line.print(&mut EfiConsole);
 }
 
-/// Prints a sentence on EFI's console, in lines of a terminal's width.
+/// Prints a sentence on EFI's console, wrapped to the width of a terminal.
 macro_rules! print_line {
     ($($arguments:tt)*) => {{
-        // The console never fails.
+        // Writing to the console cannot fail.
         let _ = hardware::text::prose::paragraph(
             &mut $crate::machine::efi_services::EfiConsole,
             "",

@@ -1,12 +1,12 @@
-//! The heap: the payload's, in pages that EFI gives once, so that lists and strings leave the
-//! memory map as it is.
+//! The payload's heap, in pages that are allocated from EFI once, so that lists and strings do not
+//! change the memory map.
 
 use core::mem::MaybeUninit;
 
 use sync::Heap;
 
-/// Size of the heap: enough for a device tree of [`device_tree::ITEMS_MAX`] nodes and properties
-/// and the largest size, changed twice.
+/// The size of the heap: enough for a device tree of the maximum size with
+/// [`device_tree::ITEMS_MAX`] nodes and properties, changed twice.
 pub const HEAP_SIZE: usize = 48 << 20;
 
 #[global_allocator]

@@ -3,8 +3,8 @@
 //! | part | task |
 //! |---|---|
 //! | `efi_services` | EFI's boot services and tables |
-//! | `heap` | the payload's heap, in pages that EFI gives once |
-//! | `panic` | the end of a run by a panic |
+//! | `heap` | the payload's heap, in pages that are allocated from EFI once |
+//! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's place in memory, and the jump to it |
 //! | `registers` | registers of this CPU |
 

@@ -1,4 +1,5 @@
-//! The panic handler: back to EFI while it is there, else on to the payload.
+//! The panic handler: returns to EFI while its boot services exist, and otherwise continues to the
+//! payload.
 
 use core::panic::PanicInfo;
 
@@ -11,6 +12,6 @@ use super::payload;
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
-    // EFI has ended. The payload's image was whole before that.
+    // The boot services have ended. The payload's image was complete before that.
     payload::enter_kept()
 }

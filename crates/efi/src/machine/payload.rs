@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::efi_services::Left;
 
-/// First address of the image, and the address after its boot area.
+/// The first address of the image, and the address after its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Keeps the place of the image in `memory`, which must be whole, for [`jump`].
+/// Keeps the place of the image in `memory`, which must be complete, for [`jump`].
 pub fn keep(memory: &[u8]) {
     let range = memory.as_ptr_range();
     for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
@@ -21,9 +21,9 @@ pub fn jump(_: &Left) -> ! {
     enter_kept()
 }
 
-/// Jumps to the image that was kept, once EFI has ended.
+/// Jumps to the image that was kept, once the boot services have ended.
 pub(super) fn enter_kept() -> ! {
-    // EFI is left only after an image was kept.
+    // The boot services are only ended after an image was kept.
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
@@ -33,12 +33,12 @@ pub(super) fn enter_kept() -> ! {
     unsafe { enter(base, end) }
 }
 
-/// Turns MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
-/// arguments do. Everything up to `end` is written back to memory before, and so is the code
-/// that runs with the caches off: both were written with caches on.
+/// Turns the MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
+/// arguments do. First writes everything up to `end` back to memory, including the code that runs
+/// with the caches off, as it was all written with caches on.
 ///
 /// # Safety
-/// `base` must be the first instruction of an image, and memory must be mapped to itself.
+/// `base` must be the first instruction of an image, and memory must be identity-mapped.
 #[unsafe(naked)]
 unsafe extern "C" fn enter(base: u64, end: u64) -> ! {
     naked_asm!(
@@ -57,13 +57,13 @@ unsafe extern "C" fn enter(base: u64, end: u64) -> ! {
         "b.lo 1b",
         "adr x0, 0b",
         "adr x1, 5f",
-        "bic x0, x0, x6", // the line that this function begins in
+        "bic x0, x0, x6", // the line that contains this function's start
         "2:",
         "dc civac, x0",
         "add x0, x0, x5",
         "cmp x0, x1",
         "b.lo 2b",
-        "dsb sy",                          // all of it is in memory
+        "dsb sy",                          // all of it is in memory now
         "mov x6, #(1 << 12 | 1 << 2 | 1)", // I, C, M
         "mrs x5, CurrentEL",
         "tbz x5, #3, 3f",

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use super::words::Detail;
 use crate::model::{Finding, Run, Scenario};
 
-/// Finds one kind of thing in the figures of a scenario.
+/// A function that finds one kind of result in the figures of a scenario.
 type Finder = fn(&Run, &Scenario, Detail) -> Vec<Finding>;
 
-/// All of them, in the order of their sentences.
+/// All finders, in the order of their sentences.
 const FINDERS: &[Finder] = &[
     super::wake_source::find_wake_source,
     super::last_man::find_last_men,
@@ -21,7 +21,7 @@ const FINDERS: &[Finder] = &[
     super::overruns::find_overruns,
 ];
 
-/// Returns what the figures of `scenario` show by themselves.
+/// Returns the findings that the figures of `scenario` support by themselves.
 pub fn findings_of(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let all = FINDERS.iter();
     all.flat_map(|find| find(run, scenario, detail)).collect()

@@ -1,7 +1,7 @@
 //! The last man down in each cluster, and the cost of its cache flush.
 //!
 //! The last man is the CPU that goes down last in a round of all CPUs, by the order of
-//! ENTER_HW_LOW_PWR, and so flushes the cluster's caches.
+//! ENTER_HW_LOW_PWR, and therefore flushes the cluster's caches.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,7 +18,7 @@ use crate::plan::StateChoice;
 /// The last man down in a cluster.
 pub const LAST_MAN: Kind = Kind::new("last-man");
 
-/// The reason why the last man of a cluster is not known.
+/// The reason why a cluster's last man is unknown.
 #[derive(Debug, Error)]
 enum NotTold {
     #[error("there are no timestamps")]
@@ -29,7 +29,7 @@ enum NotTold {
     CpuWithoutTimestamps(u16),
 }
 
-/// Finds the last man of each cluster; only where the deepest level was asked for.
+/// Finds the last man of each cluster, only if the deepest level was requested.
 pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
@@ -48,8 +48,8 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> V
     found.flatten().collect()
 }
 
-/// Finds the last man of a cluster; or the reason why that is not known: a CPU without
-/// timestamps may be the one.
+/// Finds the last man of a cluster, or the reason why it is unknown: it may be a CPU without
+/// timestamps.
 fn of_cluster(
     run: &Run,
     scenario: &Scenario,

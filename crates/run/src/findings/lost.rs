@@ -10,7 +10,7 @@ use crate::model::{Finding, Kind, Run, Scenario};
 /// CPUs that were lost.
 pub const LOST: Kind = Kind::new("lost");
 
-/// Finds the CPUs that were lost, and what that means for the others.
+/// Finds the CPUs that were lost, and the consequences for the others.
 pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let lost = cells.filter_map(|cell| Some((cell.cpu, cell.lost?)));
@@ -24,7 +24,7 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Findin
     if !others.is_empty() {
         others = format!("; so was CPU {others}");
     }
-    // A CPU is off for sure only if CPU_ON failed.
+    // A CPU is certain to be off only if CPU_ON failed.
     let sentence = format!(
         "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on, and keep its cluster on, \
          so that the others in it do not flush it."

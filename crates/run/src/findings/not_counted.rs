@@ -12,8 +12,8 @@ use crate::model::{Finding, Kind, Run, Scenario};
 /// Attempts that do not count.
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
-/// Finds the attempts that do not count, the reasons, and the CPUs. Other scenarios than
-/// those of TFTF's suite have tables and sentences for them.
+/// Finds the attempts that do not count, the reasons, and the CPUs. Scenarios outside TFTF's suite
+/// have tables and sentences for them.
 pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
@@ -31,7 +31,7 @@ pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec
     if all == 0 {
         return Vec::new();
     }
-    // A companion is never the cause: it only shared the round.
+    // A companion is never the cause, as it only shared the round.
     let first = rejected.iter().find_map(|(cpu, counts)| {
         let first = counts.first.filter(|it| it.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))

@@ -11,7 +11,7 @@ use crate::plan::Procedure;
 /// Timer expiries that were missed.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
-/// Finds CPUs of which more than a tenth of the expiries were overruns. This is a result, not a
+/// Finds CPUs for which more than a tenth of the expiries were overruns. This is a result, not a
 /// failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     if scenario.id.procedure() != Procedure::Timers {
@@ -21,7 +21,7 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fi
     let all = |cell: &Cell| u64::from(cell.valid()) + overruns(cell);
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
     let many = scenario.cells.iter().filter(has_many);
-    // By the share: no stretch has 2^32 expiries.
+    // Compares shares; no stretch has 2^32 expiries.
     let is_worse = |a: &Cell, b: &Cell| overruns(a) * all(b) > overruns(b) * all(a);
     let worst = many.clone();
     let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst });

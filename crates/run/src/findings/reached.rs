@@ -1,4 +1,4 @@
-//! The states that were reached, by PSCI_STAT, and contradictions.
+//! The states that were reached according to PSCI_STAT, and contradictions.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::plan::Procedure;
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
 
-/// Finds what was reached, and one warning for each kind of contradiction.
+/// Finds which states were reached, and one warning for each kind of contradiction.
 pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells
@@ -53,7 +53,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
     found
 }
 
-/// Finds that it is not known what was reached, though it could be.
+/// Finds that the reached state is unknown although it could be read.
 fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let conditions = scenario.conditions.as_ref()?;
     let suspends = conditions.power_state.is_some() && scenario.id.procedure() != Procedure::CpuOff;

@@ -1,4 +1,4 @@
-//! Figures of so few ticks that the tick shows.
+//! Figures that are so few ticks that the length of a tick matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,19 +13,19 @@ use crate::measure::Metric;
 use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures of so few ticks that the tick shows.
+/// Figures that are so few ticks that the length of a tick matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
-/// Figures of fewer ticks than this have a resolution worth a word: one tick is more
-/// than 2 %, the tolerance with which TF-A's tables are compared.
+/// Figures of fewer ticks than this have a resolution worth mentioning: one tick is more than 2 %,
+/// the tolerance with which TF-A's tables are compared.
 const COARSE: u64 = 50;
-/// Fewer ticks than this, and a tick is a tenth of the figure or more.
+/// For fewer ticks than this, a tick is more than a tenth of the figure.
 const TOO_FEW: u64 = 10;
-/// The fewest different figures that hardly have a common divisor by chance.
+/// The minimum number of different figures that are unlikely to have a common divisor by chance.
 const DIFFERENT_MIN: usize = 8;
 
-/// Returns the tick of a run in nanoseconds, at least: the counter's or, where there
-/// are figures alone, the greatest of which all of them are multiples.
+/// Returns a lower limit for the tick of a run, in nanoseconds: the counter's tick or, if there are
+/// only figures, their greatest common divisor.
 pub fn tick_ns(run: &Run) -> Option<u64> {
     if run.has_records() {
         let tick = run.clock().tick_ps()?;
@@ -44,9 +44,9 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds the figures that are so few ticks that the tick itself shows.
+/// Finds figures that are so few ticks that the length of a tick matters.
 pub(super) fn find_resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    // Figures alone are in nanoseconds.
+    // Bare figures are in nanoseconds.
     let tick = match run.has_records() {
         true => Some(1),
         false => tick_ns(run),

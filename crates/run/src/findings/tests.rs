@@ -29,7 +29,7 @@ fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
     found.remove(0)
 }
 
-/// A table of figures: no record, and so no timestamps.
+/// A table of figures, without records and therefore without timestamps.
 fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, Scenario) {
     let cell = |cpu: u16| {
         let mut cell = Cell::new(cpu.into(), CellStep::default());
@@ -64,7 +64,7 @@ fn the_last_man_by_timestamps() {
     let cost = " It took 75.20 us more than their median.";
     assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
 
-    // At level 0 no CPU flushes for its cluster.
+    // At level 0, no CPU flushes on behalf of its cluster.
     let shallow = good(&run, ScenarioId::CpuSuspendParallel);
     assert!(last(&shallow, Detail::Full).is_empty());
 
@@ -148,7 +148,7 @@ fn states_that_were_reached() {
     assert_eq!(reached(&scenario)[0], none);
 }
 
-/// CPUs whose Powerdown grows by `step` with each place, and those far off it.
+/// Returns a scenario in which the CPUs have these Powerdown times.
 fn queue(powerdown: &[u64]) -> Scenario {
     let run = example::run(u16::try_from(powerdown.len()).expect("a small board"));
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
@@ -174,7 +174,7 @@ fn lock_queues() {
                 In this order: CPU 0.3, 0.2, 0.1, 0.0.";
     let full = only(&run, &even, Detail::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
-    // CPU 2 is second, and its flush is in the Powerdown of all after it.
+    // CPU 2 is second, and its flush is included in the Powerdown of all CPUs after it.
     let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
     flushed.cells[2].set_figure(Metric::CacheFlush, Some(20_276));
     let found = [
@@ -197,7 +197,7 @@ fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, WAITED);
-    // Three times the least is not enough.
+    // Three times the minimum is not enough.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
     assert!(waited(&scenario, Detail::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));
@@ -220,7 +220,7 @@ fn figures_of_few_ticks() {
     assert_eq!(found(Detail::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
-    // Figures alone are multiples of the tick.
+    // Bare figures are multiples of the tick.
     let figures = |cpu| {
         let cpu = u64::from(cpu);
         [50 + cpu, 90 + cpu, 4 + cpu % 2].map(|ticks| 20 * ticks)

@@ -1,5 +1,5 @@
-//! Wake-ups that waited: the first CPUs to wake power their cluster up, and those
-//! that wake meanwhile wait for its lock.
+//! Wake-ups that waited: the first CPUs to wake up power up their cluster, and those that wake up
+//! meanwhile wait for its lock.
 
 use alloc::format;
 use alloc::vec;
@@ -12,7 +12,7 @@ use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 /// Wake-ups that took far longer than the shortest of their round.
 pub const WAITED: Kind = Kind::new("waited");
 
-/// A wake-up waited if it took more than this many times the least of its round.
+/// A wake-up waited if it took more than this multiple of the round's shortest.
 const FAR_LONGER: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.

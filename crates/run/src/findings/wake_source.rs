@@ -12,14 +12,14 @@ use hardware::board::CpuIndex;
 /// The interrupt that woke the CPUs.
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
 
-/// Finds what woke the CPUs, if that is not as the header has it.
+/// Finds what woke the CPUs, if that differs from the header.
 pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     let Some(conditions) = &scenario.conditions else {
         return Vec::new();
     };
     let source = conditions.wake_source;
     let of_lead = helper_of_lead(run, scenario);
-    // The other CPUs are turned on.
+    // The other CPUs are turned on by CPU_ON.
     let lead_alone = scenario.id.procedure() == Procedure::CpuOff;
     let is_own = source == WakeSource::OwnTimers
         || lead_alone && source == WakeSource::Helper && of_lead.is_none();
@@ -54,10 +54,10 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
-/// Returns the CPU that stays awake for the lead alone, by a cell of the lead.
+/// Returns the CPU that stays awake only for the lead, from a cell of the lead.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
-    // A helper of the whole scenario wakes the others, too.
+    // A helper of the whole scenario wakes the other CPUs, too.
     let is_of_lead = scenario.helper.is_none();
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
     cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)

@@ -1,4 +1,4 @@
-//! The two lengths of a finding's text, and parts of sentences.
+//! The two lengths of a finding's text, and sentence fragments.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,12 +7,12 @@ use core::fmt::Display;
 use crate::model::Run;
 use hardware::board::CpuIndex;
 
-/// The amount of detail that findings have.
+/// The level of detail of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// One sentence for each, for the UART.
+    /// One sentence for each finding, for the UART.
     Short,
-    /// More sentences, and findings on what the figures cannot show: for reports.
+    /// More sentences, and findings about what the figures cannot show, for reports.
     Full,
 }
 
@@ -22,8 +22,8 @@ impl Detail {
     }
 }
 
-/// Returns the first of these items by comma, and how many more there are: eight CPUs or
-/// clusters in a line say where to look; five hundred do not.
+/// Returns the first items, separated by commas, and how many more there are: eight CPUs or
+/// clusters in a line show where to look; five hundred do not.
 pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
     const SHOWN: usize = 8;
     let mut text = String::new();
@@ -37,12 +37,12 @@ pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
     }
 }
 
-/// Returns the names of CPUs, in the order given.
+/// Returns the names of the CPUs, in the order given.
 pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = CpuIndex>) -> String {
     list(indices.map(|cpu| run.label(cpu)))
 }
 
-/// Returns the least and the greatest of some values.
+/// Returns the minimum and maximum of some values.
 pub(crate) fn range(values: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
     values.fold(None, |range, value| {
         let (least, most) = range.unwrap_or((value, value));

@@ -1,67 +1,67 @@
-//! What describes a scenario.
+//! The description of a scenario.
 
 use super::steps::Steps;
 use super::timer::TimerPlan;
 
-/// A scenario's only definition, apart from the code that measures it.
+/// The only definition of a scenario, apart from the code that measures it.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
-    /// The tag, in boot arguments, records and `RT_INSTR` lines.
+    /// The tag, used in boot arguments, records and `RT_INSTR` lines.
     pub tag: &'static str,
-    /// The name, in headings.
+    /// The name, used in headings.
     pub name: &'static str,
-    /// The way in which it is measured.
+    /// How it is measured.
     pub procedure: Procedure,
-    /// The quantity that its steps vary; None if it has no steps, or one.
+    /// The quantity that its steps vary; None if there are no steps, or only one.
     pub axis: Option<Axis>,
-    /// True if it powers CPUs off by either method.
+    /// True if it powers CPUs off with either method.
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
-    /// The most cells that it has in a run: memory and time are reserved for so many.
+    /// The maximum number of cells in a run, for which memory and time are reserved.
     pub cells: fn(&RunSize) -> usize,
 }
 
-/// What the number of a scenario's cells depends on.
+/// The values on which the number of a scenario's cells depends.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSize {
     /// The number of CPUs.
     pub cpus: usize,
     /// The number of idle states.
     pub idle_states: usize,
-    /// The plan's dirty bytes.
+    /// The plan's dirty sizes in bytes.
     pub dirty: Option<Steps>,
     /// The plan's numbers of CPUs.
     pub contend: Option<Steps>,
-    /// The plan's choices for timers.
+    /// The plan's timer options.
     pub timer: TimerPlan,
 }
 
-/// The way in which a scenario is measured.
+/// How a scenario is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Procedure {
-    /// CPU_SUSPEND of each CPU: one of TFTF's suite.
+    /// CPU_SUSPEND on each CPU; part of TFTF's suite.
     Suspend(StateChoice, Turns),
-    /// CPU_OFF of each CPU but the lead, which suspends: one of TFTF's suite.
+    /// CPU_OFF on each CPU except the lead, which suspends; part of TFTF's suite.
     CpuOff,
-    /// PSCI_VERSION on all CPUs at once: one of TFTF's suite.
+    /// PSCI_VERSION on all CPUs at once; part of TFTF's suite.
     Version,
-    /// An operation in a loop: one of the group `micro`.
+    /// An operation in a loop; part of the group `micro`.
     Loop,
-    /// CPU_ON and CPU_OFF of each CPU: one of the group `micro`.
+    /// CPU_ON and CPU_OFF of each CPU; part of the group `micro`.
     CpuOn,
-    /// Timers that expire while other CPUs load the memory.
+    /// Timers that expire while other CPUs put load on the memory.
     Timers,
-    /// Steps of one quantity, each measured as a scenario of the suite is.
+    /// Steps that vary one quantity, each measured like a scenario of the suite.
     Steps,
 }
 
-/// The idle state that a scenario asks for.
+/// The idle state that a scenario requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateChoice {
-    /// The power-down state of the highest level, or the one that `deepest=` names.
+    /// The power-down state of the highest level, or the state given by `deepest=`.
     Deepest,
-    /// The power-down state of level 0, or the one that `core=` names.
+    /// The power-down state of level 0, or the state given by `core=`.
     Core,
 }
 
@@ -81,27 +81,27 @@ pub enum Axis {
     Bytes,
     /// CPUs that go down together.
     Cpus,
-    /// The `power_state` that is asked for.
+    /// The requested `power_state`.
     PowerState,
 }
 
 /// The words for amounts of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// Several of them, in a sentence.
+    /// The plural, in a sentence.
     pub name: &'static str,
-    /// The amount that drawings count as one.
+    /// The amount that charts use as their unit.
     pub unit: u32,
-    /// That amount, in a sentence.
+    /// That unit, in a sentence.
     pub unit_name: &'static str,
-    /// The label of the axis in drawings.
+    /// The label of the axis in charts.
     pub label: &'static str,
-    /// What varies, in a drawing's title.
+    /// The varied quantity, in a chart's title.
     pub title: &'static str,
 }
 
 impl Procedure {
-    /// Returns true if it is one of TFTF's suite.
+    /// Returns true if it is part of TFTF's suite.
     pub const fn is_of_suite(self) -> bool {
         match self {
             Self::Suspend(..) | Self::CpuOff | Self::Version => true,
@@ -129,7 +129,7 @@ impl Axis {
         }
     }
 
-    /// Returns the words for its amounts; None if its values are names instead.
+    /// Returns the words for its amounts; None if its values are names.
     pub const fn amount(self) -> Option<Amount> {
         Some(match self {
             Self::Bytes => Amount {
@@ -150,14 +150,14 @@ impl Axis {
         })
     }
 
-    /// Returns true if its values are names instead of amounts: they are hexadecimal.
+    /// Returns true if its values are names instead of amounts; names are hexadecimal.
     pub const fn has_names(self) -> bool {
         self.amount().is_none()
     }
 }
 
 impl Descriptor {
-    /// The usual scenario of TFTF's suite.
+    /// The defaults for a scenario of TFTF's suite.
     pub(super) const SUITE: Self = Self {
         tag: "",
         name: "",
@@ -168,15 +168,15 @@ impl Descriptor {
         cells: |size| size.cpus,
     };
 
-    /// The usual loop: of one operation, on each CPU alone and on all at once, and of nothing
-    /// on the lead.
+    /// The defaults for a loop scenario: one operation, on each CPU alone and on all at once, and
+    /// an empty loop on the lead.
     pub(super) const LOOP: Self = Self {
         procedure: Procedure::Loop,
         cells: |size| 2 * size.cpus + 1,
         ..Self::SUITE
     };
 
-    /// The usual scenario of steps.
+    /// The defaults for a scenario of steps.
     pub(super) const STEPS: Self = Self {
         procedure: Procedure::Steps,
         ..Self::SUITE

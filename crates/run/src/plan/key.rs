@@ -1,4 +1,4 @@
-//! The keys of boot arguments, the values that each takes, and errors in them.
+//! The keys of boot arguments, their values, and errors in them.
 
 use core::fmt;
 
@@ -37,7 +37,7 @@ words! {
 }
 
 impl Key {
-    /// Returns the least and the greatest number that it takes, if it takes a number.
+    /// Returns the range of numbers that the key accepts, if it accepts a number.
     const fn range(self) -> Option<(u32, u32)> {
         Some(match self {
             Self::Iterations => (1, 1_000_000),
@@ -64,7 +64,7 @@ impl Key {
         })
     }
 
-    /// Returns the number if it is one of those that the key takes.
+    /// Returns the number if the key accepts it.
     pub(crate) fn number(self, number: Option<u32>) -> Option<u32> {
         let (least, most) = self.range()?;
         number.filter(|number| (least..=most).contains(number))
@@ -114,12 +114,12 @@ fn write_words(
     words.try_for_each(|word| write!(f, " {word}"))
 }
 
-/// A word of the boot arguments that cannot be followed.
+/// A word of the boot arguments that is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanError<'a> {
-    /// The word as it was written.
+    /// The word as written.
     pub word: &'a str,
-    /// The place among the words; the first is 1.
+    /// Its position among the words, counted from 1.
     pub position: usize,
     pub problem: PlanProblem,
 }

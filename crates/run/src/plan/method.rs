@@ -1,4 +1,4 @@
-//! The manner of measuring: preconditions, wake-ups, and the action at the end.
+//! How to measure: preconditions, wake-ups, and the action at the end.
 
 use hardware::words;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ words! {
     }
 }
 
-/// Follows a scenario's name in the title of its warm method.
+/// Follows a scenario's name in the title if the method is warm.
 pub const WARM_TITLE: &str = ", CPUs kept on between samples";
 
 /// The methods to run.
@@ -31,7 +31,7 @@ pub enum Methods {
 }
 
 impl Methods {
-    /// The one that runs first.
+    /// Returns the method that runs first.
     pub const fn first(self) -> Method {
         match self {
             Self::Tftf | Self::Both => Method::Tftf,
@@ -39,7 +39,7 @@ impl Methods {
         }
     }
 
-    /// The methods in the order in which they run.
+    /// Returns the methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
         let second = (self == Self::Both).then_some(Method::Warm);
         [self.first()].into_iter().chain(second)
@@ -50,23 +50,23 @@ words! {
     /// When the CPUs of a parallel round wake up.
     #[derive(Default)]
     pub enum WakePattern, word {
-        /// All at one deadline; by a helper, all by one SGI where the GIC can.
+        /// All at one deadline; with a helper, all by one SGI if the GIC supports it.
         #[default]
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",
         /// The lead wakes the others by SGI one after another, as in TFTF; a helper wakes the
-        /// first, and each woken CPU the next.
+        /// first, and each woken CPU wakes the next.
         Chain = "chain",
     }
 }
 
 words! {
-    /// The action when all is printed.
+    /// The action after everything is printed.
     #[expect(missing_docs, reason = "each is the name of its call")]
     pub enum EndAction, word {
         Off = "off",
-        /// Wait for ever.
+        /// Wait forever.
         Park = "park",
         Reset = "reset",
     }
@@ -86,7 +86,7 @@ words! {
 }
 
 impl Records {
-    /// Returns the number of times.
+    /// Returns the number of copies.
     pub const fn copies(self) -> usize {
         [1, 2, 0][self as usize]
     }

@@ -1,4 +1,4 @@
-//! Boot arguments become a [`Plan`].
+//! Parses boot arguments into a [`Plan`].
 
 mod descriptor;
 mod key;

@@ -1,6 +1,6 @@
 //! The boot arguments as a [`Plan`]: words of the form `key=value`, separated by whitespace,
-//! without quoting. A word that is not understood stops the run, unless it is another
-//! program's in a device tree that a loader handed over ([`is_foreign`]).
+//! without quoting. An invalid word stops the run, unless it belongs to another program and is in a
+//! device tree that a loader passed ([`is_foreign`]).
 
 use hardware::text::outside;
 use hardware::text::words::Word;
@@ -14,30 +14,30 @@ use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::timer::{Load, TIMERS, TimerPlan};
 
-/// Seconds that a scenario of loops may take without `loops=`: an emulator may be a
-/// hundred times slower than boards.
+/// The maximum seconds of a loop scenario without `loops=`: an emulator may be a hundred times
+/// slower than a board.
 pub const LOOPS_LIMIT_S: u32 = 30;
-/// Operations of a loop where nothing is said.
+/// The default number of operations in a loop.
 const LOOPS: u32 = 1 << 20;
 
-/// Microseconds from AFFINITY_INFO's first OFF of a CPU to its next CPU_ON. Firmware marks a
-/// CPU as OFF before the CPU is in its WFI, or with its power controller, and on several SoCs
-/// a CPU_ON in that gap loses the CPU (`docs/reliability.md`). Linux never comes so soon: it
-/// takes milliseconds from one to the other.
+/// Microseconds from the first AFFINITY_INFO that returns OFF for a CPU to its next CPU_ON.
+/// Firmware marks a CPU as OFF before the CPU has reached its WFI, or while its power controller is
+/// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).
+/// Linux never calls CPU_ON that early: it takes milliseconds from one to the other.
 const CPU_ON_AFTER_US: u32 = 1_000;
 
-/// The choices of a run: scenarios, samples and methods.
+/// The options of a run: scenarios, samples and methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Samples to take of each CPU in each scenario.
+    /// The number of samples of each CPU in each scenario.
     pub iterations: u32,
-    /// Samples before those that are not counted.
+    /// The number of earlier samples that are not counted.
     pub warmup: u32,
-    /// Which scenarios to run; never empty.
+    /// The scenarios to run; never empty.
     pub scenarios: ScenarioSet,
     /// The preconditions of samples.
     pub methods: Methods,
-    /// The order of wake-ups in parallel rounds; None: as the method has it.
+    /// The order of wake-ups in parallel rounds; None for the method's default.
     pub wake: Option<WakePattern>,
     /// The action at the end.
     pub end: EndAction,
@@ -45,24 +45,24 @@ pub struct Plan {
     pub deepest: Option<u32>,
     /// `power_state` to use for level 0 instead of the board's.
     pub core: Option<u32>,
-    /// True if every sample is sent, besides its statistics.
+    /// True if every sample is sent in addition to the statistics.
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
-    /// Operations a CPU in each loop; None: as many as the time allows.
+    /// The number of operations per CPU in each loop; None for as many as the time allows.
     pub loops: Option<u32>,
-    /// Operations in a sample of a loop.
+    /// The number of operations in a sample of a loop.
     pub batch: u32,
-    /// The choices for timer latency.
+    /// The options for timer latency.
     pub timer: TimerPlan,
-    /// True if scenarios are to be listed, and none measured.
+    /// True if scenarios are listed and nothing is measured.
     pub list: bool,
-    /// Bytes to make dirty, step by step, instead of those by the cache's size.
+    /// The bytes to make dirty in each step, instead of steps based on the cache size.
     pub dirty: Option<Steps>,
-    /// Numbers of CPUs that go down together, instead of those by their count.
+    /// The numbers of CPUs that go down together, instead of steps based on the number of CPUs.
     pub contend: Option<Steps>,
-    /// Microseconds for which a CPU has been off, at least, when it is turned on. Payloads
-    /// whose records lack this did not wait.
+    /// The minimum time, in microseconds, for which a CPU must be off before it is turned on.
+    /// Payloads whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,
 }
@@ -92,12 +92,12 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Returns the bytes to make dirty, step by step; None where no size is known.
+    /// Returns the bytes to make dirty in each step; None if no size is known.
     pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
         self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
     }
 
-    /// The memory that takes, in bytes: none where nothing is made dirty.
+    /// Returns the memory for this, in bytes; 0 if nothing is made dirty.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
         let steps = self.dirty_steps(outer_cache);
         let steps = steps.filter(|_| {
@@ -108,7 +108,7 @@ impl Plan {
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 
-    /// Returns the most cells that a scenario has on a board with this number of CPUs and
+    /// Returns the maximum number of cells of a scenario on a board with this number of CPUs and
     /// idle states.
     pub fn cells(&self, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
         (id.descriptor().cells)(&RunSize {
@@ -120,19 +120,19 @@ impl Plan {
         })
     }
 
-    /// Reads boot arguments; none at all is the default plan.
+    /// Parses boot arguments; an empty string gives the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }
 
-    /// Reads boot arguments among which a loader may have put those of an operating
-    /// system: words that have no key of the payload's are passed over.
+    /// Parses boot arguments to which a loader may have added an operating system's: words without
+    /// one of the payload's keys are ignored.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Follows words, each with its place among all, from 0.
+    /// Applies the words, each with its position among all, counted from 0.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
@@ -146,8 +146,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the order of wake-ups by `method`. TFTF's CPUs share one timer: the CPU that
-    /// takes its interrupt wakes the others by SGI (`docs/wake-up.md`).
+    /// Returns the order of wake-ups for `method`. TFTF's CPUs share one timer: the CPU that takes
+    /// its interrupt wakes the others by SGI (`docs/wake-up.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
         self.wake.unwrap_or(match method {
             Method::Tftf => WakePattern::Chain,
@@ -155,13 +155,13 @@ impl Plan {
         })
     }
 
-    /// Returns the number of tests: the suite's by each method, the others once.
+    /// Returns the number of tests: the suite's with each method, the others once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().iter().count();
         suite * self.methods.iter().count() + self.scenarios.iter().count() - suite
     }
 
-    /// Returns the operations in a sample of a loop, and the samples of each CPU.
+    /// Returns the number of operations in a sample of a loop, and of samples per CPU.
     pub fn batches(&self) -> (u32, u32) {
         let loops = self.loops.unwrap_or(LOOPS);
         let batch = self.batch.min(loops).max(1);
@@ -180,7 +180,7 @@ impl Plan {
         self.set(key, value).ok_or(PlanProblem::Value(key))
     }
 
-    /// Sets the choice of a key; None where it does not take the value.
+    /// Sets the option of a key; returns None if the key does not accept the value.
     fn set(&mut self, key: Key, value: &str) -> Option<()> {
         let number = || key.number(outside::number(value.as_bytes(), 10));
         match key {
@@ -222,20 +222,20 @@ impl Plan {
     }
 }
 
-/// Returns true for a word that has no key of the payload's.
+/// Returns true for a word without one of the payload's keys.
 pub fn is_foreign(word: &str) -> bool {
     let key = word.split_once('=').map_or(word, |(key, _)| key);
     Key::from_word(key).is_none()
 }
 
-/// Reads a list of some of `words`: a bit for each word.
+/// Parses a list of some of `words` into one bit for each word.
 fn choice(list: &str, words: &[&str]) -> Option<u8> {
     let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
     let bits = list.split(',').map(bit);
     bits.reduce(|all, bit| Some(all? | bit?)).flatten()
 }
 
-/// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.
+/// Hexadecimal only, so that `deepest=10000` cannot be misread.
 fn power_state(value: &str) -> Option<u32> {
     let digits = value.as_bytes().strip_prefix(b"0x")?;
     outside::number(digits, 16).filter(|_| digits.len() <= 8)

@@ -1,4 +1,4 @@
-//! The scenarios: an ID for each, and the one table that describes them.
+//! The scenarios: their IDs, and the table that describes them.
 
 use core::fmt;
 
@@ -9,13 +9,13 @@ use thiserror::Error;
 use super::descriptor::{Axis, Descriptor, Procedure, StateChoice, Turns};
 use super::steps;
 
-/// The beginning of the suite's tags, which a user may leave out.
+/// The prefix of the suite's tags, which a user may omit.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
 /// Defines [`ScenarioId`]: each variant with its descriptor.
 macro_rules! scenarios {
     ($($variant:ident: $descriptor:expr,)+) => {
-        /// One of the measurements.
+        /// A scenario.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "each has its name in its descriptor")]
@@ -43,9 +43,9 @@ macro_rules! scenarios {
     };
 }
 
-// The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with
-// its names and tags, in its order: continuous integration looks for the names, and published
-// tables are keyed by the tags.
+// The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with its
+// names and tags, in its order: continuous integration looks for the names, and published tables
+// are keyed by the tags.
 scenarios! {
     SuspendDeepParallel: Descriptor {
         tag: "test_rt_instr_susp_deep_parallel",
@@ -131,7 +131,7 @@ scenarios! {
         tag: "dirty_sweep",
         name: "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
         axis: Some(Axis::Bytes),
-        // By the deepest state, the core's, and CPU_OFF.
+        // The deepest state, the core's state, and CPU_OFF.
         cells: |size| {
             let steps = size.dirty.map(|steps| steps.as_slice().len());
             3 * size.cpus * steps.unwrap_or(steps::DIRTY_STEPS)
@@ -142,7 +142,7 @@ scenarios! {
         tag: "contend_sweep",
         name: "CPU_SUSPEND by CPUs that go down together",
         axis: Some(Axis::Cpus),
-        // By two states, and one cell for each step that is left out.
+        // Two states, and one cell for each step that is left out.
         cells: |size| {
             let steps = size.contend.unwrap_or_else(|| steps::contend(size.cpus));
             let counts = steps.as_slice().iter().map(|step| *step as usize);
@@ -162,7 +162,7 @@ scenarios! {
     SystemSuspend: Descriptor {
         tag: "system_suspend",
         name: "SYSTEM_SUSPEND",
-        // Nothing may wake the system: it has to be asked for by name.
+        // The system may never wake up, so this scenario must be requested by name.
         is_in_all: false,
         cells: |_| 1,
         ..Descriptor::STEPS
@@ -170,7 +170,7 @@ scenarios! {
 }
 
 impl ScenarioId {
-    /// The six of TFTF's suite.
+    /// The six scenarios of TFTF's suite.
     pub const SUITE: [Self; 6] = [
         Self::SuspendDeepParallel,
         Self::SuspendDeepSerial,
@@ -180,22 +180,22 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the tag, in boot arguments, records and `RT_INSTR` lines.
+    /// Returns the tag, as used in boot arguments, records and `RT_INSTR` lines.
     pub const fn tag(self) -> &'static str {
         self.descriptor().tag
     }
 
-    /// Returns the tag without [`TAG_PREFIX`], if it has that.
+    /// Returns the tag without [`TAG_PREFIX`], if it has that prefix.
     pub fn short_tag(self) -> &'static str {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Returns the name, which for the suite's is that in TFTF's `> Executing 'NAME'` line.
+    /// Returns the name; for the suite it is the one in TFTF's `> Executing 'NAME'` line.
     pub const fn name(self) -> &'static str {
         self.descriptor().name
     }
 
-    /// Returns the way in which it is measured.
+    /// Returns how the scenario is measured.
     pub const fn procedure(self) -> Procedure {
         self.descriptor().procedure
     }
@@ -205,22 +205,22 @@ impl ScenarioId {
         self.descriptor().axis
     }
 
-    /// Returns true for one of TFTF's suite.
+    /// Returns true for a scenario of TFTF's suite.
     pub const fn is_suite(self) -> bool {
         self.procedure().is_of_suite()
     }
 
-    /// Returns true for one of the group `micro`.
+    /// Returns true for a scenario of the group `micro`.
     pub const fn is_micro(self) -> bool {
         matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }
 
-    /// Returns true for one whose steps are measured as the suite is.
+    /// Returns true for a scenario whose steps are measured like the suite.
     pub const fn is_sweep(self) -> bool {
         matches!(self.procedure(), Procedure::Steps)
     }
 
-    /// Returns true for one of the suite's in which all CPUs call at once.
+    /// Returns true for a scenario of the suite in which all CPUs make their calls at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self.procedure(),
@@ -228,18 +228,18 @@ impl ScenarioId {
         )
     }
 
-    /// Returns true if CPUs that go down together wait for each other.
+    /// Returns true if CPUs that go down together wait for one another.
     pub const fn has_queue(self) -> bool {
         let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
         is_of_many || matches!(self.procedure(), Procedure::Suspend(_, Turns::Parallel))
     }
 
-    /// Returns the place among all scenarios, from 0.
+    /// Returns the index among all scenarios.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Returns the scenario with this tag, written in full or without its prefix.
+    /// Returns the scenario with this tag, with or without its prefix.
     pub fn from_tag(tag: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|id| id.tag() == tag || id.short_tag() == tag)
@@ -260,7 +260,7 @@ impl fmt::Display for ScenarioId {
     }
 }
 
-/// A word that is no scenario's tag.
+/// A word that is not a scenario's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("no such scenario; the tags are {}", ScenarioId::ALL.map(ScenarioId::short_tag).join(" "))]
 pub struct UnknownTag;
@@ -285,7 +285,7 @@ impl<'de> Deserialize<'de> for ScenarioId {
     }
 }
 
-/// Finds the scenario of a tag without a copy of that: each record has one.
+/// Finds the scenario of a tag without copying the tag, as each record has one.
 struct TagVisitor;
 
 impl de::Visitor<'_> for TagVisitor {
@@ -300,7 +300,7 @@ impl de::Visitor<'_> for TagVisitor {
     }
 }
 
-/// Tags as records have them, for serde's `with`.
+/// Tags as used in records, for serde's `with`.
 pub(crate) mod short {
     use serde::{Deserialize, Deserializer, Serializer};
 

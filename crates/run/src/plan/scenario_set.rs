@@ -1,4 +1,4 @@
-//! Sets of scenarios, and the words by which a user asks for them.
+//! Sets of scenarios, and the words with which a user requests them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,13 +14,13 @@ pub struct ScenarioSet(u32);
 impl ScenarioSet {
     /// No scenario.
     pub const EMPTY: Self = Self(0);
-    /// TFTF's six, which run where nothing else is asked for.
+    /// TFTF's six scenarios, which run by default.
     pub const SUITE: Self = Self((1 << ScenarioId::SUITE.len()) - 1);
 
-    /// The words that stand for several scenarios.
+    /// The words that name several scenarios.
     pub const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
 
-    /// The scenarios that a word of [`Self::GROUPS`], or a tag, stands for.
+    /// Returns the scenarios that a word of [`Self::GROUPS`] or a tag names.
     pub fn of_word(word: &str) -> Option<Self> {
         let is_meant: fn(ScenarioId) -> bool = match word {
             "suite" => ScenarioId::is_suite,
@@ -51,12 +51,12 @@ impl ScenarioSet {
         self.0 == 0
     }
 
-    /// The scenarios of the suite that are in the set.
+    /// Returns the scenarios of the suite that are in the set.
     pub const fn suite(self) -> Self {
         Self(self.0 & Self::SUITE.0)
     }
 
-    /// The scenarios in the set, in the order of [`ScenarioId::ALL`].
+    /// Returns the scenarios in the set, in the order of [`ScenarioId::ALL`].
     pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
         let all = ScenarioId::ALL.into_iter();
         all.filter(move |id| self.contains(*id))

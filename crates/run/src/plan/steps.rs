@@ -1,4 +1,4 @@
-//! The steps of a sweep: numbers by comma, ranges of them by hyphen.
+//! The steps of a sweep: numbers separated by commas, and ranges with a hyphen.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 const STEPS_MAX: usize = 24;
 
-/// The steps of a sweep, each another number.
+/// The steps of a sweep, which are distinct numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     list: [u32; STEPS_MAX],
@@ -33,23 +33,23 @@ impl<'de> Deserialize<'de> for Steps {
 }
 
 impl Steps {
-    /// No step.
+    /// No steps.
     pub const EMPTY: Self = Self {
         list: [0; STEPS_MAX],
         len: 0,
     };
 
-    /// The steps, in the order in which they were added.
+    /// Returns the steps in the order in which they were added.
     pub fn as_slice(&self) -> &[u32] {
         &self.list[..usize::from(self.len)]
     }
 
-    /// The highest one; 0 without any.
+    /// Returns the highest step; 0 if there are none.
     pub fn highest(&self) -> u32 {
         self.as_slice().iter().copied().max().unwrap_or(0)
     }
 
-    /// Adds a step, unless it is among them; false when there is no room.
+    /// Adds a step, unless it is already included; returns false if there is no room.
     pub fn add(&mut self, step: u32) -> bool {
         if self.as_slice().contains(&step) {
             return true;
@@ -62,14 +62,15 @@ impl Steps {
         true
     }
 
-    /// Adds `first`, what `next` makes of it, and so on, up to `last`; false without room.
+    /// Adds `first`, then repeatedly the result of `next`, up to `last`; returns false if there is
+    /// no room.
     fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
         let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
         let mut below = steps.take_while(|step| *step < last);
         below.all(|step| self.add(step)) && self.add(last)
     }
 
-    /// Reads a list; `item` reads a number, `next` gives the next one of a range.
+    /// Parses a list; `item` parses a number, `next` returns the next number in a range.
     pub(crate) fn parse(
         value: &str,
         item: fn(&str) -> Option<u32>,
@@ -86,11 +87,11 @@ impl Steps {
 }
 
 const DIRTY_MAX: u32 = 64 << 20;
-/// The most steps of a default dirty sweep: one may be no power of two.
+/// The maximum number of steps in a default dirty sweep; one need not be a power of two.
 pub const DIRTY_STEPS: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 
-/// Reads a number of bytes: digits, and K or M for 1024 or 1024 * 1024 of them.
+/// Parses a number of bytes: digits, with an optional K or M for 1024 or 1024 * 1024.
 pub(crate) fn bytes(word: &str) -> Option<u32> {
     let (digits, unit) = match word.as_bytes() {
         [digits @ .., b'K'] => (digits, 1 << 10),
@@ -108,13 +109,13 @@ pub(crate) fn next_bytes(bytes: u32) -> u32 {
     (bytes * 2).max(DIRTY_FIRST)
 }
 
-/// A number of CPUs.
+/// Parses a number of CPUs.
 pub(crate) fn cpus(word: &str) -> Option<u32> {
     outside::number(word.as_bytes(), 10)
         .filter(|n| (1..=hardware::board::CPU_MAX as u32).contains(n))
 }
 
-/// Returns the next number of CPUs: each up to 8, then two for each doubling.
+/// Returns the next number of CPUs: every number up to 8, then two for each doubling.
 pub(crate) fn next_cpus(cpus: u32) -> u32 {
     let base = 1 << cpus.ilog2();
     match base + base / 2 {
@@ -124,19 +125,19 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
     }
 }
 
-/// Returns the default steps of a dirty sweep: up to twice the cache's bytes.
+/// Returns the default steps of a dirty sweep: up to twice the size of the cache in bytes.
 pub fn dirty(cache: u64) -> Steps {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
     let mut steps = Steps::EMPTY;
-    // There is room: 64 MiB are 2^12 times the first.
+    // There is room: 64 MiB is 2^12 times the first step.
     steps.add_range(0, last.min(DIRTY_MAX), next_bytes);
     steps
 }
 
-/// The steps of a contention sweep where none are asked for.
+/// Returns the default steps of a contention sweep.
 pub fn contend(cpus: usize) -> Steps {
     let mut steps = Steps::EMPTY;
-    // There is room: 8, and two for each doubling up to 512.
+    // There is room: 8 steps, and two for each doubling up to 512.
     steps.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
     steps
 }

@@ -8,12 +8,12 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
-/// Boot arguments that loaders make of `iterations=3`.
+/// Boot arguments as loaders pass them for `iterations=3`.
 const HANDED_OVER: [&str; 4] = [
     // kvmtool: `lkvm run --kernel Image -p "iterations=3"`.
     " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
      init=/virt/init  ip=dhcp iterations=3 root=/dev/vda",
-    // The Raspberry Pi's firmware.
+    // The Raspberry Pi firmware.
     "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
      vc_mem.mem_base=0x3ec00000 console=tty1 iterations=3",
     // Depthcharge.
@@ -53,7 +53,7 @@ fn own_words_among_foreign_ones_are_as_strict() {
     }
 }
 
-/// Good words, and the choices that they make, as records have them.
+/// Valid words, and the resulting options as records have them.
 const FOLLOWED: &[(&str, &str)] = &[
     (
         "iterations=1000000 warmup=0",
@@ -133,7 +133,7 @@ fn every_word_is_followed() {
     assert_eq!(lists, ("idle,clean,mixed".into(), "all"));
 }
 
-/// Keys, and values that they do not take.
+/// Keys, and values that they do not accept.
 const REFUSED: &[(Key, &[&str])] = &[
     (
         Key::Iterations,

@@ -1,4 +1,4 @@
-//! The choices for `timer_latency`.
+//! The options of `timer_latency`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,9 +17,9 @@ words! {
         Zero = "zero",
         /// Non-temporal stores, STNP.
         Nontemporal = "nontemporal",
-        /// Writes, and cleaning to the point of coherency by DC CIVAC.
+        /// Stores, and cleaning to the point of coherency with DC CIVAC.
         Clean = "clean",
-        /// All four by turns, a page each.
+        /// All four in turn, for one page each.
         Mixed = "mixed",
     }
 }
@@ -27,20 +27,20 @@ words! {
 /// The words for [`TimerPlan::alone`] and [`TimerPlan::all`].
 pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
 
-/// The choices for `timer_latency`.
+/// The options of `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerPlan {
-    /// Duration of each stretch in seconds.
+    /// The duration of each stretch in seconds.
     pub duration: u32,
     /// Microseconds from one expiry to the next.
     pub period: u32,
-    /// Bytes that each CPU writes to.
+    /// The bytes to which each CPU writes.
     pub footprint: u32,
-    /// Microseconds of latency, beyond which is the end of it.
+    /// The latency, in microseconds, above which the measurement ends.
     pub threshold: Option<u32>,
-    /// A bit for each load, in the order of [`Load::ALL`].
+    /// One bit for each load, in the order of [`Load::ALL`].
     pub(crate) loads: u8,
-    /// A bit for each of `TIMERS`.
+    /// One bit for each of `TIMERS`.
     pub(crate) timers: u8,
 }
 
@@ -65,7 +65,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Takes a load out; false when it was in no stretch.
+    /// Removes a load; returns false if no stretch had it.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);
@@ -82,7 +82,8 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of timers measured alone; a lone CPU has no others for a load.
+    /// Returns the number of timers measured alone; a single CPU has no other CPUs to produce a
+    /// load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         match self.alone() && (cpus > 1 || load == Load::Idle) {
             true => cpus,
@@ -90,17 +91,17 @@ impl TimerPlan {
         }
     }
 
-    /// Returns the loads, as the argument `stress=` has them.
+    /// Returns the loads in the form of the argument `stress=`.
     pub fn load_list(&self) -> String {
         self.loads().map(Load::word).collect::<Vec<_>>().join(",")
     }
 
-    /// Returns the timers that are measured, as the argument `timers=` has them.
+    /// Returns the timers that are measured, in the form of the argument `timers=`.
     pub fn timer_list(&self) -> &'static str {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
 
-    /// Returns the expiries of a timer in a stretch, and in a window of a second.
+    /// Returns the expiries of a timer in a stretch, and in a one-second window.
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));
@@ -108,7 +109,7 @@ impl TimerPlan {
         (total.try_into().unwrap_or(u32::MAX), window.max(1))
     }
 
-    /// Returns the bytes of a buffer for each CPU: whole pages; 0 where no load needs one.
+    /// Returns the size of each CPU's buffer in bytes: whole pages; 0 if no load needs one.
     pub fn buffer(&self) -> u64 {
         match self.loads().all(|load| load == Load::Idle) {
             true => 0,

@@ -1,4 +1,4 @@
-//! Joins records to a run.
+//! Builds a run from records.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,12 +10,12 @@ use super::record::Record;
 use crate::measure::{Identity, Metric};
 use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 
-/// Joins records to a run. Parts of scenarios and cells whose own record is lost
-/// are kept; records may come in any order, and each once.
+/// Builds a run from records. Parts of scenarios and cells are kept even if their own record is
+/// lost. Records may come in any order, each once.
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
-    /// Cells, by scenario and place.
+    /// The cells, by scenario and place.
     cells: BTreeMap<(usize, u32), Cell>,
     /// Parts of the cells' histograms.
     histograms: Vec<((usize, u32), Metric, Spread)>,
@@ -71,7 +71,7 @@ impl RunBuilder {
             }
             Record::Cell((key, place, mut cell)) => {
                 let own = self.cell(key, place);
-                // A part of a cell has nothing but series and instants.
+                // A part of a cell has only series and instants.
                 if !cell.lacks_own_record() {
                     cell.samples = core::mem::take(&mut own.samples);
                     core::mem::swap(own, &mut cell);
@@ -98,7 +98,7 @@ impl RunBuilder {
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {
-            // The histogram of a series that is lost is of no use.
+            // The histogram of a lost series is of no use.
             let cell = self.cells.get_mut(&at);
             let mut series = cell.into_iter().flat_map(|cell| &mut cell.series);
             if let Some(series) = series.find(|it| it.metric == metric) {
@@ -107,7 +107,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // Only the place of a cell of TFTF's suite says which it is.
+            // Only the place of a cell of TFTF's suite identifies it.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -123,8 +123,8 @@ impl RunBuilder {
         self.run
     }
 
-    /// Returns the CPU at `index`, in front of which there may be ones without a
-    /// record; None if no board has so many.
+    /// Returns the CPU at `index`, before which there may be CPUs without a record; None if no
+    /// board has that many.
     fn cpu(&mut self, index: usize) -> Option<&mut Cpu> {
         let cpus = &mut self.run.cpus;
         if index >= cpus.len() && index < CPU_MAX {
@@ -133,15 +133,15 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
-    /// Counts a record of a scenario, and returns the cell of that place, which is added if it
-    /// is new.
+    /// Counts a record of a scenario, and returns the cell at that place, which is added if it is
+    /// new.
     fn cell(&mut self, key: ScenarioKey, place: u32) -> &mut Cell {
         let at = (self.counted(key), place);
         let new = || Cell::new(cpu_of(place), CellStep::default());
         self.cells.entry(at).or_insert_with(new)
     }
 
-    /// Counts a record of a scenario, and returns the scenario's place. A new one is added.
+    /// Counts a record of a scenario, and returns the scenario's index. A new scenario is added.
     fn counted(&mut self, key: ScenarioKey) -> usize {
         let scenarios = &mut self.run.scenarios;
         let known = scenarios.iter().rposition(|it| it.key() == key);
@@ -156,7 +156,7 @@ impl RunBuilder {
     }
 }
 
-/// Adds a part of a spread to the others; bins between them are empty.
+/// Adds a part of a spread to the other parts; bins between them are empty.
 fn add_part(whole: &mut Spread, mut part: Spread) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);

@@ -1,4 +1,4 @@
-//! Lines that claim to be records, and may be damaged or joined to other text.
+//! Lines that look like records, but may be damaged or joined to other text.
 
 use crate::crc::Crc32;
 use crate::hex;
@@ -6,30 +6,30 @@ use crate::hex;
 use super::record::{CRC_DIGITS, MARK, Record};
 use crate::model::RunId;
 
-/// A line's claim to be a record.
+/// A line that looks like a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim<'l> {
-    /// The run that it is of.
+    /// The run to which it belongs.
     pub run: RunId,
-    /// The record's place in the run, from 0.
+    /// The record's number in the run, counted from 0.
     pub seq: u32,
-    /// The checksum, as the line has it.
+    /// The checksum in the line.
     pub crc: u32,
     /// The record's kind, which is the first key.
     pub kind: &'l str,
     json: &'l str,
-    /// The bytes of which the checksum is.
+    /// The bytes that the checksum covers.
     summed: &'l [u8],
 }
 
 impl<'l> Claim<'l> {
-    /// Returns what `line` claims to be; None if it has not the form of a record.
-    /// The checksum is not computed.
+    /// Parses the outer form of a record in `line`; None if it does not have that form. The
+    /// checksum is not computed.
     // The reader of logs calls it for each of a million lines.
     #[inline]
     pub fn of(line: &'l [u8]) -> Option<Self> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
-        // JSON has no '@': with one, another record stands behind the first.
+        // JSON contains no '@'; if there is one, another record follows the first.
         let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
         let (run, rest) = text.split_once(' ')?;
         let (seq, json) = rest.split_once(' ')?;
@@ -58,8 +58,8 @@ impl<'l> Claim<'l> {
     }
 }
 
-/// Returns the parts of `line` that begin like a record: after a terminal's time
-/// stamp, or after another record whose line end was lost.
+/// Returns the parts of `line` that begin like a record: after a terminal's timestamp, or after
+/// another record whose line ending was lost.
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;
     core::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Records: the lines of a run that programs read, with a checksum each.
+//! Records: the machine-readable lines of a run, each with a checksum.
 
 mod builder;
 mod claim;

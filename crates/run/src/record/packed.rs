@@ -1,22 +1,21 @@
-//! The short form of a cell in its record: cells are most of a log's bytes.
+//! The short form of a cell in its record, as most of a log consists of cells.
 //!
 //! A cell is a list of
-//! * the scenario's tag, the cell's place, and the number of valid samples. The place of a cell
-//!   of TFTF's suite is the index of its CPU;
-//! * a list for each of [`Metric::ALL`], empty without samples: the median; by how much the
-//!   least is below it; by how much the greatest, the first sample of all and the 99th
-//!   percentile are above it; MAD; by how much the number of samples is above that of the
-//!   cell. A metric without samples that the cell has all the same is null;
-//! * the base of [`Cell::shown`], and the steps from one instant to the next, null where there
-//!   is none;
+//! * the scenario's tag, the cell's place, and the number of valid samples. The place of a cell of
+//!   TFTF's suite is its CPU's index;
+//! * a list for each of [`Metric::ALL`], empty without samples: the median; how far the minimum is
+//!   below it; how far the maximum, the very first sample and the 99th percentile are above it;
+//!   MAD; by how much the number of samples exceeds that of the cell. A metric that the cell has,
+//!   but without samples, is null;
+//! * the base of [`Cell::shown`], and the steps from one instant to the next, null if there is
+//!   none;
 //! * `due`, `residency_us` and `most_us` of [`Reached`];
-//! * all else by name: `cpu` is left out if it is the place, and `step` if it is the only one;
-//!   `first` is left out if it is of the first reason of `rejected` and has no detail; `rose`
-//!   has `state` and `times` of [`Reached`], and is left out if the state that was due rose by
-//!   one.
+//! * everything else by name: `cpu` is omitted if it equals the place, and `step` if it is the only
+//!   one; `first` is omitted if it is of the first reason of `rejected` and has no detail; `rose`
+//!   has `state` and `times` of [`Reached`], and is omitted if the state that was due rose by one.
 //!
-//! The figures that stand for the CPU are not sent: a reader chooses them as the payload does
-//! ([`Cell::choose_figures`]). Usual numbers at the end of a list are left out.
+//! The CPU's representative figures are not sent: a reader chooses them in the same way as the
+//! payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.
 
 use alloc::vec::Vec;
 
@@ -31,10 +30,10 @@ use crate::model::{
 };
 use crate::plan::{Method, ScenarioId, short_tag};
 
-/// At most so many numbers, null where there is none; without heap, which a run has little of.
+/// Up to `MOST` numbers, null if missing; not on the heap, of which a run has little.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
-/// Numbers of a series, and of the instants of a sample.
+/// The number of values in a series, and in the instants of a sample.
 const SERIES: usize = 7;
 const SAMPLE: usize = 1 + INSTANTS;
 
@@ -52,7 +51,7 @@ struct Packed(
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// Method and helper of the scenario.
+    /// The method and helper of the scenario.
     #[serde(default, skip_serializing_if = "is_tftf")]
     m: Method,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,8 +173,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     Ok((key, place, cell))
 }
 
-/// Returns the CPU of a cell of TFTF's suite by its place; one that no board has for a place
-/// that is too great.
+/// Returns the CPU of a cell of TFTF's suite from its place; an index that no board has if the
+/// place is too large.
 pub(super) fn cpu_of(place: u32) -> CpuIndex {
     u16::try_from(place).unwrap_or(u16::MAX).into()
 }
@@ -184,7 +183,7 @@ fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {
     rejected.first().map(|it| Rejection::plain(it.0))
 }
 
-/// Leaves out numbers at the end that are as usual, but for the first.
+/// Removes default values from the end of the list, except the first.
 fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: impl Fn(usize) -> T) {
     while let [_, .., last] = list.as_slice()
         && *last == usual(list.len() - 1)
@@ -193,7 +192,7 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the usual number at a place of a series: there is no percentile.
+/// Returns the default value at a position of a series: there is no percentile.
 fn usual_of_series(place: usize) -> Option<i64> {
     (place != 5).then_some(0)
 }

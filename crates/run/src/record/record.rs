@@ -1,24 +1,24 @@
-//! Records: lines of JSON, each with a checksum, from which a host reads the
-//! [`Run`](crate::model::Run) back.
+//! Records: lines of JSON, each with a checksum, from which a host reads back the
+//! [`Run`](crate::model::Run).
 //!
 //! ```text
 //! @PB 1c291ca3 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
 //! ```
 //!
-//! A line is `@PB RUN SEQ JSON CRC`, separated by single blanks, in ASCII, of at most
-//! [`LINE_MAX`] bytes.
-//! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal
-//!   digits: records of another run are none of this one, whatever their numbers.
+//! A line is `@PB RUN SEQ JSON CRC`, separated by single spaces, in ASCII, of at most [`LINE_MAX`]
+//! bytes.
+//! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal digits:
+//!   records of another run never belong to this one, whatever their numbers.
 //! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
-//! * JSON is one [`Record`]. It contains no `@`, and numbers are integers:
-//!   durations are in ticks, masks and MPIDRs are strings in hexadecimal.
-//! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the blank in front
-//!   of it, in eight hexadecimal digits.
+//! * JSON is one [`Record`]. It contains no `@`, and numbers are integers: durations are in ticks,
+//!   masks and MPIDRs are hexadecimal strings.
+//! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space in front of it, in eight
+//!   hexadecimal digits.
 //!
-//! A scenario's records follow its tables, so that a run that is cut short keeps
-//! what it had. The scenario's own record is the last of them and has their number, so
-//! that a reader knows whether it has all of them. Findings are not sent: a reader
-//! computes them from the other records.
+//! A scenario's records follow its tables, so that a run that is cut short keeps the results that
+//! it had. The scenario's own record is the last of them and contains their number, so that a
+//! reader knows whether it has all of them. Findings are not sent: a reader computes them from the
+//! other records.
 
 use alloc::vec::Vec;
 
@@ -30,15 +30,15 @@ use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status};
 use crate::plan::Plan;
 
-/// Version of the format, as [`Head::format`] gives it. The version must change when
-/// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
-/// of any field changes: older records would be refused or misread.
+/// The version of the format, as in [`Head::format`]. It must change when [`Plan`] or [`Facts`]
+/// gains a field without a serde default, or when the meaning of any field changes; older records
+/// would be rejected or misread otherwise.
 pub const FORMAT: u32 = 5;
 
 /// The beginning of a record.
 pub const MARK: &str = "@PB ";
 
-/// Bytes of the longest line, without its end.
+/// The bytes of the longest line, without its line ending.
 pub const LINE_MAX: usize = 1_000;
 
 /// Digits of the checksum.
@@ -54,20 +54,20 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
-    /// CPUs without their identity, in the board's order, from this index on.
+    /// CPUs without their identity, in the board's order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, after its other records: status, conditions, and the number of its records,
-    /// this one included.
+    /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// A cell without samples and histograms, by its place in the scenario, in a short form. If
-    /// that is too long for a line, further cells with nothing but series and instants follow.
+    /// A cell without samples and histograms, with its place in the scenario, in a short form. If
+    /// that is too long for a line, further cells with only series and instants follow.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
-    /// A sample of a cell, by the cell's place.
+    /// A sample of a cell, with the cell's place.
     Sample(ScenarioKey, u32, Sample),
-    /// A part of the histogram of a metric, by the cell's place.
+    /// A part of the histogram of a metric, with the cell's place.
     Histogram(ScenarioKey, u32, Metric, Spread),
-    /// The identity of these CPUs without their clocks, and those, in MHz. It is known only
-    /// once a CPU was up.
+    /// The identity of these CPUs without their clocks, and the clocks in MHz. It is known only
+    /// once a CPU has been up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.
     End(End),

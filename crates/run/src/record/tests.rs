@@ -27,7 +27,7 @@ fn written(run: &Run, records: Records) -> String {
     out
 }
 
-/// Reads all lines; the numbers must follow each other.
+/// Reads all lines, whose numbers must be consecutive.
 fn records(text: &str) -> Vec<Record> {
     let each = (0..).zip(text.lines()).map(|(seq, line)| {
         assert!(line.len() <= LINE_MAX && line.is_ascii(), "{line}");
@@ -44,7 +44,7 @@ fn joined(records: impl IntoIterator<Item = Record>) -> Run {
     builder.run()
 }
 
-/// Writes a run, which is read back with the number of records in its end.
+/// Writes a run, which must be read back with the number of records in its end.
 fn check(mut run: Run) -> (String, Run) {
     let text = written(&run, Records::Once);
     run.end.as_mut().expect("an end").records = text.lines().count() as u32;
@@ -52,7 +52,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// A run with two scenarios of which only one part each is known.
+/// A run with two scenarios, of each of which only one part is known.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -83,7 +83,7 @@ fn line_of(body: &str) -> String {
     format!("{body} {:08x}", Crc32::of(body.as_bytes()))
 }
 
-/// A scenario's own record is the last of them, and each one that is lost is counted.
+/// A scenario's own record is the last one, and each lost record is counted.
 #[test]
 fn scenario_counts_its_lost_records() {
     let (text, run) = check(longest_run());
@@ -112,7 +112,7 @@ fn scenario_counts_its_lost_records() {
     }
 }
 
-/// Returns true if a record is of no scenario.
+/// Returns true if a record does not belong to a scenario.
 fn is_of_run(record: &Record) -> bool {
     matches!(
         record,
@@ -153,7 +153,7 @@ fn copies() {
     let twice = written(&run, Records::Twice);
     assert_eq!(written(&run, Records::None), "");
     let once: Vec<_> = once.lines().collect();
-    // Head, facts, plan, CPUs and the lead; then a block for each scenario, and the end.
+    // The head, facts, plan, CPUs and the lead; then a block for each scenario, and the end.
     let blocks = [0..5, 5..7, 7..8, 8..10];
     let expected = blocks.map(|block| [&once[block.clone()], &once[block]].concat());
     assert!(expected.concat().into_iter().eq(twice.lines()));
@@ -171,8 +171,8 @@ fn pieces_of_lines_that_are_joined() {
     }
 }
 
-/// A board may call itself anything; `@` or a control character would not be read
-/// back from a terminal's log.
+/// A board may have any name; `@` or a control character would not be read back from a terminal's
+/// log.
 #[test]
 fn text_is_escaped_and_cut() {
     let mut run = short_run();
@@ -203,7 +203,7 @@ fn cpus_take_as_many_lines_as_they_need() {
     }
 }
 
-/// Adds the keys of what differs between two values.
+/// Adds the keys at which two values differ.
 fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &Value) {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
@@ -223,7 +223,7 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
     }
 }
 
-/// Each record is read back at its longest, and lost by itself.
+/// Each record is read back at its longest, and lost individually.
 #[test]
 fn lost_records_lose_nothing_else() {
     let (text, whole) = check(longest_run());
@@ -240,7 +240,7 @@ fn lost_records_lose_nothing_else() {
             Record::Plan(_) => "plan",
             Record::End(_) => "end",
             Record::Cpus(..) => "core mpidr",
-            // The lead's is among the first records, too.
+            // The lead's is also among the first records.
             Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
             Record::Scenario(..) => "conditions lost_records status",
@@ -260,7 +260,7 @@ fn lost_records_lose_nothing_else() {
     }
 }
 
-/// Records of a right checksum and of wrong contents: none is read in part.
+/// Records with a correct checksum but invalid contents: none is read even in part.
 #[test]
 fn hostile_records() {
     let (text, run) = check(longest_run());

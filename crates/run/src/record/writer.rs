@@ -12,14 +12,14 @@ use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
-/// Bytes that are reserved for a line: a cell has more than fit before its parts are
-/// written by themselves.
+/// Bytes reserved for a line: a cell is longer than a line may be before its parts are written
+/// separately.
 const ROOM: usize = 4 * LINE_MAX;
 
-/// The most CPUs in a record of several.
+/// The maximum number of CPUs in a record of several.
 const CPUS: usize = 16;
 
-/// The mark of a text whose end was left out.
+/// Marks a text whose end was omitted.
 const CUT: &str = " ...";
 
 /// Writes records, and numbers them.
@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Reserves the memory, and begins at 0 with the records of `run`.
+    /// Reserves the memory, and starts numbering the records of `run` at 0.
     pub fn new(copies: Records, run: RunId) -> Self {
         Self {
             copies,
@@ -41,8 +41,7 @@ impl Writer {
         }
     }
 
-    /// Writes what is known before the first scenario: of the CPUs' identities, the
-    /// lead's.
+    /// Writes what is known before the first scenario; of the CPUs' identities, only the lead's.
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|to, out| {
             if let Some(head) = &run.head {
@@ -65,12 +64,12 @@ impl Writer {
         })
     }
 
-    /// Writes the facts again after trials have changed them: readers take the last.
+    /// Writes the facts again after trials have changed them; readers use the last.
     pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
         self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }
 
-    /// Writes a scenario, by each placement of its helper.
+    /// Writes a scenario, with all placements of its helper.
     pub fn scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
         self.block(out, &|to, out| {
             group
@@ -79,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// Writes the CPUs' identities and the end, whose number of records it sets.
+    /// Writes the CPUs' identities and the end, in which it sets the number of records.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             let known = run.cpu_indices().zip(&run.cpus);
@@ -94,7 +93,7 @@ impl Writer {
         })
     }
 
-    /// Writes the head. The end of the board's name is left out if the line is too long.
+    /// Writes the head. The end of the board's name is omitted if the line is too long.
     fn head(&mut self, out: &mut dyn Write, mut head: Head) -> fmt::Result {
         while !self.fits(&Record::Run(head.clone())) && head.model.len() > 2 * CUT.len() {
             let half = head.model.floor_char_boundary(head.model.len() / 2);
@@ -104,7 +103,7 @@ impl Writer {
         self.write(out, Record::Run(head))
     }
 
-    /// Writes the identity of CPUs that differ in the clock alone.
+    /// Writes the identity of CPUs that differ only in the clock.
     fn identity(&mut self, out: &mut dyn Write, cpus: &[(CpuIndex, Identity)]) -> fmt::Result {
         let Some((_, first)) = cpus.first() else {
             return Ok(());
@@ -114,7 +113,7 @@ impl Writer {
         self.write(out, Record::Identity(set, without_clock(*first), clocks))
     }
 
-    /// Writes one record. A line that is too long is left out, so that its number is missing.
+    /// Writes one record. A line that is too long is omitted, so that its number is missing.
     pub fn write(&mut self, out: &mut dyn Write, record: Record) -> fmt::Result {
         let fits = self.fits(&record);
         debug_assert!(fits, "too long: {record:?}");
@@ -125,7 +124,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a block of records as often as asked for, with the same numbers.
+    /// Writes a block of records as often as requested, with the same numbers.
     fn block(
         &mut self,
         out: &mut dyn Write,
@@ -139,12 +138,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts the record's line into `line`, and returns false if it is too long.
+    /// Writes the record's line into `line`, and returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
         let json = serde_json::to_string(record);
         let json = json.expect("a record has neither fractions nor maps");
         self.line.clear();
-        // A String takes all.
+        // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
         for c in json.chars() {
             if c == '@' || !c.is_ascii() || c.is_ascii_control() {
@@ -187,7 +186,7 @@ impl Writer {
         self.write(out, own)
     }
 
-    /// Writes a cell without samples and histograms: in parts, if one line is too short for it.
+    /// Writes a cell without samples and histograms, in parts if it is too long for one line.
     fn cell(
         &mut self,
         out: &mut dyn Write,
@@ -205,8 +204,8 @@ impl Writer {
         rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
     }
 
-    /// Writes a histogram, in halves if one line is too short for it. Empty bins at
-    /// both ends of a half are left out.
+    /// Writes a histogram, in halves if it is too long for one line. Empty bins at both ends of a
+    /// half are omitted.
     fn histogram(
         &mut self,
         out: &mut dyn Write,
@@ -238,8 +237,8 @@ impl Writer {
     }
 }
 
-/// Takes out the series and instants of a cell, or half of the series of what was taken out
-/// before; None if there is nothing to take.
+/// Removes and returns the series and instants of a cell or, from an earlier result, half of its
+/// series; None if there is nothing to remove.
 fn split(cell: &mut Cell) -> Option<Cell> {
     let mut rest = Cell::new(cell.cpu, CellStep::default());
     if cell.lacks_own_record() {

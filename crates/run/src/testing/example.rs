@@ -1,5 +1,4 @@
-//! Made-up results for tests: plausible ones, of any number of CPUs in clusters of
-//! four.
+//! Plausible example results for tests, with any number of CPUs in clusters of four.
 
 use alloc::vec::Vec;
 
@@ -25,7 +24,7 @@ use crate::record::FORMAT;
 /// CNTFRQ_EL0 of QEMU's virt machine.
 pub const FREQUENCY: u64 = 62_500_000;
 
-/// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
+/// A Cortex-A53 with 512 KiB of L2; line, ways and sets are register values.
 fn cortex_a53() -> Identity {
     let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
         0 => 0x700f_e01a,
@@ -40,7 +39,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// The machine of the tests' fake, with a service and other CPUs.
+/// The fake machine of the tests, with a service and other CPUs.
 fn facts() -> Facts {
     Facts {
         smccc: Some(0x1_0005),
@@ -60,7 +59,7 @@ fn facts() -> Facts {
     }
 }
 
-/// A run without scenarios, on clusters of four CPUs each.
+/// Returns a run without scenarios, on clusters of four CPUs each.
 pub fn run(cpus: u16) -> Run {
     let identity = Some(cortex_a53());
     let all = board(cpus.into()).into_iter();
@@ -79,33 +78,33 @@ pub fn run(cpus: u16) -> Run {
     }
 }
 
-/// A run on such a machine, but for these facts.
+/// Returns a run on such a machine, with edited facts.
 pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
     let mut run = run(cpus);
     edit(run.facts.as_mut().expect("there are facts"));
     run
 }
 
-/// Makes the firmware of `run` one without PMF.
+/// Removes PMF from the firmware of `run`.
 pub fn remove_pmf(run: &mut Run) {
     let facts = run.facts.as_mut().expect("there are facts");
     facts.pmf = Err(ReadError::NotImplemented);
     facts.overheads.pmf_read = None;
 }
 
-/// The six scenarios by each method of the plan, in which all went well.
+/// Returns the six scenarios with each method of the plan, all of which passed.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("there is a plan").methods;
     let each = |id| methods.iter().map(move |method| made(run, id, method));
     ScenarioId::SUITE.into_iter().flat_map(each).collect()
 }
 
-/// A scenario in which all went well.
+/// Returns a scenario that passed.
 pub fn good(run: &Run, id: ScenarioId) -> Scenario {
     made(run, id, Method::Tftf)
 }
 
-/// A scenario by `method` in which all went well.
+/// Returns a scenario that passed with `method`.
 pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
     use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel};
@@ -137,14 +136,14 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     }
 }
 
-/// Makes `scenario` one that was skipped.
+/// Returns `scenario` as one that was skipped.
 pub fn skipped(mut scenario: Scenario) -> Scenario {
     scenario.status = Status::Skipped(Skip::NoIdleState);
     scenario.cells.clear();
     scenario
 }
 
-/// CPU 3 is lost on the way, and CPU 1 gives up twice.
+/// Returns `scenario` with CPU 3 lost on the way, and CPU 1 giving up twice.
 pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     let loss = Loss {
         step: Step::Arrive,
@@ -174,24 +173,24 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Ticks that are enough for all CPUs to go down.
+/// Returns enough ticks for all CPUs to go down.
 fn sleep(run: &Run) -> u64 {
     (run.cpus.len() as u64 * 6_000).max(312_500)
 }
 
-/// Twenty values about `figure`, which is their lower median.
+/// Returns twenty values around `figure`, which is their lower median.
 fn spread(figure: u64) -> Summary {
     let mut values: Vec<u64> = (0..20).map(|i| figure - 9 + i).collect();
     values[19] = figure + figure / 4;
     Summary::of(&mut values)
 }
 
-/// The place of a CPU in the lock's queue: not in the CPUs' order.
+/// Returns the position of a CPU in the lock's queue, which differs from the CPUs' order.
 fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// The ticks of a CPU's cache flush: many for the last man of a cluster.
+/// Returns the ticks of a CPU's cache flush: many for the last man of a cluster.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);
@@ -200,8 +199,8 @@ fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     if deep && pays { 4_976 } else { 276 }
 }
 
-/// The ticks of a CPU's Powerdown. The flush is done with the lock held, so that
-/// each CPU's includes the flushes of all before it.
+/// Returns the ticks of a CPU's Powerdown. The flush is done with the lock held, so each CPU's
+/// includes the flushes of all CPUs before it.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     let own = 640 + flushes[cpu];
     if !id.is_parallel() {
@@ -211,7 +210,7 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
-/// The instants of one CPU's part, and the metrics that its call has.
+/// Returns the instants of one CPU's part, and the metrics that its call has.
 fn part(
     run: &Run,
     id: ScenarioId,
@@ -268,7 +267,7 @@ fn part(
     (shown, metrics)
 }
 
-/// One CPU's results.
+/// Returns one CPU's results.
 fn cell(run: &Run, id: ScenarioId, cpu: CpuIndex, flushes: &[u64]) -> Cell {
     let (shown, metrics) = part(run, id, cpu, flushes);
     let series = |metric: &Metric| {

@@ -1,6 +1,6 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU
-//! of a cluster to go down has a long flush. In a parallel round the CPUs queue for a
-//! lock, in an order that changes from round to round. Nothing is random.
+//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU of a cluster to
+//! go down has a long flush. In a parallel round the CPUs queue for a lock, in an order that
+//! changes from round to round. Nothing is random.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -20,15 +20,15 @@ use crate::measure::{
     Outcome, Overheads, Round, Step, Tally, TimerFault, Waker,
 };
 
-/// Ticks of a flush of a core.
+/// The ticks to flush a core.
 pub const CORE_FLUSH: u64 = 440;
-/// Ticks of a flush of the whole cluster.
+/// The ticks to flush the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
-/// Cache lines of a core, each of which takes a tick to flush if it is dirty.
+/// The number of cache lines of a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
-/// Ticks that each CPU holds the lock.
+/// The ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
-/// From the first instruction of a timer's handler to its Rust, in ticks.
+/// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;
 /// The loss that the tests use.
 pub const LOSS: Loss = Loss {
@@ -38,20 +38,20 @@ pub const LOSS: Loss = Loss {
 
 /// A test's change to an outcome, by the round's number and the CPU.
 type Edit = Box<dyn FnMut(u64, CpuIndex, &mut Outcome)>;
-/// A test's change to an outcome of a trial by the CPU's own timer.
+/// A test's change to the outcome of a trial with the CPU's own timer.
 type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 
 /// The fake machine.
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// The rounds so far, but for trials by own timers.
+    /// The number of rounds so far, except trials with own timers.
     pub rounds: u64,
-    /// The rounds that were asked for, but for trials by own timers.
+    /// The rounds requested, except trials with own timers.
     pub asked: Vec<Round>,
-    /// The trials by own timers.
+    /// The trials with own timers.
     pub trials: Vec<Round>,
-    /// The number of rounds before the first of them.
+    /// The number of rounds before the first such trial.
     pub trials_began_at: Option<usize>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
@@ -59,16 +59,16 @@ pub struct Fake {
     edit: Edit,
     edit_trial: TrialEdit,
     tallies: Vec<Tally>,
-    /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
-    /// in the window, from 0.
+    /// The ticks by which a CPU's timer is handled late, by CPU and by the number of the expiry in
+    /// the window, counted from 0.
     lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The CPU, the number of the window, and the fault of the one timer that goes wrong.
+    /// The CPU, the number of the window, and the fault of the only faulty timer.
     fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
-    /// The mode that SET_SUSPEND_MODE refuses.
+    /// The mode that SET_SUSPEND_MODE rejects.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
-    /// True if the first CPU_OFF finds that there is none.
+    /// True if the first CPU_OFF finds that CPU_OFF is not supported.
     pub lacks_cpu_off: bool,
 }
 
@@ -77,7 +77,7 @@ fn at(ticks: u64) -> Option<CounterValue> {
     CounterValue::new(ticks)
 }
 
-/// Returns a number of ticks by which CPUs differ.
+/// Returns a number of ticks that differs between CPUs.
 fn ticks_of(cpu: CpuIndex) -> u64 {
     u32::from(cpu).into()
 }
@@ -197,13 +197,14 @@ impl Fake {
         self
     }
 
-    /// Changes outcomes of trials by the CPU's own timer.
+    /// Changes outcomes of trials with the CPU's own timer.
     pub fn with_trials(mut self, edit: impl FnMut(CpuIndex, &mut Outcome) + 'static) -> Self {
         self.edit_trial = Box::new(edit);
         self
     }
 
-    /// Sets the ticks by which a CPU's timer is handled late, by CPU and by the expiry's number.
+    /// Sets the ticks by which a CPU's timer is handled late, by CPU and by the number of the
+    /// expiry.
     pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
         self.lateness = Box::new(lateness);
         self
@@ -215,8 +216,8 @@ impl Fake {
         self
     }
 
-    /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
-    /// CPUs go down.
+    /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which CPUs go
+    /// down.
     fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], place: usize) -> u64 {
         let (cpu, lead) = (queue[place], self.facts.lead);
         let dirty = if round.action == Action::ReadBack {
@@ -243,7 +244,7 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of `count` operations; every seventh round takes 500 ticks more.
+    /// Returns the outcome of `count` operations; every seventh round takes 500 more ticks.
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
             Operation::Call(function) if function >> 24 == 0xaf => (30, Some(-1)),
@@ -266,7 +267,7 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
+    /// Returns the outcome of a suspend or of PSCI_VERSION on one CPU in a queue.
     fn call(&self, round: &Round, agreed_start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
         let cpu = queue[place];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
@@ -300,8 +301,8 @@ impl Fake {
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         if down > due {
-            // The timer fired on the way down: the suspend is given up, and the other
-            // four stamps are still those of an earlier call.
+            // The timer fired on the way down: the suspend is abandoned, and the other four
+            // timestamps are still those of an earlier call.
             return Outcome {
                 code: Some(0),
                 after: at(enter + 60),
@@ -370,7 +371,7 @@ impl Fake {
         }
     }
 
-    /// Lets the timers of a window expire, but for CPUs that are lost.
+    /// Lets the timers of a window expire, except those of lost CPUs.
     fn expire(&mut self, round: &Round, start: u64) {
         let window = round.window.expect("a window");
         let schedule = window.schedule;
@@ -439,7 +440,7 @@ impl Machine for Fake {
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
         let turns_off = round.after == After::Off || round.action.turns_off();
-        // In the scenario in which it turns out, the rest of the rounds ask for it still.
+        // In the scenario in which this turns out, the remaining rounds still request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[cpu.place()];

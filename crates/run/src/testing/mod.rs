@@ -1,4 +1,4 @@
-//! A fake machine and a made-up run, for tests of this crate and of those above it.
+//! A fake machine and an example run, for tests of this crate and of the crates above it.
 
 pub mod example;
 pub mod fake;

@@ -1,10 +1,10 @@
-//! The lines that programs made for TFTF look for, exactly as TFTF prints them.
+//! The lines for which programs made for TFTF look, exactly as TFTF prints them.
 //!
-//! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and
-//! either average rows of one CPU or pair rows by position: so there is one row a CPU and
-//! scenario, in MPIDR's order. A scenario without PMF's timestamps, or without a frequency
-//! to convert them, has no such rows. The frame calls it Skipped, as TFTF would;
-//! psci-bench's own tables below may still have figures for it.
+//! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and either
+//! average the rows of one CPU or pair rows by position. There is therefore one row per CPU and
+//! scenario, in MPIDR order. A scenario without PMF timestamps, or without a frequency to convert
+//! them, has no such rows. The frame calls it Skipped, as TFTF would; psci-bench's own tables below
+//! may still have figures for it.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -20,8 +20,8 @@ pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
 }
 
-/// Writes the rows and the result of a scenario: one row for each CPU, over all
-/// placements of the helper.
+/// Writes the rows and the result of a scenario: one row for each CPU, over all placements of the
+/// helper.
 pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     for cpu in run.cpu_indices() {
@@ -44,7 +44,7 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     }
 }
 
-/// Writes why a scenario was skipped or failed, inside or outside of the frame.
+/// Writes why a scenario was skipped or failed, inside or outside the frame.
 pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
     let text = match status {
         Status::Skipped(skip) => format!("Skipped: {skip}"),
@@ -72,7 +72,7 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes why a scenario that was measured has no rows here.
+/// Writes why a measured scenario has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {
@@ -87,14 +87,14 @@ fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
 /// The figures of an RT_INSTR line, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtInstrFigures {
-    /// Of PSCI_VERSION.
+    /// For PSCI_VERSION.
     Latency(u64),
-    /// Of a suspend or CPU_OFF: powerdown, wakeup and cache flush.
+    /// For a suspend or CPU_OFF: powerdown, wakeup and cache flush.
     PowerDown([u64; 3]),
 }
 
 impl RtInstrFigures {
-    /// Returns the figures in the line of a cell; None for a cell that has no line.
+    /// Returns the figures for a cell's line; None if the cell has no line.
     pub fn from_cell(run: &Run, scenario: &Scenario, cell: &Cell) -> Option<Self> {
         if cell.skipped.is_some() || !scenario.has_pmf() {
             return None;
@@ -104,7 +104,7 @@ impl RtInstrFigures {
             return ns(Metric::Latency).map(Self::Latency);
         }
         let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);
-        // The line has a place for the flush, and there is none in standby: 0.
+        // The line has a place for the flush, but standby has none: 0.
         let flush = ns(Metric::CacheFlush).unwrap_or(0);
         Some(Self::PowerDown([powerdown, wakeup, flush]))
     }

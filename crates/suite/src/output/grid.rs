@@ -1,8 +1,7 @@
-//! Tables of reStructuredText, ready to be pasted into documentation: grids for main tables,
-//! since TF-A's documentation uses these, and shorter simple tables for the others.
+//! reStructuredText tables, ready to be pasted into documentation: grids for main tables, since
+//! TF-A's documentation uses these, and shorter simple tables for the others.
 //!
-//! A table that is wider than a terminal is continued in another one, whose rows have the same
-//! names.
+//! A table that is wider than a terminal is continued in another one, with the same row names.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,20 +18,20 @@ pub(crate) enum GridCell {
     Text(&'static str),
     /// A CPU's name: left-aligned.
     Cpu(Label),
-    /// A number: right-aligned, as all that follow.
+    /// A number: right-aligned, like all variants below.
     Count(u64),
-    /// A hexadecimal number, as wide as a `power_state`.
+    /// A hexadecimal number, with the width of a `power_state`.
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
     /// Figures in ticks, separated by slashes.
     Spread(Clock, [u64; 3]),
-    /// No figure. Not a dash: that would begin a list.
+    /// No figure. Not a dash, which would begin a list.
     Missing,
 }
 
 impl GridCell {
-    /// Converts a figure in ticks to the unit of tables.
+    /// Converts a figure in ticks to the unit used in tables.
     pub(crate) fn ticks(clock: Clock, ticks: Option<u64>) -> Self {
         match ticks {
             None => Self::Missing,
@@ -64,11 +63,11 @@ impl fmt::Display for GridCell {
 /// A column: its heading and a cell for each row.
 pub(crate) type Column = (&'static str, Vec<GridCell>);
 
-/// Blanks before the table: it is the content of a directive.
+/// Spaces before the table, which is the content of a directive.
 const INDENT: usize = 3;
 
-/// Writes a grid under `title`, and an empty line after it. The first columns name
-/// the CPU of each row.
+/// Writes a grid under `title`, followed by an empty line. The first columns name the CPU of each
+/// row.
 pub(crate) fn grid(
     out: &mut dyn Write,
     run: &Run,
@@ -88,7 +87,7 @@ pub(crate) fn grid(
     table(out, Style::Grid, title, &names, columns)
 }
 
-/// Writes a simple table under `title`, and an empty line after it. The columns `names` name the
+/// Writes a simple table under `title`, followed by an empty line. The columns `names` name the
 /// rows.
 pub(crate) fn simple(
     out: &mut dyn Write,
@@ -99,7 +98,7 @@ pub(crate) fn simple(
     table(out, Style::Simple, title, names, columns)
 }
 
-/// How a table is drawn.
+/// The style of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// With a frame around each cell.
@@ -109,7 +108,7 @@ enum Style {
 }
 
 impl Style {
-    /// Returns what stands before, between and after the cells of a row.
+    /// Returns the text before, between and after the cells of a row.
     fn edges(self) -> [&'static str; 3] {
         match self {
             Self::Grid => ["| ", " | ", " |"],
@@ -117,7 +116,7 @@ impl Style {
         }
     }
 
-    /// Returns what stands before, between and after the strokes of a rule.
+    /// Returns the text before, between and after the strokes of a rule.
     fn corners(self, stroke: char) -> [&'static str; 3] {
         match (self, stroke) {
             (Self::Simple, _) => ["", " ", ""],
@@ -140,7 +139,7 @@ fn widest((heading, cells): &Column) -> usize {
     cells.max().unwrap_or(0).max(heading.len())
 }
 
-/// Writes a table, in as many parts as have room beside each other on a terminal. Each has the
+/// Writes a table, in as many parts as needed for each to fit on a terminal. Each part has the
 /// columns `names`.
 fn table(
     out: &mut dyn Write,
@@ -156,7 +155,7 @@ fn table(
             let columns = names.iter().chain(&rest[..*count]);
             style.width(columns.map(widest)) <= COLUMNS
         };
-        // One column is written however wide it is.
+        // At least one column is written, however wide it is.
         let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
         let continued = if rest.len() < columns.len() {
             ", continued"
@@ -177,7 +176,7 @@ fn table(
     Ok(())
 }
 
-/// Writes one table with these columns, and an empty line after it.
+/// Writes one table with these columns, followed by an empty line.
 fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
     let widths: Vec<usize> = columns.iter().map(|column| widest(column)).collect();
     let rule = |out: &mut dyn Write, stroke| {
@@ -191,7 +190,7 @@ fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
             let is_left = matches!(cell, GridCell::Text(_) | GridCell::Cpu(_));
             fill(out, ' ', if is_left { 0 } else { rest })?;
             write!(out, "{cell}")?;
-            // No line ends with a blank.
+            // No line ends with a space.
             let is_last = style == Style::Simple && place + 1 == columns.len();
             fill(out, ' ', if is_left && !is_last { rest } else { 0 })
         };
@@ -213,7 +212,7 @@ fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Writes a line with so many columns.
+/// Writes one line with these columns.
 fn line(
     out: &mut dyn Write,
     columns: usize,

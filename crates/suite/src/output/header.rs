@@ -1,4 +1,4 @@
-//! The header of a run: the conditions that make its figures comparable.
+//! The header of a run: the conditions under which its figures are comparable.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,10 +16,10 @@ use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign}
 
 use super::frame;
 
-/// Blanks before a line that goes on: as wide as a line's name.
+/// Spaces before a continuation line: the width of a line's name.
 const INDENT: usize = 15;
 
-/// The most characters of passed over words that are printed.
+/// The maximum number of characters printed of ignored words.
 const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
@@ -59,7 +59,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Prints which words of a loader's boot arguments are passed over, if any are.
+/// Prints which words of a loader's boot arguments are ignored, if any.
 pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     let text = ForeignWords(bootargs);
     if text.words().next().is_none() {
@@ -69,8 +69,8 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     paragraph(out, lead, 2, &text)
 }
 
-/// The first words of boot arguments that are another program's. They are written without
-/// the heap, which is small until the memory is known: a loader's may be longer.
+/// The first words of boot arguments that belong to another program. They are written without the
+/// heap, which is small until the memory is known, as a loader's arguments may be longer.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {
@@ -94,7 +94,7 @@ impl fmt::Display for ForeignWords<'_> {
     }
 }
 
-/// Returns the conditions that machine, firmware and plan set, those that are known.
+/// Returns the conditions that the machine, firmware and plan determine, as far as they are known.
 pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
     let facts = run.facts.as_ref();
     [
@@ -124,7 +124,7 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
-/// Returns a version: major in bits 30:16, minor in 15:0.
+/// Returns a version as text: major in bits 30:16, minor in bits 15:0.
 fn version(number: u32) -> String {
     format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
 }
@@ -190,9 +190,8 @@ fn watchdog(facts: &Facts) -> Option<String> {
     }
 }
 
-/// Prints which CPUs have another CNTFRQ_EL0 than the lead, which all figures and
-/// deadlines go by. An operating system will go by each CPU's own, or refuse the
-/// CPU.
+/// Prints which CPUs have a CNTFRQ_EL0 different from the lead's, on which all figures and
+/// deadlines are based. An operating system uses each CPU's own value, or rejects the CPU.
 pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
@@ -201,8 +200,8 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints the clock of a CPU that has another one than the lead, as a big core
-/// and a little one have, by more than the error of the measurement.
+/// Prints the clock of a CPU if it differs from the lead's, as with big and little cores, by more
+/// than the measurement error.
 pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
         return Ok(());
@@ -213,7 +212,7 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints a value in which other CPUs differ, by the first of them.
+/// Prints a value in which other CPUs differ, with the first of them.
 fn others(
     out: &mut dyn Write,
     run: &Run,
@@ -243,7 +242,7 @@ fn overheads(facts: &Facts) -> String {
     format!("counter read {counter}, empty timed region {empty}{read}")
 }
 
-/// Describes the plan by the arguments that its scenarios use.
+/// Describes the plan with the arguments that its scenarios use.
 fn of_plan(plan: &Plan) -> String {
     let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
@@ -255,7 +254,7 @@ fn of_plan(plan: &Plan) -> String {
         let samples = Many(plan.iterations.into(), "sample");
         text += &format!(", {samples} a CPU after {warmup} for warm-up");
     }
-    // Sweeps are by the first method alone.
+    // Sweeps use only the first method.
     let methods = match (suite, sweep) {
         (true, _) => usize::MAX,
         (false, sweep) => sweep.into(),

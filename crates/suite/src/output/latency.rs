@@ -1,10 +1,9 @@
-//! The lines of `timer_latency`, in the layout that the `latency` programs of real-time
-//! extensions print, so that what reads theirs reads these: `RTT` the time so far, `RTH`
-//! headings, `RTD` one window and the stretch so far, `RTS` the whole stretch.
+//! The lines of `timer_latency`, in the layout of the `latency` programs of real-time extensions,
+//! so that programs that read those lines can read these: `RTT` the time so far, `RTH` headings,
+//! `RTD` one window and the stretch so far, `RTS` the whole stretch.
 //!
-//! Latencies are in microseconds with three decimals, or in ticks where the counter's
-//! frequency is not known. There are no modes to switch between here: that column is
-//! there for the layout, and always 0.
+//! Latencies are in microseconds with three decimals, or in ticks if the counter's frequency is
+//! unknown. There are no mode switches here; the column exists for the layout, and is always 0.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,7 +18,7 @@ use super::run_observer::RunObserver;
 use crate::scenario::progress::{Progress, Stretch};
 use hardware::text::prose::paragraph;
 
-/// Data lines until the headings are said again.
+/// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
 pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between two \
@@ -90,7 +89,7 @@ impl Progress for LatencyLines<'_> {
 /// Converts a number of expiries to `HH:MM:SS`.
 fn time(stretch: &Stretch, expiries: u32) -> String {
     let hz = stretch.clock().believed();
-    // To the nearest: periods may be no part of a second.
+    // Rounded to the nearest second, which need not be a multiple of the period.
     let seconds = (stretch.period.saturating_mul(expiries.into()) + hz / 2) / hz;
     let (minutes, seconds) = (seconds / 60, seconds % 60);
     format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)
@@ -110,7 +109,7 @@ fn figures(stretch: &Stretch, account: &Account) -> String {
     format!("|{least}|{mean}|{most}|{:8}|{:6}", account.overruns, 0)
 }
 
-/// Returns the `n`th part of so many ticks, in eleven columns.
+/// Returns `ticks / n`, in eleven columns.
 fn part(stretch: &Stretch, ticks: u64, n: u32) -> String {
     let n = u64::from(n.max(1));
     match stretch.clock().ns(ticks) {

@@ -1,4 +1,4 @@
-//! Output for people: TFTF's frame, tables, the last line.
+//! Output for human readers: TFTF's frame, tables and the last line.
 
 mod frame;
 mod grid;

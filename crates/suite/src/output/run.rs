@@ -1,13 +1,13 @@
-//! The output of a run, on one UART for four kinds of reader: TFTF's frame, which TF-A's
-//! continuous integration looks for; tables and findings for people, ready to be pasted as
-//! reStructuredText; [`run::record`]s for programs; the last line, [`ClosingLine`].
+//! The output of a run, on one UART for four kinds of reader: TFTF's frame, for which TF-A's
+//! continuous integration looks; tables and findings for people, ready to be pasted as
+//! reStructuredText; [`run::record`]s for programs; and the last line, [`ClosingLine`].
 //!
-//! TFTF's lines stand only around what was measured as TFTF measures it: a scenario of the
-//! warm method, or from outside TFTF's suite, has no frame, since the programs that read
-//! the frame would take its figures for TFTF's.
+//! TFTF's lines only enclose what was measured in the way TFTF does. A scenario with the warm
+//! method, or from outside TFTF's suite, has no frame, since programs that read the frame would
+//! take its figures for TFTF's.
 //!
-//! Everything is ASCII in lines of at most 80 columns, but for records; lines end in "\n",
-//! and the machine half's writer makes CR LF of that.
+//! Everything is ASCII in lines of at most 80 columns, except records. Lines end in "\n", which the
+//! machine half's writer converts to CR LF.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -28,8 +28,8 @@ use super::run_observer::RunObserver;
 use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
-/// Prints which scenario follows: before it is measured, so that a log that ends
-/// there names it.
+/// Prints the name of the next scenario before it is measured, so that it appears in a log that
+/// ends there.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
     let name = id.name();
     match method {
@@ -39,8 +39,8 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
     }
 }
 
-/// Prints the results of one scenario after [`begin_scenario`]: for each placement
-/// of the helper tables and findings.
+/// Prints the results of one scenario after [`begin_scenario`]: tables and findings for each
+/// placement of the helper.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     match Scenario::status_of(group) {
         _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
@@ -89,8 +89,7 @@ fn foreign_states(
     Ok(())
 }
 
-/// Prints the results of the trials of wake-up sources; nothing if no state that is
-/// measured stops a timer.
+/// Prints the results of the wake-up source trials; nothing if no measured state stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
         let cpu = run.label(*cpu);
@@ -120,7 +119,7 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
     out.write_char('\n')
 }
 
-/// Prints all scenarios, by tag and name.
+/// Prints all scenarios, with tag and name.
 pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
@@ -131,8 +130,7 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Prints what follows the last scenario, down to the last line, and returns the
-/// verdict.
+/// Prints everything after the last scenario, including the last line, and returns the verdict.
 pub fn closing(
     out: &mut dyn Write,
     run: &Run,
@@ -165,9 +163,9 @@ pub fn closing(
     Ok(verdict)
 }
 
-/// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
-/// The heap has at least the bytes of [`crate::scenario::Needs`], and `observer` marks it when
-/// a scenario begins.
+/// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
+/// The heap must have at least the bytes of [`crate::scenario::Needs`], and `observer` marks it
+/// when a scenario begins.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
@@ -203,7 +201,7 @@ pub fn run_all<M: Machine>(
         observer.scenario_begins();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
-            // As turned out in the scenario before.
+            // As the previous scenario has shown.
             key.method = Method::Warm;
         }
         begin_scenario(out, key.id, key.method)?;

@@ -1,5 +1,5 @@
-//! Tables of scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all
-//! at once; one row for each CPU and step.
+//! Tables of scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all at
+//! once, with one row for each CPU and step.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,8 +16,8 @@ use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, simple};
 
-/// Writes the tables of a scenario and their explanation; nothing for one of TFTF's suite, or
-/// without results.
+/// Writes the tables of a scenario and their explanation; nothing for a scenario of TFTF's suite or
+/// one without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
@@ -58,7 +58,7 @@ fn one_table(
     };
     let not_counted = |it: &CellSeries<'_>| it.cell.not_counted(it.series.metric);
     let of_x = |it: &CellSeries<'_>| it.cell.step.x.map_or(GridCell::Missing, cell_of_x);
-    // A column that would be empty is left out.
+    // A column that would be empty is omitted.
     let has_p99 = rows.iter().any(|it| it.series.summary.p99.is_some());
     let has_not_counted = rows.iter().any(|it| not_counted(it) > 0);
     let variants = cells(&|it| GridCell::Text(it.cell.variant_word()));
@@ -88,7 +88,7 @@ fn one_table(
     simple(out, &title, &names, columns.into_iter().flatten())
 }
 
-/// Returns the heading of the samples that were taken and do not count.
+/// Returns the heading for samples that were taken but do not count.
 pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     match id.procedure() {
         Procedure::Timers => "Overruns",
@@ -120,12 +120,12 @@ fn meaning(metric: Metric) -> &'static str {
     }
 }
 
-/// The unit of the figures of one table, which are those of one operation.
+/// The unit of the figures in one table, which are per operation.
 #[derive(Clone, Copy)]
 pub struct MetricScale {
     pub(crate) unit: Unit,
     pub(crate) clock: Clock,
-    /// Operations in a sample; if more than one, figures are in ns instead of us.
+    /// The number of operations in a sample; if there are several, figures are in ns instead of us.
     pub(crate) per: u64,
 }
 
@@ -149,13 +149,13 @@ impl MetricScale {
         }
     }
 
-    /// Returns the unit as the heading of a table has it.
+    /// Returns the unit as shown in a table's heading.
     pub fn heading(&self) -> String {
         let per = if self.per > 1 { " per operation" } else { "" };
         format!("{}{per}", self.name())
     }
 
-    /// Returns the figure of a sample as that of one operation.
+    /// Returns the figure of a sample, converted to one operation.
     pub fn text(&self, figure: u64) -> String {
         self.cell(figure).to_string()
     }

@@ -1,5 +1,5 @@
 //! The end of a run on one screen: a row for each scenario, with the median over the CPUs and the
-//! worst CPU; counts over all of them, and what was skipped.
+//! worst CPU; total counts; and what was skipped.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,11 +19,12 @@ use run::plan::{Axis, Method, Plan, ScenarioId};
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
 
-/// Places for what one scenario skips, by both placements of its helper: itself, or
-/// two reasons of CPUs each, or steps.
+/// The number of entries for what one scenario skips, with both placements of its helper: itself,
+/// or two reasons of CPUs each, or steps.
 const PLACES: usize = 4;
 
-/// Results that the end of a run prints of scenarios that are gone by then.
+/// Results of earlier scenarios that are printed at the end of a run, after the scenarios have been
+/// dropped.
 ///
 /// All memory is reserved at the beginning.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ pub struct ClosingSummary {
     skipped: Vec<Skipped>,
 }
 
-/// A row of the summary, but for the scenario's figures.
+/// A row of the summary, except for the scenario's figures.
 #[derive(Debug)]
 struct SummaryRow {
     id: ScenarioId,
@@ -45,7 +46,7 @@ struct SummaryRow {
     figures: Option<InShort>,
 }
 
-/// The figures of a scenario's CPUs in short.
+/// A summary of the figures of a scenario's CPUs.
 #[derive(Clone, Copy, Debug)]
 struct InShort {
     name: &'static str,
@@ -81,7 +82,7 @@ impl ClosingSummary {
         }
     }
 
-    /// Adds one scenario, by each placement of its helper.
+    /// Adds one scenario, with all placements of its helper.
     pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
         if self.results.len() < self.results.capacity() {
@@ -90,8 +91,8 @@ impl ClosingSummary {
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
 
-    /// Counts TFTF's tests: skipped, passed, failed. One without timestamps or a clock has no
-    /// rows, and is skipped.
+    /// Counts TFTF's tests: skipped, passed, failed. A test without timestamps or a clock has no
+    /// rows, and counts as skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
         let is_framed = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
@@ -137,7 +138,7 @@ impl ClosingSummary {
         let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
         let mut steps = Steps::EMPTY;
         for step in left_out.filter_map(|it| u32::try_from(it.step.x?).ok()) {
-            // A sweep has no more steps than there is room for.
+            // A sweep never has more steps than there is room for.
             let _ = steps.add(step);
         }
         if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {
@@ -169,7 +170,7 @@ impl ClosingSummary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        // A column with one word in all rows is left out: the plan names a lone method.
+        // A column with the same word in all rows is omitted: the plan names a single method.
         let methods = || self.results.iter().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());
         let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));
@@ -243,13 +244,13 @@ impl SummaryRow {
         }
     }
 
-    /// Returns the method, if there is more than one to measure such a scenario.
+    /// Returns the method, if such a scenario is measured with more than one.
     fn method(&self) -> Option<Method> {
         (self.id.is_suite() || self.id.is_sweep()).then_some(self.method)
     }
 }
 
-/// Returns the first column of the main tables, each CPU by the placement that stands for it.
+/// Summarizes the first column of the main tables, with each CPU's representative placement.
 fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let columns = |it: &Scenario| it.columns().first().copied();
     let metric = group.iter().find_map(columns)?;
@@ -268,7 +269,7 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     in_short(run, metric, &scale, all)
 }
 
-/// Returns the medians of the cells that differ from the first in the CPU alone.
+/// Summarizes the medians of the cells that differ from the first only in the CPU.
 fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let all = group.iter().flat_map(Scenario::all_series);
     let all = all.filter(|it| it.series.summary.n > 0);

@@ -1,6 +1,6 @@
-//! Sentences beside the tables of steps: one for each curve of a sweep, the attempts that
-//! do not count, and the states that were left out. (The end of the run lists the steps that
-//! were.)
+//! Sentences that accompany the tables of steps: one for each curve of a sweep, the attempts that
+//! do not count, and the states that were left out. (Steps that were left out are listed at the end
+//! of the run.)
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use run::measure::Metric;
 use run::model::{Run, Scenario, Variant};
 use run::plan::{Axis, Procedure};
 
-/// Writes them; nothing for one of TFTF's suite, or without results.
+/// Writes these sentences; nothing for a scenario of TFTF's suite or one without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
@@ -37,13 +37,13 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Returns a sentence for each curve: of the first metric that has figures.
+/// Returns a sentence for each curve, about the first metric that has figures.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     let axis = scenario.id.axis();
     let Some(amount) = axis.and_then(Axis::amount) else {
         return Vec::new();
     };
-    // Dirty bytes cost a flush.
+    // Dirty bytes show in the flush.
     let flush = (axis == Some(Axis::Bytes)).then_some(Metric::CacheFlush);
     let curve = |variant: Variant| {
         let has_figures = |metric: &Metric| {
@@ -65,14 +65,14 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     Variant::ALL.into_iter().filter_map(curve).collect()
 }
 
-/// Returns the longest median over the CPUs of each step, in the steps' order.
+/// Returns the longest median over the CPUs for each step, in the order of the steps.
 fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
     let own = scenario
         .cells
         .iter()
         .filter(|it| it.step.variant == variant);
     let of_curve = own.filter_map(|it| Some((it.step.x, it.series_of(metric)?)));
-    // The cells of a step stand together.
+    // The cells of a step are adjacent.
     let of_curve: Vec<_> = of_curve.collect();
     let each = of_curve.chunk_by(|a, b| a.0 == b.0).map(|step| {
         let longest = step.iter().map(|it| it.1.summary.median).max();
@@ -85,7 +85,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
 /// Counts the attempts that do not count, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
     match scenario.id.procedure() {
-        // They have one reason each, and a column for it.
+        // These have a single reason each, and a column for it.
         Procedure::Loop | Procedure::Timers => return None,
         Procedure::Suspend(..)
         | Procedure::CpuOff

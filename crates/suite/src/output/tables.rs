@@ -12,7 +12,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{GridCell, grid, simple};
 
-/// Writes them all; nothing without any figure.
+/// Writes all of them; nothing if there are no figures.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let metrics = scenario.columns();
     if metrics.is_empty() {
@@ -39,7 +39,7 @@ fn title(run: &Run, scenario: &Scenario) -> String {
     format!("{name}{variant}{helper} ({unit})")
 }
 
-/// Writes one row a CPU, one column a figure.
+/// Writes one row per CPU and one column per figure.
 fn main_table(
     out: &mut dyn Write,
     run: &Run,
@@ -59,7 +59,7 @@ fn main_table(
     grid(out, run, &title(run, scenario), cpus, columns)
 }
 
-/// Writes one row a CPU, one column a figure. Reports have MAD and p99, too.
+/// Writes one row per CPU and one column per figure. Reports also have MAD and p99.
 fn spread_table(
     out: &mut dyn Write,
     run: &Run,
@@ -129,7 +129,7 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
     })
 }
 
-/// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.
+/// Returns the meaning of a caller-side figure; TF-A defines those of PMF.
 fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
     match metric {
         Metric::Call if id.procedure() == Procedure::Version => {

@@ -1,4 +1,4 @@
-//! Records with all their parts, each of so many digits as it can have.
+//! Records with all their parts, each with as many digits as possible.
 
 use std::vec::Vec;
 
@@ -38,7 +38,7 @@ pub(super) fn end() -> End {
 
 fn instants(ticks: i64) -> Instants {
     let mut instants = Instants::new(MOST);
-    // Distances between them have most digits, too.
+    // The distances between them have the most digits, too.
     for (instant, ticks) in Instant::ALL
         .into_iter()
         .zip([ticks, ticks / 3].into_iter().cycle())
@@ -115,14 +115,14 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
     }
 }
 
-/// A cell whose figures are chosen as those of a scenario are.
+/// A cell whose figures are chosen in the same way as a scenario's.
 fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());
     cell
 }
 
-/// A cell with a step, of another CPU than its place.
+/// A cell with a step, whose place is not its CPU's index.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
     series.histogram = Some(Spread {
@@ -207,7 +207,7 @@ fn longest_machine() -> Run {
     run
 }
 
-/// Each record as long as it can be: every list full, every number of most digits.
+/// Every record at its longest: every list full, every number with the most digits.
 pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),

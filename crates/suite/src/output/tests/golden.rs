@@ -1,4 +1,4 @@
-//! Output of made-up runs, byte for byte, or the lines in question.
+//! Output of example runs, compared byte for byte or by selected lines.
 
 use std::format;
 use std::slice;
@@ -21,7 +21,7 @@ use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
 use crate::output::summary::ClosingSummary;
 
-/// Compares with the file `expected/NAME.txt`.
+/// Compares the text with the file `expected/NAME.txt`.
 pub(super) fn check(name: &str, printed: &str) {
     expect_file![format!("expected/{name}.txt")].assert_eq(printed);
 }
@@ -50,7 +50,7 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
 }
 
-/// Returns all that is printed of a run: ASCII in lines of 80 columns.
+/// Returns everything that is printed of a run, which must be ASCII in lines of 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
     let each = all.iter().map(|it| scenario(run, it));
     let log = header(run) + &each.collect::<String>() + &closing(run, all);
@@ -74,8 +74,7 @@ fn headers() {
     check("header-poor", &header(&poor));
 }
 
-/// A watchdog that is left alone does not end a hanging run, and the header has the
-/// reason.
+/// A watchdog that is not used does not end a hanging run, and the header states the reason.
 #[test]
 fn machines() {
     type Edit = fn(&mut Facts);
@@ -106,8 +105,7 @@ fn machines() {
     }
 }
 
-/// Firmware has to write each CPU's CNTFRQ_EL0; a big core has another clock than a
-/// little one.
+/// Firmware has to set each CPU's CNTFRQ_EL0; a big core has a different clock than a little one.
 #[test]
 fn values_that_are_not_the_leads() {
     let clock = |mhz| Identity {
@@ -142,7 +140,7 @@ fn values_that_are_not_the_leads() {
     }
 }
 
-/// The plan is printed by the arguments that its scenarios use.
+/// The plan is printed with the arguments that its scenarios use.
 #[test]
 fn plans() {
     for (args, expected) in [
@@ -174,7 +172,7 @@ fn plans() {
     }
 }
 
-/// One table of each kind: the scenarios differ in their columns.
+/// One table of each kind: the scenarios have different columns.
 #[test]
 fn tables() {
     let (run, pair) = (example::run(6), example::run(2));
@@ -212,7 +210,7 @@ fn tables() {
     }
 }
 
-/// Checks the number of TFTF's rows in a log, and lines.
+/// Checks the number of TFTF's rows in a log, and the given lines.
 fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String {
     let log = whole(run, all);
     assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");
@@ -222,11 +220,11 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
     log
 }
 
-/// Rows that differ from the golden ones in one thing.
+/// Rows that differ from the golden ones in a single way.
 #[test]
 fn odd_rows() {
     let four = example::run(4);
-    // The figures stay, so that they would be seen in a line.
+    // The figures remain, so they would show if a line were printed.
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
@@ -243,7 +241,7 @@ fn odd_rows() {
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
-    // A time that 64 bits of nanoseconds cannot hold is no figure at all.
+    // A time that does not fit into 64 bits of nanoseconds is not a figure.
     let mut huge = good(&slow, SuspendDeepSerial);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();
@@ -253,7 +251,7 @@ fn odd_rows() {
     check_log(&slow, &[huge], 1, &[missing]);
 }
 
-/// The caller's side is measured without PMF and without a clock all the same.
+/// The caller's side is measured even without PMF and without a clock.
 #[test]
 fn logs_without_rows() {
     let mut no_pmf = example::run(512);

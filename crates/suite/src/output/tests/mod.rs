@@ -1,4 +1,4 @@
-//! Made-up reports, and all that must hold for what is printed of them.
+//! Example reports, and properties that must hold for all output.
 
 mod golden;
 mod size;

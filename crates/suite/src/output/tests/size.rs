@@ -1,4 +1,4 @@
-//! The size of a default log where the host is loaded, so that no figure is short.
+//! The size of a default log from a loaded host, where every figure has many digits.
 
 use std::vec;
 
@@ -10,13 +10,13 @@ use run::testing::example;
 
 use super::whole::printed_again;
 
-/// The most bytes of a log of eight CPUs with the default plan.
+/// The maximum size in bytes of a log of eight CPUs with the default plan.
 const SIZE_MAX: usize = 40 << 10;
 
-/// TF-A's own lines before the payload's.
+/// Bytes of TF-A's own lines before the payload's.
 const FIRMWARE: usize = 700;
 
-/// Gives a cell the digits and rejections that QEMU without `--icount` gives one on a loaded
+/// Gives a cell the digits and rejections that it gets from QEMU without `--icount` on a loaded
 /// host.
 fn spoil(cell: &mut Cell, is_parallel: bool) {
     cell.counts = Some(Counts {

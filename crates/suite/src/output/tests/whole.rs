@@ -17,7 +17,7 @@ use crate::output::summary::ClosingSummary;
 use crate::output::{RunObserver, header, run as output, run_all};
 use crate::scenario::tests::{STATES, stopping};
 
-/// Checks that scenarios neither overlap nor keep more samples than they ask for.
+/// Checks that scenarios do not overlap and do not keep more samples than requested.
 #[derive(Default)]
 struct Observer {
     is_in_scenario: bool,
@@ -87,7 +87,7 @@ fn separated(text: &str) -> (Run, String) {
     (run, rest)
 }
 
-/// Prints a run that was measured before, and its records.
+/// Prints a run that was measured earlier, and its records.
 pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
     let plan = run.plan.expect("a plan");
@@ -111,7 +111,7 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     (out, verdict)
 }
 
-/// A scenario of loops, and its cycles, in a whole run.
+/// A scenario of loops, with cycles, in a whole run.
 #[test]
 fn null_calls() {
     let args = "only=null_call loops=2000 batch=100";
@@ -140,7 +140,7 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     }
 }
 
-/// All that is printed for people can be printed from the records.
+/// Everything that is printed for people can be printed from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
     let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
@@ -152,7 +152,7 @@ fn records_contain_all_that_is_printed() {
     ] {
         let (text, _) = printed(fake, args, &states);
         let (run, mut text) = separated(&text);
-        // Lines of the time before the results have no records.
+        // Lines printed before the results have no records.
         if let Some(from) = text.find("Wake-up trials: ") {
             let end = text[from..].find("\n\n").expect("a blank line");
             text.replace_range(from..from + end + 2, "");
@@ -173,13 +173,13 @@ fn records_are_outside_of_tftfs_frame() {
     });
     assert!(!without.contains(MARK));
     assert_eq!(separated(&once).1, without);
-    // TFTF's frame has no record in it.
+    // TFTF's frame contains no records.
     let frame = once.find("> Executing").zip(once.find("TEST COMPLETE"));
     let (from, to) = frame.expect("a frame");
     assert!(!once[from..to].contains(MARK));
 }
 
-/// Checks a part of what is printed, with a line for each.
+/// Checks parts of the output, each with one line.
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
@@ -264,7 +264,7 @@ fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
     assert_eq!(facts.frame, Err(NoFrame::DidNotWake));
 }
 
-/// No shallower state stands in for the deepest.
+/// A shallower state never replaces the deepest.
 #[test]
 fn a_state_of_the_other_format_is_named() {
     let system = IdleState {
@@ -284,7 +284,7 @@ fn a_state_of_the_other_format_is_named() {
     );
 }
 
-/// Firmware without CPU_OFF is measured by the warm method, without TFTF's frame.
+/// Firmware without CPU_OFF is measured with the warm method, without TFTF's frame.
 #[test]
 fn without_cpu_off_cpus_stay_on() {
     let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
@@ -306,7 +306,7 @@ fn without_cpu_off_cpus_stay_on() {
         assert!(words.contains(&format!("CPU_OFF : not used: {reason}.")));
         assert!(words.contains(&format!("Skipped: {reason}")), "{rest}");
         assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
-        // No scenario is measured twice, or skipped for the other method.
+        // No scenario is measured twice, or skipped in favor of the other method.
         assert_eq!(run.plan.map(|plan| plan.methods), Some(Methods::Warm));
         assert_eq!(run.scenarios.len(), 8);
         let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
@@ -315,7 +315,7 @@ fn without_cpu_off_cpus_stay_on() {
     }
 }
 
-/// One that has it by PSCI_FEATURES alone costs the scenario in which that turns out.
+/// If only PSCI_FEATURES claims CPU_OFF, the scenario in which this turns out is lost.
 #[test]
 fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let mut fake = Fake::new(4);
@@ -332,7 +332,7 @@ fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     assert_eq!(tftf, 1);
 }
 
-/// Returns the lines of a timer's latency.
+/// Returns the lines of a timer latency measurement.
 fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<String> {
     let fake = Fake::new(1).with_lateness(move |_, k| lateness(k));
     let args = format!("only=timer_latency stress=idle timers=all {args}");
@@ -341,14 +341,14 @@ fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<Stri
     text.lines().filter(is_one).map(String::from).collect()
 }
 
-/// From a handler's first instruction to its Rust, in ticks.
+/// Ticks from a handler's first instruction to its Rust code.
 const PROLOGUE: u64 = 20;
 
-/// The layout that readers of other latency programs know.
+/// The layout that readers of other latency programs expect.
 #[test]
 fn lines_of_timer_latency() {
     let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
-    // Each window is one expiry, its first.
+    // Each window is one expiry: its first.
     let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
     assert_eq!(
         lines(lateness, "duration=3 period=1000000"),
