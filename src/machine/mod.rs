@@ -9,7 +9,7 @@
 //! | `time` | timers, and waits that use them |
 //! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
 //! | `allocator` | the heap |
-//! | `console`, `boot_marks`, `ending`, `panic` | the UART; the stages of a boot, the ends of a run |
+//! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, the ends of a run |
 //! | `round` | a measurement round on all CPUs |
 
 pub mod allocator;

@@ -1,6 +1,6 @@
-//! The board, as its flattened device tree describes it (Devicetree Specification v0.4, and
-//! the bindings that Linux uses). No byte of the tree is trusted: a missing or contradictory
-//! property is an error that names node and property.
+//! The board, as its flattened device tree describes it (Devicetree Specification v0.4, and the
+//! bindings that Linux uses). The tree is not trusted: a missing or contradictory property is an
+//! error that names the node and the property.
 
 use alloc::vec::Vec;
 
@@ -19,68 +19,66 @@ use super::timers::{self, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
-/// The most bytes of a board's name: at a UART's speed a MiB takes minutes.
+/// The maximum bytes of a board's name: at a UART's speed a MiB takes minutes.
 const MODEL_MAX: usize = 100;
 
-/// Everything that the payload reads about the board. Strings are in the tree's bytes.
+/// Everything that the payload reads about the board. Strings borrow from the tree.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
-    /// The first 100 bytes of the root's `model`, else of its first `compatible`; may
-    /// be empty.
+    /// The first 100 bytes of the root's `model`, or else of its first `compatible`; may be empty.
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
-    /// The interrupt controller. Without one nothing wakes a suspended CPU, and
-    /// only operations that need no wake-up are measured.
+    /// The interrupt controller. Without one, nothing wakes a suspended CPU, and only operations
+    /// that need no wake-up are measured.
     pub gic: Option<Gic>,
-    /// The per-CPU timers' interrupts; none without a GIC.
+    /// The interrupts of the per-CPU timers; empty without a GIC.
     pub timers: TimerPpis,
-    /// A memory-mapped timer, for states in which the per-CPU timers stop.
+    /// A memory-mapped timer, for states that stop the per-CPU timers.
     pub timer_frame: Result<TimerFrame, NoFrame>,
-    /// A watchdog, if there is one that can be used.
+    /// A watchdog, if there is a usable one.
     pub watchdog: Option<Watchdog>,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
-    /// True if the tree says that no CPU comes back after CPU_OFF.
+    /// True if the tree says that CPUs do not come back after CPU_OFF.
     pub forbids_cpu_off: bool,
     /// Memory, in the tree's order; 1 to [`super::MEMORY_MAX`] regions.
     pub memory: Vec<Region>,
     /// Reserved memory, at most [`super::RESERVED_MAX`] regions, which may overlap.
     pub reserved: Vec<Region>,
-    /// Idle states that are entered by PSCI, at most [`super::IDLE_STATES_MAX`].
+    /// Idle states entered by PSCI, at most [`super::IDLE_STATES_MAX`].
     pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
     /// Bytes of the largest second-level cache that the tree describes.
     pub second_level_cache: Option<u64>,
-    /// Number of CPUs that are not disabled, 1 to [`super::CPU_MAX`].
+    /// The number of CPUs that are not disabled, 1 to [`super::CPU_MAX`].
     pub cpu_count: usize,
-    /// The counter's erratum, by a property of the timer's node, or by the
-    /// `compatible` of any CPU that is not disabled.
+    /// The counter's erratum, from a property of the timer's node or from the `compatible` of any
+    /// CPU that is not disabled.
     pub counter_erratum: Option<CounterErratum>,
     fdt: Fdt<'t>,
 }
 
 impl<'t> Board<'t> {
-    /// Reads the device tree that `tree` begins with; bytes after `totalsize` are
-    /// ignored.
+    /// Reads the device tree at the start of `tree`; bytes after `totalsize` are ignored.
     ///
     /// # Errors
-    /// The first node or property that cannot be used. [`super::TreeConsole::find`] finds
-    /// the UART to print the error on.
-    // Not inlined: the caller's stack frame lasts as long as the run.
+    /// Names the first node or property that cannot be used. [`super::TreeConsole::find`] finds the
+    /// UART on which to print the error.
+    // Not inlined: the caller's stack frame exists for the whole run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
         let tree = super::fdt::open(tree)?;
         check_status(tree)?;
-        // Without PSCI there is nothing to measure, so that error comes first.
+        // Without PSCI there is nothing to measure, so this error takes precedence.
         let conduit = super::psci_node::conduit(tree)?;
         let uart = super::stdout_path::uart(tree)?;
         let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
         let controller = controller.transpose()?;
         let timer = find_compatible(tree, timers::COMPATIBLE);
         let timers = controller.as_ref().map(|gic| timers::read(timer, gic));
-        // Without a GIC, no CPU gets the frame's interrupt.
+        // Without a GIC, no CPU receives the frame's interrupt.
         let frames = find_compatible(tree, timers::FRAMES_COMPATIBLE);
         let frames = frames.filter(|_| controller.is_some());
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
@@ -108,19 +106,19 @@ impl<'t> Board<'t> {
         Ok(board)
     }
 
-    /// Returns the CPUs in the order of MPIDR, and the source of their labels.
+    /// Returns the CPUs in MPIDR order, and the source of their labels.
     ///
-    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit
-    /// matters only if there is no cpu-map.
+    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit matters only if
+    /// there is no cpu-map.
     ///
     /// # Errors
-    /// When two CPUs have one MPIDR, or cpu-map is not sound or leaves a CPU out.
+    /// Returns an error if two CPUs have the same MPIDR, or if cpu-map is invalid or omits a CPU.
     pub fn cpus(&self, mpidr_mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
         super::cpus::read(self.fdt, self.cpu_count, mpidr_mt)
     }
 
-    /// Returns name and registers of every device that is used. The console, which
-    /// is needed earlier, is not among them.
+    /// Returns the name and registers of every device that is used, except the console, which is
+    /// needed earlier.
     pub fn devices(&self) -> Vec<(&'static str, Region)> {
         let mut devices = Vec::new();
         match &self.gic {
@@ -150,8 +148,8 @@ impl<'t> Board<'t> {
         devices
     }
 
-    /// Refuses registers that overlap another device's, or memory:
-    /// refreshing a watchdog at the distributor's address turns the GIC off.
+    /// Rejects registers that overlap another device's, or memory: refreshing a watchdog at the
+    /// distributor's address would turn off the GIC.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = self.devices();
         devices.push(("console", registers(&self.uart)));
@@ -178,7 +176,7 @@ impl<'t> Board<'t> {
     }
 }
 
-/// Refuses a `status` that is no string: it does not say whether the node can be used.
+/// Rejects a `status` that is not a string, as it does not say whether the node can be used.
 fn check_status(tree: Fdt<'_>) -> Result<()> {
     let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
     let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));
@@ -188,11 +186,11 @@ fn check_status(tree: Fdt<'_>) -> Result<()> {
     }
 }
 
-/// Returns the board's name, or "" if the tree has none that is text.
+/// Returns the board's name, or "" if the tree has no textual name.
 fn model<'t>(root: Node<'t>) -> &'t str {
     let title = |name| root.text(name).ok().flatten();
     let model = title("model").or_else(|| title("compatible")).unwrap_or("");
-    // Text of a tree is ASCII.
+    // Text in a tree is ASCII.
     model.get(..MODEL_MAX).unwrap_or(model)
 }
 
@@ -200,13 +198,13 @@ fn bootargs<'t>(tree: Fdt<'t>) -> Result<&'t str> {
     let Some(chosen) = Node::find(tree, "/chosen") else {
         return Ok("");
     };
-    // Some boot loaders write no value at all for no arguments.
+    // Some boot loaders write an empty value if there are no arguments.
     let Some(value) = chosen.value("bootargs").filter(|value| !value.is_empty()) else {
         return Ok("");
     };
     let text = chosen.text("bootargs")?.unwrap_or("");
     let end = text.len();
-    // Loaders pad with NULs; words after one would be lost.
+    // Loaders pad with NULs; words after a NUL would be lost.
     if value.iter().skip(end).any(|byte| *byte != 0) {
         let message = format_args!("text follows the NUL at offset {end}");
         return Err(chosen.error("bootargs", message));

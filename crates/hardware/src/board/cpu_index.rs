@@ -4,10 +4,10 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The most CPUs that a board may have.
+/// The maximum number of CPUs on a board.
 pub const CPU_MAX: usize = 512;
 
-/// The index of a CPU in the list of a board's CPUs, which is in the order of MPIDR.
+/// The index of a CPU in the list of a board's CPUs, which is in MPIDR order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -18,13 +18,13 @@ impl CpuIndex {
     /// Returns the index of the CPU at `place` in the list.
     ///
     /// # Panics
-    /// If a list cannot have that place: the most CPUs are [`CPU_MAX`].
+    /// Panics if `place` is not below [`CPU_MAX`].
     pub const fn new(place: usize) -> Self {
         assert!(place < CPU_MAX, "a board has at most CPU_MAX CPUs");
         Self(place as u16)
     }
 
-    /// Returns the place in the list.
+    /// Returns the position in the list.
     pub const fn place(self) -> usize {
         self.0 as usize
     }
@@ -32,14 +32,14 @@ impl CpuIndex {
     /// Returns the indices of the first `count` CPUs.
     ///
     /// # Panics
-    /// If `count` is more than [`CPU_MAX`].
+    /// Panics if `count` is more than [`CPU_MAX`].
     pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         assert!(count <= CPU_MAX, "a board has at most CPU_MAX CPUs");
         (0..count as u16).map(Self)
     }
 }
 
-/// An index from outside, which may be that of no CPU.
+/// Accepts an index from outside, which may not belong to any CPU.
 impl From<u16> for CpuIndex {
     fn from(index: u16) -> Self {
         Self(index)

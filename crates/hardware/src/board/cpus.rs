@@ -1,8 +1,8 @@
-//! The CPUs in the order of MPIDR.
+//! The CPUs, in MPIDR order.
 //!
-//! Devicetree Specification v0.4, section 3.8, and Linux binding
-//! *arm/cpus.yaml*: `reg` has the affinity fields of MPIDR_EL1, in two cells
-//! with Aff3 in the first, or in one without it.
+//! Devicetree Specification v0.4, section 3.8, and Linux binding *arm/cpus.yaml*: `reg` contains
+//! the affinity fields of MPIDR_EL1, in two cells with Aff3 in the first, or in one cell without
+//! Aff3.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use super::node::{Node, usable_nodes};
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
-/// One CPU's node.
+/// The node of one CPU.
 struct CpuNode<'t> {
     node: Node<'t>,
     mpidr: Mpidr,
@@ -31,9 +31,9 @@ impl<'t> CpuNode<'t> {
         let mpidr = Mpidr::try_from(reg);
         let mpidr = mpidr.map_err(|_| node.wrong_value("reg", reg, Mpidr::EXPECTED))?;
         let is_available = node.is_available();
-        // A CPU without enable-method uses the psci node, which the caller has found:
-        // some trees leave the property to the boot loader or out of the first CPU, and
-        // QEMU leaves it out if there is only one CPU.
+        // A CPU without enable-method uses the psci node, which the caller has found: some trees
+        // leave the property to the boot loader or omit it for the first CPU, and QEMU omits it if
+        // there is only one CPU.
         let method = node.text("enable-method")?;
         if let Some(value) = method.filter(|method| is_available && *method != "psci") {
             return Err(node.wrong_text("enable-method", value, "psci"));
@@ -46,7 +46,7 @@ impl<'t> CpuNode<'t> {
     }
 }
 
-/// Reads the nodes of all CPUs in the tree's order.
+/// Reads the nodes of all CPUs, in the tree's order.
 fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t>>>> {
     const CELLS: &str = "#address-cells";
     let Some(cpus) = Node::find(tree, "/cpus") else {
@@ -69,7 +69,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
     }))
 }
 
-/// Counts the CPUs that can be used; the bool is true if one is a Cortex-A73.
+/// Counts the usable CPUs; the bool is true if one is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
     for cpu in cpu_nodes(tree)? {
@@ -86,7 +86,7 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     Ok((count, has_a73))
 }
 
-/// Reads the CPUs that can be used, `count` of them, in the order of MPIDR.
+/// Reads the usable CPUs, of which there are `count`, in MPIDR order.
 pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
     let map = Node::find(tree, "/cpus/cpu-map");
     let (mut all, mut handles) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -132,9 +132,9 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
     Ok((source, all))
 }
 
-/// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4,
-/// section 3.9), for CPUs whose own registers do not have them. A size that makes no sense
-/// is left out, as it is only a hint.
+/// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4, section
+/// 3.9), for CPUs whose registers do not describe it. An implausible size is ignored, as it is only
+/// a hint.
 pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
     let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
     let sizes = caches.filter_map(|cache| {

@@ -1,12 +1,12 @@
-//! The flattened format of a device tree: the check of it in one pass, and its tokens.
+//! The flattened format of a device tree: its validation in one pass, and its tokens.
 //!
-//! Devicetree Specification v0.4, sections 5.2 to 5.5. In bytes that are not
-//! sound, tokens are missing; no function panics.
+//! Devicetree Specification v0.4, sections 5.2 to 5.5. In invalid bytes, tokens are missing; no
+//! function panics.
 //!
-//! Names may be longer than the 31 characters that the specification allows (sections 2.2.1
-//! and 2.2.4): Linux's trees have many such names. Depth is bounded, and with it the time
-//! that later walks take: each costs at most [`DEPTH_MAX`] passes over the structure block,
-//! and padding after the blocks (QEMU's trees have a MiB) is never looked at.
+//! Names may be longer than the 31 characters that the specification allows (sections 2.2.1 and
+//! 2.2.4), as many names in Linux's trees are. Depth is bounded, which also bounds the time of
+//! later walks: each takes at most [`DEPTH_MAX`] passes over the structure block, and padding after
+//! the blocks (QEMU's trees have a MiB) is never read.
 
 use core::fmt;
 use core::mem::offset_of;
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::image::TREE_MAX;
 use crate::text::format_error::{FormatError, Result};
 
-/// Deepest nesting of nodes, the root included; real trees stay under ten.
+/// The deepest nesting of nodes, including the root; real trees stay below ten.
 const DEPTH_MAX: usize = 16;
 
 const MAGIC: u32 = 0xd00d_feed;
@@ -41,10 +41,10 @@ struct Header {
 
 const _: () = assert!(size_of::<Header>() == 40 && offset_of!(Header, version) == 20);
 
-/// Size in bytes of an entry of the memory reservation block (section 5.3).
+/// The size in bytes of an entry in the memory reservation block (section 5.3).
 const RESERVATION_SIZE: usize = 16;
 
-/// Longest name of a node or property, in bytes.
+/// The longest name of a node or property, in bytes.
 const NAME_MAX: usize = 255;
 
 /// The tokens of the structure block (section 5.4.1).
@@ -65,13 +65,13 @@ pub(crate) fn number(cells: &[u8]) -> u64 {
     cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
 
-/// Returns the bytes before the first `end`; all of them if there is none.
+/// Returns the bytes before the first `end`, or all of them if there is none.
 pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
     let length = bytes.iter().position(|byte| *byte == end);
     length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
 }
 
-/// The bytes of a sound tree.
+/// The bytes of a valid tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Fdt<'t> {
     blob: &'t [u8],
@@ -92,7 +92,7 @@ impl<'t> Fdt<'t> {
         self.header.structure.get() as usize
     }
 
-    /// Returns address and size of each entry of the memory reservation block.
+    /// Returns the address and size of each entry in the memory reservation block.
     pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
         let block = self.header.reservations.get() as usize;
         let block = self.blob.get(block..).unwrap_or(&[]);
@@ -103,7 +103,7 @@ impl<'t> Fdt<'t> {
         entries.take_while(|entry| *entry != (0, 0))
     }
 
-    /// Returns the token at an offset, and the offset of the next one.
+    /// Returns the token at an offset, and the offset of the next token.
     pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
         let (at, token) = (at + 4, word(self.blob, at)?);
         let (end, token) = match token {
@@ -121,7 +121,7 @@ impl<'t> Fdt<'t> {
             _ => return None,
         };
         let mut next = end.next_multiple_of(4);
-        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
+        // A NOP belongs to no node: boot loaders overwrite removed nodes with NOPs.
         while word(self.blob, next) == Some(NOP) {
             next += 4;
         }
@@ -142,11 +142,11 @@ pub(crate) enum Token<'t> {
     End,
 }
 
-/// Returns the size in bytes of the device tree that begins with `header`; 8 bytes of
-/// the header are enough.
+/// Returns the size in bytes of the device tree that begins with `header`; 8 bytes of the header
+/// are enough.
 ///
 /// # Errors
-/// When `header` is too short or is no device tree's, or the tree is larger than
+/// Returns an error if `header` is too short or not a device tree's, or if the tree is larger than
 /// [`crate::image::TREE_MAX`].
 pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
@@ -165,7 +165,7 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
     Ok(size as usize)
 }
 
-/// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
+/// Checks the tree at the start of `tree` (sections 5.2 to 5.5).
 pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
     let (size, have) = (total_size(tree)?, tree.len());
     let Some(blob) = tree.get(..size) else {
@@ -178,7 +178,7 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
     }
 }
 
-/// The outcome of a check; the error is the offset of the wrong bytes and the reason.
+/// The result of a check; the error is the offset of the invalid bytes and the reason.
 type Checked<T> = Result<T, (usize, &'static str)>;
 
 fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
@@ -187,12 +187,12 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         return Err((at, "totalsize is less than the header's size"));
     };
     let tree = Fdt { blob, header };
-    // The version, and the last one with which it is compatible.
+    // The version, and the oldest version with which it is compatible.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
         return Err((at, "another version of the format than 17"));
     }
-    // A block begins after the header and ends in the blob.
+    // A block begins after the header and ends within the blob.
     let block = |at, start: U32, size: u32| {
         let (start, size) = (start.get() as usize, size as usize);
         match start.checked_add(size) {
@@ -218,7 +218,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     Ok(tree)
 }
 
-/// Checks the structure block from its first byte to before `end`.
+/// Checks the structure block from its first byte up to, but not including, `end`.
 fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
     // Properties come before a node's children (section 5.4.2).
     let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);

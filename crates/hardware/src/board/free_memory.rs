@@ -1,4 +1,4 @@
-//! The search for working memory in the parts of the board's memory that are free.
+//! Finds working memory in the free parts of the board's memory.
 
 use core::iter::from_fn;
 
@@ -6,7 +6,7 @@ pub use super::ranges::PAGE;
 use super::ranges::Region;
 use crate::text::format_error::{FormatError, Result};
 
-/// Free memory of the board: whole pages, never page 0, with one owner.
+/// Free memory of the board: whole pages, never page 0, with a single owner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
@@ -22,8 +22,8 @@ impl Room {
     }
 }
 
-/// Removes the first `bytes` bytes from `pages`, rounded up to whole pages, and returns
-/// them. Returns all if there are fewer.
+/// Removes and returns the first `bytes` bytes of `pages`, rounded up to whole pages, or all of
+/// them if there are fewer.
 pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     let Region { base, size } = *pages;
     let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
@@ -35,11 +35,11 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that no region in `taken` overlaps, as near as
-/// possible to the address `near`. They begin and end on a page boundary.
+/// Finds `need` bytes of `memory` that no region in `taken` overlaps, as close as possible to the
+/// address `near`. They begin and end on a page boundary.
 ///
 /// # Errors
-/// When no gap is large enough.
+/// Returns an error if no gap is large enough.
 pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room> {
     let need = need.next_multiple_of(PAGE);
     let gaps = || memory.iter().flat_map(|region| gaps(*region, taken));
@@ -70,7 +70,7 @@ fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
     let used = taken.iter().filter(|it| it.size > 0);
     from_fn(move || {
         while at < end {
-            // A region that begins in this page leaves nothing of the page.
+            // A region that begins in this page leaves none of the page free.
             let (base, size) = (at, PAGE);
             let page = Region { base, size };
             if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
@@ -93,7 +93,7 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// Reads regions `base+size` in hexadecimal digits.
+    /// Reads regions of the form `base+size`, in hexadecimal.
     fn regions(text: &str) -> Vec<Region> {
         let number = |digits| u64::from_str_radix(digits, 16).expect(text);
         let pairs = text.split_whitespace().filter_map(|it| it.split_once('+'));

@@ -9,12 +9,11 @@ use super::node::Node;
 use super::ranges::{self, Region};
 use crate::text::format_error::Result;
 
-/// The most redistributor regions; the largest machines known have four.
+/// The maximum number of redistributor regions; the largest known machines have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. Sizes are cut to the registers that are used, as
-/// a tree may claim more than exists; a redistributor region is cut to 512 CPUs with
-/// GICv4's frames.
+/// The interrupt controller's frames. Sizes are limited to the registers that are used, as a tree
+/// may claim more than exists; a redistributor region is limited to 512 CPUs with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
@@ -30,23 +29,22 @@ pub enum Gic {
         distributor: Region,
         /// GICR, in the tree's order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
         redistributors: Vec<Region>,
-        /// Bytes from one redistributor to the next; `None` if GICR_TYPER
-        /// implies them.
+        /// Bytes from one redistributor to the next; `None` if GICR_TYPER implies it.
         stride: Option<u64>,
     },
 }
 
-/// The names of GICs, GICv3 first.
+/// The `compatible` names of GICs, GICv3 first.
 pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
-/// The sizes in bytes and the alignment that a frame of registers may have.
+/// The limits on the size in bytes and the alignment of a register frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
-    /// The least size.
+    /// The minimum size.
     pub least: u64,
-    /// The most bytes that are used.
+    /// The maximum number of bytes used.
     pub most: u64,
     /// The alignment, a power of two.
     pub align: u64,
@@ -66,7 +64,7 @@ pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {
-    /// Checks a frame. The error is the wrong size or base, with the expected one in
+    /// Checks a frame. The error contains the invalid size or base, and the expected value in
     /// words.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
@@ -79,7 +77,7 @@ impl FrameLimits {
     }
 }
 
-/// A controller with the format of its interrupt specifiers.
+/// A controller, with the format of its interrupt specifiers.
 pub(crate) struct Controller {
     pub gic: Gic,
     /// Number of cells in a specifier.
@@ -125,7 +123,7 @@ fn version_3(node: Node<'_>) -> Result<Gic> {
     })
 }
 
-/// Reads the stride; 0 in the tree means none.
+/// Reads the stride; 0 in the tree means that there is none.
 fn stride(node: Node<'_>) -> Result<Option<u64>> {
     const NAME: &str = "redistributor-stride";
     let Some(value) = node.value(NAME) else {
@@ -143,7 +141,7 @@ fn stride(node: Node<'_>) -> Result<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Reads entry `index` of `reg`, without the bytes that are not used.
+/// Reads entry `index` of `reg`, limited to the bytes that are used.
 fn frame(node: Node<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
     let region = ranges::region(node, index)?;
     if let Err((value, expected)) = limits.check(&region) {

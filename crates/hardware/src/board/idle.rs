@@ -1,8 +1,8 @@
-//! Idle states: the `power_state` values that the device tree has.
+//! Idle states: the `power_state` values in the device tree.
 //!
 //! Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
-//! `psci-bench,power-level` is this project's own: the PSCI power level that
-//! the state reaches, which an extended `power_state` does not contain.
+//! `psci-bench,power-level` is specific to this project: the PSCI power level that the state
+//! reaches, which an extended `power_state` does not contain.
 
 use alloc::vec::Vec;
 
@@ -11,17 +11,17 @@ use super::node::Node;
 use crate::spec::psci::{StateFormat, WrongLevel};
 use crate::text::format_error::Result;
 
-/// The most idle states.
+/// The maximum number of idle states.
 pub const IDLE_STATES_MAX: usize = 16;
 
 /// One idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState<'t> {
-    /// Name of its node.
+    /// The name of its node.
     pub name: &'t str,
     /// `arm,psci-suspend-param`.
     pub power_state: u32,
-    /// `psci-bench,power-level`, 0 to 3; `None` if the tree has none.
+    /// `psci-bench,power-level`, 0 to 3; `None` if the tree does not have it.
     pub level: Option<u8>,
     /// True if the per-CPU timers stop in the state and cannot wake the CPU.
     pub local_timer_stop: bool,
@@ -29,7 +29,7 @@ pub struct IdleState<'t> {
 
 const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
-/// The nodes that contain idle states; in a few trees that is `/cpus`.
+/// The nodes that contain idle states, which in a few trees include `/cpus`.
 const CONTAINERS: [&str; 5] = [
     "/cpus/idle-states",
     "/cpus/domain-idle-states",
@@ -38,8 +38,8 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
-/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and,
-/// within a container, of the tree; states of one `power_state` are merged.
+/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and, within a
+/// container, of the tree; states with the same `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
     let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
@@ -74,7 +74,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     {
         return wrong("the level of the other node with this power_state");
     }
-    // With two levels exchanged, the deepest state would be another one.
+    // If two levels were exchanged, a different state would be the deepest.
     let original = StateFormat::Original;
     let format = match original.accepts(power_state) && original.is_powerdown(power_state) {
         true => original,

@@ -1,10 +1,10 @@
 //! Cluster, core and thread numbers: from cpu-map, or else from MPIDR.
 //!
-//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` holds `socketN` or
-//! `clusterN` nodes, clusters may nest, the innermost hold `coreN`, and those
-//! either name a CPU or hold `threadN` that do. The numbers, not the order of
-//! the nodes, order siblings. Clusters are counted through over the whole
-//! map; cores and threads keep the number in their name.
+//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` contains `socketN` or `clusterN` nodes, clusters
+//! may nest, and the innermost contain `coreN` nodes, which either refer to a CPU or contain
+//! `threadN` nodes that do. Siblings are ordered by their numbers, not by the order of the nodes.
+//! Clusters are numbered consecutively over the whole map; cores and threads keep the number in
+//! their name.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,16 +15,16 @@ use crate::text::format_error::Result;
 use crate::text::outside;
 use crate::words;
 
-/// One CPU, by its number in the hardware and its labels in the topology.
+/// One CPU, with its hardware affinity and its labels in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its number in the hardware.
+    /// Its hardware affinity.
     pub mpidr: Mpidr,
-    /// Number of its cluster.
+    /// The number of its cluster.
     pub cluster: u16,
-    /// Number of its core in the cluster.
+    /// The number of its core in the cluster.
     pub core: u16,
-    /// Number of its thread in the core.
+    /// The number of its thread in the core.
     pub thread: u16,
 }
 
@@ -42,19 +42,19 @@ words! {
 #[derive(Clone, Copy)]
 pub(crate) struct Handle {
     pub phandle: u32,
-    /// Index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still name.
+    /// The index in the list of CPUs; `None` for a disabled CPU, to which cpu-map may still refer.
     pub index: Option<CpuIndex>,
 }
 
-/// The most nodes in a map: each CPU may be a thread in a core in a cluster in a
-/// socket of its own. The limit bounds the scans of [`sibling`].
+/// The maximum number of nodes in a map: each CPU may be a thread in a separate core, cluster and
+/// socket. The limit bounds the scans of [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
-/// The thread number of a CPU that has no label yet; no label has it.
+/// The thread number of a CPU without a label; no label uses it.
 const UNLABELLED: u16 = u16::MAX;
 
-/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the
-/// thread, and each other number is one field further up. `None` if the fields do not
-/// fit: without Aff3 two CPUs would share a label.
+/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the thread, and
+/// every other number is one field further up. Returns `None` if the fields do not fit: without
+/// Aff3, two CPUs would share a label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let (cluster, core, thread) = if mt {
@@ -72,7 +72,7 @@ pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     })
 }
 
-/// Returns a CPU without labels; [`from_map`] labels it.
+/// Returns an unlabeled CPU; [`from_map`] labels it.
 pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,
@@ -81,15 +81,14 @@ pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
     }
 }
 
-/// Returns true if a map, or MPIDR, has labelled the CPU.
+/// Returns true if the CPU has been labeled, by a map or by MPIDR.
 pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
-/// Labels the unlabelled `cpus` by the map. A CPU that the map leaves out stays
-/// unlabelled.
+/// Labels the unlabeled `cpus` by the map. A CPU that is not in the map stays unlabeled.
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
-    // The map itself is counted, too.
+    // The count includes the map itself.
     if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
         return Err(map.too_many("", MAP_NODES_MAX));
     }
@@ -105,14 +104,13 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],
-    /// Number of clusters with cores so far.
+    /// The number of clusters with cores so far.
     clusters: u16,
 }
 
 impl Labeller<'_> {
-    /// Labels all cores in and below `node`, the map itself, a socket or a cluster. A node
-    /// without cores gets no cluster number.
-    /// A tree's depth is bounded, and the recursion with it.
+    /// Labels all cores in and below `node`, which is the map itself, a socket or a cluster. A node
+    /// without cores gets no cluster number. A tree's depth is bounded, and with it the recursion.
     fn clusters(&mut self, node: Node<'_>) -> Result<()> {
         let mut has_cores = false;
         for_each(node, "core", |core, node| {
@@ -151,8 +149,7 @@ impl Labeller<'_> {
     }
 }
 
-/// Visits the children of `parent` whose names are `kind` and a number, in the order of the
-/// numbers.
+/// Visits the children of `parent` whose names consist of `kind` and a number, in numerical order.
 fn for_each<'t>(
     parent: Node<'t>,
     kind: &str,
@@ -166,9 +163,9 @@ fn for_each<'t>(
     Ok(())
 }
 
-/// Finds the child of `parent` with the name `kind` and the least number that is at
-/// least `from`. Scanning again for each child needs no memory, and the limit on the map's
-/// nodes bounds the time.
+/// Finds the child of `parent` whose name consists of `kind` and the lowest number not below
+/// `from`. Scanning again for each child needs no memory, and the limit on the map's nodes bounds
+/// the time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {
@@ -183,8 +180,8 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
 
 /// Returns the number after `kind` in the name of `node`; `None` for another kind.
 ///
-/// Plain numbers only: with leading zeros or a sign two names could mean
-/// one number, and [`sibling`] would find only one of them.
+/// Only plain numbers are accepted: with leading zeros or a sign, two names could mean the same
+/// number, and [`sibling`] would find only one of them.
 fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
     let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
         return Ok(None);

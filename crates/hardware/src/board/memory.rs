@@ -1,4 +1,4 @@
-//! Memory that may be used, and the parts of it that are reserved.
+//! Usable memory, and the reserved parts of it.
 //!
 //! Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5
 //! (`/reserved-memory`) and 5.3 (memory reservation block).
@@ -10,19 +10,19 @@ use super::node::{Node, usable_nodes};
 use super::ranges::{self, Region};
 use crate::text::format_error::{FormatError, Result};
 
-/// The most regions of memory.
+/// The maximum number of memory regions.
 pub const MEMORY_MAX: usize = 32;
-/// The most regions that are reserved.
+/// The maximum number of reserved regions.
 pub const RESERVED_MAX: usize = 64;
 
-/// Appends every region of the nodes' `reg` that is not empty, up to `most` regions: boot
-/// loaders fill in the sizes, and an entry that they leave empty is unused.
+/// Appends every nonempty region in the nodes' `reg`, up to `most` regions. Boot loaders fill in
+/// the sizes, and an entry that they leave empty is unused.
 fn append<'t>(
     list: &mut Vec<Region>,
     nodes: impl Iterator<Item = Node<'t>>,
     most: usize,
 ) -> Result<()> {
-    // Nodes and entries so far: a limit on them bounds the time for a tree that has only
+    // The number of nodes and entries so far; limiting it bounds the time for a tree with only
     // empty entries.
     let mut seen = 0;
     for node in nodes {
@@ -44,8 +44,8 @@ fn append<'t>(
 
 /// Reads every region of memory, in the tree's order.
 pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    // With room for all: the list could not grow in its place, and the heap has only a few
-    // KiB before working memory is found.
+    // With room for all: the list could not grow in place, and the heap has only a few KiB until
+    // working memory is found.
     let mut list = Vec::with_capacity(MEMORY_MAX);
     let is_memory = |node: &Node<'_>| node.value("device_type") == Some(b"memory\0");
     append(&mut list, usable_nodes(tree).filter(is_memory), MEMORY_MAX)?;
@@ -56,8 +56,8 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
     Ok(list)
 }
 
-/// Reads the regions that /memreserve/ and /reserved-memory keep from use. A child
-/// without `reg` is for an operating system to place, and is left out.
+/// Reads the regions reserved by /memreserve/ and /reserved-memory. A child without `reg` is placed
+/// by an operating system, and is ignored.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let mut list = Vec::with_capacity(RESERVED_MAX);
     let (root, block) = (Node::root(tree), "(memory reservation block)");

@@ -1,4 +1,4 @@
-//! The conversion of a device tree to a [`Board`]: CPUs, memory, devices, idle states.
+//! Converts a device tree to a [`Board`]: CPUs, memory, devices, idle states.
 
 mod board;
 mod cpu_index;

@@ -1,4 +1,5 @@
-//! The nodes of a device tree: children, typed properties, and errors that name both.
+//! The nodes of a device tree: children, typed properties, and errors that name the node and
+//! property.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,17 +10,17 @@ use super::fdt::{Fdt, Token, number, until};
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
-/// The most bytes of a path in an error; a longer path loses its beginning.
+/// The maximum bytes of a path in an error; a longer path loses its beginning.
 const PATH_MAX: usize = 60;
-/// The most characters of a property's text in an error.
+/// The maximum characters of a property's text in an error.
 pub(crate) const VALUE_MAX: usize = 48;
 
-/// A node, by its offset in the tree. Parents and path are found by walking
-/// down from the root again.
+/// A node, identified by its offset in the tree. Its parents and path are found by walking down
+/// from the root again.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t> {
     pub fdt: Fdt<'t>,
-    /// Offset of its BEGIN_NODE.
+    /// The offset of its BEGIN_NODE.
     at: usize,
 }
 
@@ -29,7 +30,7 @@ impl<'t> Node<'t> {
         Self { fdt, at }
     }
 
-    /// Finds the node at `path`, which begins with a slash and has no alias.
+    /// Finds the node at `path`, which begins with a slash and contains no alias.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
     }
@@ -44,7 +45,7 @@ impl<'t> Node<'t> {
         core::str::from_utf8(self.name()).unwrap_or_default()
     }
 
-    /// Returns true if `name` is the node's, with or without the unit address.
+    /// Returns true if the node is called `name`, with or without the unit address.
     pub fn is_called(self, name: &[u8]) -> bool {
         let own = self.name();
         name == own || name == until(own, b'@')
@@ -59,7 +60,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the nodes around this one, the root first; none for the root.
+    /// Returns the node's ancestors, the root first; none for the root.
     pub fn parents(self) -> Vec<Self> {
         let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
         nodes.pop();
@@ -77,8 +78,8 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with
-    /// its place.
+    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with its
+    /// position.
     fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
         let Self { fdt, mut at } = self;
         from_fn(move || {
@@ -89,7 +90,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns this node and all below it in the tree's order, each with its depth.
+    /// Returns this node and all nodes below it in the tree's order, each with its depth.
     pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
         let (mut tokens, mut depth) = (self.tokens(), 0);
         let next = move || {
@@ -114,7 +115,7 @@ impl<'t> Node<'t> {
         nodes.map(|(_, child)| child)
     }
 
-    /// Returns names and values of the properties.
+    /// Returns the names and values of the properties.
     pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
         let tokens = self.tokens().skip(1);
         tokens.map_while(|(_, token)| match token {
@@ -129,7 +130,7 @@ impl<'t> Node<'t> {
         properties.find_map(|(its, value)| (its == name.as_bytes()).then_some(value))
     }
 
-    /// Returns the value of a property that must be there.
+    /// Returns the value of a required property.
     pub fn required(self, name: &'static str) -> Result<&'t [u8]> {
         self.value(name).ok_or_else(|| self.missing(name))
     }
@@ -156,14 +157,14 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Returns true unless `status` forbids the node's use (section 2.3.4).
+    /// Returns true unless `status` disables the node (section 2.3.4).
     pub fn is_available(self) -> bool {
         let status = self.value("status");
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
-    /// Returns the index in `names`, which are separated by blanks, of the first string
-    /// of `compatible` that is among them. The strings of `compatible` go from the most
+    /// Returns the index in `names`, which are separated by spaces, of the first string of
+    /// `compatible` that is among them. The strings of `compatible` are ordered from the most
     /// specific to the most general (section 2.3.1).
     pub fn compatible_with(self, names: &str) -> Option<usize> {
         let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
@@ -173,12 +174,12 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the path, or its end after "..."; in either case at most [`PATH_MAX`] bytes.
+    /// Returns the path, or its end after "..."; either way at most [`PATH_MAX`] bytes.
     fn path(self) -> String {
         let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
         let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
         if length > PATH_MAX {
-            // A path may have 4 KiB, so only the end is allocated.
+            // A path may have 4 KiB, so only its end is allocated.
             path.push_str("...");
             skipped = length - (PATH_MAX - 3);
         }
@@ -190,7 +191,7 @@ impl<'t> Node<'t> {
         path
     }
 
-    /// Makes an error of the node, or of a property of the node.
+    /// Builds an error about the node, or about a property of the node.
     #[cold]
     #[inline(never)]
     pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> FormatError {
@@ -229,10 +230,10 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Returns every node below the root in the tree's order, without the subtrees whose
-/// `status` forbids their use.
+/// Returns every node below the root in the tree's order, except subtrees whose `status` disables
+/// them.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
-    // Depth of the last node that cannot be used, while the nodes are below it.
+    // The depth of the last disabled node, while the walk is below it.
     let mut hidden = usize::MAX;
     let nodes = Node::root(tree).subtree().skip(1);
     nodes.filter_map(move |(depth, node)| {
@@ -247,13 +248,13 @@ pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> 
     })
 }
 
-/// Returns the first node that can be used and is compatible with one of `names`, which
-/// are separated by blanks.
+/// Returns the first usable node that is compatible with one of `names`, which are separated by
+/// spaces.
 pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>> {
     usable_nodes(tree).find(|node| node.compatible_with(names).is_some())
 }
 
-/// Returns the first string of a property if it is ASCII text.
+/// Returns the first string of a property, if it is ASCII text.
 pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
     let text = value.get(..end)?;

@@ -1,5 +1,5 @@
-//! The firmware's PSCI, by its node (Linux binding *arm/psci.yaml*), which some boards
-//! have at /firmware/psci instead of /psci.
+//! The firmware's PSCI node (Linux binding *arm/psci.yaml*), which some boards have at
+//! /firmware/psci instead of /psci.
 
 use super::fdt::Fdt;
 use super::node::{Node, find_compatible};
@@ -8,8 +8,8 @@ use crate::text::format_error::{FormatError, Result};
 
 const COMPATIBLE: &str = "arm,psci-1.0 arm,psci-0.2";
 
-/// Returns true if the tree says that no CPU comes back after CPU_OFF. The property is this
-/// project's own.
+/// Returns true if the tree says that CPUs do not come back after CPU_OFF. The property is specific
+/// to this project.
 pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
     let node = find_compatible(tree, COMPATIBLE);
     node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())

@@ -1,10 +1,9 @@
-//! The translation of a bus address in `reg` to the address that a CPU uses.
+//! Translates a bus address in `reg` to the address that a CPU uses.
 //!
-//! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6
-//! (`reg`) and 2.3.8 (`ranges`): each bus between a device and the root
-//! translates; an empty `ranges` is the identity, and without `ranges`
-//! the CPUs cannot reach the bus. Half of Linux's arm64 boards have their
-//! console under a non-empty `ranges`.
+//! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6 (`reg`) and 2.3.8
+//! (`ranges`): each bus between a device and the root translates; an empty `ranges` is the
+//! identity, and without `ranges` the CPUs cannot reach the bus. Half of Linux's arm64 boards have
+//! their console under a nonempty `ranges`.
 
 use super::fdt::number;
 use super::node::Node;
@@ -23,15 +22,15 @@ fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Takes a number of `bytes` bytes off the front of `cells`.
+/// Removes and returns a number of `bytes` bytes from the front of `cells`.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;
     number(head)
 }
 
-/// Returns the entries of a node's `reg`, as the CPUs address them; none without `reg`.
-/// An empty entry is not translated.
+/// Returns the entries of a node's `reg`, as CPU addresses; none without `reg`. An empty entry is
+/// not translated.
 pub(crate) fn regions<'t>(
     node: Node<'t>,
 ) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {
@@ -53,7 +52,7 @@ pub(crate) fn regions<'t>(
     }))
 }
 
-/// Reads entry `index` of a node's `reg` as the CPUs address it.
+/// Reads entry `index` of a node's `reg`, as a CPU address.
 pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
     let length = node.required("reg")?.len();
     let entry = regions(node)?.nth(index);
@@ -65,13 +64,14 @@ pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
     Ok(region)
 }
 
-/// Reads the first address of a node's registers; `None` unless they are a page.
+/// Reads the first address of a node's registers; `None` unless they fill whole pages that can be
+/// mapped.
 pub(crate) fn page(node: Node<'_>) -> Option<u64> {
     let region = region(node, 0).ok()?;
     region.is_page().then_some(region.base)
 }
 
-/// Makes the error of a region that ends beyond the address space.
+/// Builds the error for a region that ends beyond the address space.
 pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> FormatError {
     let Region { base, size } = region;
     let message = format_args!("{size:#x} bytes at {base:#x} exceed 64-bit addresses");

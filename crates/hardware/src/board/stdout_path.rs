@@ -1,8 +1,8 @@
-//! The UART to print on: `/chosen/stdout-path`.
+//! The UART for output: `/chosen/stdout-path`.
 //!
-//! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3
-//! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
-//! used as the firmware left it, so speed and clock do not matter.
+//! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3 (`/aliases`) and 4.2
+//! (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is used as the firmware left it, so speed
+//! and clock do not matter.
 
 use alloc::string::ToString as _;
 
@@ -14,23 +14,23 @@ use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
-/// The two things needed to report that the rest of a device tree cannot be used: the
-/// UART to print on, and the conduit for SYSTEM_OFF afterwards.
+/// What is needed to report that the rest of a device tree cannot be used: the UART to print on,
+/// and the conduit for the subsequent SYSTEM_OFF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConsole {
-    /// The console's UART, or the reason for its absence.
+    /// The console's UART, or the reason why there is none.
     pub uart: Result<Uart, FormatError>,
-    /// The property that names that UART: "/chosen/stdout-path", or another.
+    /// The property that names that UART: "/chosen/stdout-path", or another one.
     pub by: &'static str,
-    /// The conduit, or the reason for its absence.
+    /// The conduit, or the reason why there is none.
     pub conduit: Result<Conduit, FormatError>,
 }
 
 impl TreeConsole {
-    /// Looks for UART and conduit in `tree`; either may be absent.
+    /// Looks for the UART and the conduit in `tree`; either may be absent.
     ///
     /// # Errors
-    /// When `tree` is not a sound flattened device tree.
+    /// Returns an error if `tree` is not a valid flattened device tree.
     pub fn find(tree: &[u8]) -> Result<Self, FormatError> {
         let tree = super::fdt::open(tree)?;
         Ok(Self {
@@ -41,7 +41,7 @@ impl TreeConsole {
     }
 }
 
-/// Reads the UART that `/chosen` names, else the alias `serial0`.
+/// Reads the UART that `/chosen` names, or else the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let node = locate(tree)?.0;
     for node in node.parents().into_iter().chain([node]) {
@@ -107,7 +107,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
-            // After a colon come speed and the like (section 3.6).
+            // The colon is followed by the speed and other settings (section 3.6).
             let path = value.split(':').next().unwrap_or(value);
             let Some(node) = resolve(tree, path)? else {
                 let path = Shown(path, VALUE_MAX);

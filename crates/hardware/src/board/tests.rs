@@ -1,4 +1,4 @@
-//! Device trees that are read, refused and broken: two of boards, edited.
+//! Device trees that are accepted, rejected and broken: edited trees of two boards.
 
 mod describe;
 mod format;

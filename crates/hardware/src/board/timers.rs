@@ -1,13 +1,12 @@
-//! The per-CPU timers' interrupts, and the memory-mapped timer that wakes a CPU from states
-//! in which its own timer stops.
+//! The per-CPU timers' interrupts, and the memory-mapped timer that wakes a CPU from states that
+//! stop the CPU's own timer.
 //!
-//! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` has, in this order,
-//! the secure physical, non-secure physical, virtual and EL2 physical timer;
-//! with `interrupt-names` the names identify the timers.
+//! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` contains, in this order, the secure
+//! physical, non-secure physical, virtual and EL2 physical timer; if `interrupt-names` is present,
+//! the names identify the timers.
 //!
-//! Linux binding *timer/arm,arch_timer_mmio.yaml*: few boards need a frame of this timer, so
-//! a frame that cannot be used is no error here; a scenario that needs the frame
-//! prints the reason.
+//! Linux binding *timer/arm,arch_timer_mmio.yaml*: few boards need a frame of this timer, so an
+//! unusable frame is not an error here; a scenario that needs the frame prints the reason.
 
 use core::fmt;
 
@@ -22,7 +21,7 @@ use crate::spec::counter::CounterErratum;
 use crate::spec::int_id::IntId;
 use crate::text::format_error::{FormatError, Result};
 
-/// Interrupts of the per-CPU timers, PPIs.
+/// The interrupts of the per-CPU timers, which are PPIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimerPpis {
     /// Non-secure EL1 physical timer, CNTP.
@@ -38,7 +37,7 @@ const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 /// The binding has five timers; later ones are ignored.
 const TIMERS_MAX: usize = 5;
 
-/// Returns the counter's erratum that the timer's node names.
+/// Returns the counter erratum that the timer's node names.
 pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     let mut errata = CounterErratum::OF_SOCS.into_iter();
     errata.find(|erratum| node.value(erratum.name()).is_some())
@@ -46,7 +45,7 @@ pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
 
 pub(crate) const COMPATIBLE: &str = "arm,armv8-timer arm,armv7-timer";
 
-/// Reads the interrupts of the timers' node, which must lead to `controller`.
+/// Reads the interrupts of the timers' node, which must be connected to `controller`.
 pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<TimerPpis> {
     let Some(node) = node else {
         let message = format_args!("no node compatible with arm,armv8-timer");
@@ -102,11 +101,11 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
 /// A non-secure frame, as the device tree describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
-    /// First address of CNTCTLBase: a multiple of 4 KiB, with 48 bits at most.
+    /// The first address of CNTCTLBase: a multiple of 4 KiB, with at most 48 bits.
     pub control: u64,
-    /// Number of the frame in CNTCTLBase, 0 to 7.
+    /// The number of the frame in CNTCTLBase, 0 to 7.
     pub number: u8,
-    /// First address of CNTBaseN: a multiple of 4 KiB, with 48 bits at most.
+    /// The first address of CNTBaseN: a multiple of 4 KiB, with at most 48 bits.
     pub base: u64,
     /// The physical timer's interrupt, an SPI.
     pub intid: IntId,
@@ -126,9 +125,9 @@ impl fmt::Display for TimerFrame {
     }
 }
 
-/// The name of the memory-mapped timer.
+/// The `compatible` name of the memory-mapped timer.
 pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
-/// Number of frames that a timer can have.
+/// The number of frames that a timer can have.
 pub const FRAMES: u32 = 8;
 
 /// Reads the first frame of the timer at `node` that is not disabled.
@@ -148,7 +147,7 @@ pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     })
 }
 
-/// Returns the interrupt of the physical timer, the first one of the frame.
+/// Returns the interrupt of the physical timer, which is the frame's first.
 fn interrupt(frame: Node<'_>) -> Option<IntId> {
     let value = frame.value("interrupts")?;
     let kind = word(value, 0)?;

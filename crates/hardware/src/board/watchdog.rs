@@ -1,7 +1,7 @@
 //! A watchdog that can reset the board: an SP805, or an SBSA generic watchdog.
 //!
-//! Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*.
-//! The watchdog only guards the run, so a node that cannot be used is ignored.
+//! Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*. The watchdog only
+//! guards the run, so an unusable node is ignored.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -12,14 +12,14 @@ use super::node::{Node, usable_nodes};
 use super::ranges::{PAGE, Region, page};
 use crate::devices::watchdog::WatchdogKind;
 
-/// A watchdog that is not secure.
+/// A non-secure watchdog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watchdog {
-    /// Programming model.
+    /// The programming model.
     pub kind: WatchdogKind,
-    /// First address of the registers: a multiple of 4 KiB, with 48 bits at
-    /// most. For an SBSA watchdog these are the control frame: a write there refreshes
-    /// the watchdog as well, so that the refresh frame is not used.
+    /// The first address of the registers: a multiple of 4 KiB, with at most 48 bits. For an SBSA
+    /// watchdog this is the control frame: writing to it also refreshes the watchdog, so the
+    /// refresh frame is not used.
     pub base: u64,
 }
 
@@ -44,12 +44,12 @@ impl fmt::Display for Watchdog {
 }
 
 pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
-/// The beginning of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
+/// The prefix of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
 const WDOGCLK: &[u8] = b"wdog";
 
 /// Reads the watchdog at `node`; `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
-    // The first entry of an SBSA watchdog's two is the control frame.
+    // An SBSA watchdog has two entries; the first is the control frame.
     let base = page(node)?;
     let kind = match node.compatible_with(COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
@@ -60,11 +60,11 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     Some(Watchdog { kind, base })
 }
 
-/// Reads the frequency of an SP805's WDOGCLK in Hz. Only a fixed clock has its
-/// frequency in the tree.
+/// Reads the frequency of an SP805's WDOGCLK in Hz. The tree only contains the frequency of a fixed
+/// clock.
 fn clock(node: Node<'_>) -> Option<NonZeroU64> {
-    // WDOGCLK is the first of the clocks. A later one could be found only with the
-    // number of cells that each clock has.
+    // WDOGCLK is the first clock. To find a later one, the number of cells of each clock would have
+    // to be known.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {
         return None;

@@ -1,6 +1,6 @@
-//! The registers of one device, as a driver reaches them.
+//! The registers of one device, as a driver accesses them.
 
-/// The bits of one access to a register.
+/// The width of one register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 8 bits.
@@ -12,8 +12,8 @@ pub enum Width {
 }
 
 impl Width {
-    /// Returns the width of accesses of 1, 2 or 4 bytes, as `reg-io-width` has it
-    /// (Devicetree Specification v0.4, section 4.2).
+    /// Returns the width of accesses of 1, 2 or 4 bytes, the values of `reg-io-width` (Devicetree
+    /// Specification v0.4, section 4.2).
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),
@@ -24,22 +24,21 @@ impl Width {
     }
 }
 
-/// The registers of one device, little-endian, each by its offset in bytes
-/// from the first.
+/// The registers of one device, little-endian, each identified by its offset in bytes from the
+/// first.
 pub trait Bus {
-    /// Reads the register at `offset` by one access.
+    /// Reads the register at `offset` with one access.
     fn read(&mut self, offset: u64, width: Width) -> u32;
 
-    /// Writes the low bits of `value` to the register at `offset` by one
-    /// access.
+    /// Writes the low bits of `value` to the register at `offset` with one access.
     fn write(&mut self, offset: u64, width: Width, value: u32);
 
-    /// Writes a register of 64 bits, by one access where the bus can.
+    /// Writes a 64-bit register, with one access if the bus supports it.
     fn write_double(&mut self, offset: u64, value: u64) {
         self.write(offset, Width::Word, value as u32);
         self.write(offset + 4, Width::Word, (value >> 32) as u32);
     }
 
-    /// Waits for a moment, between two polls of a register.
+    /// Pauses briefly between two polls of a register.
     fn relax(&mut self) {}
 }

@@ -1,5 +1,5 @@
-//! Registers of a fake device: they keep what is written, unless a test gives them a
-//! behavior. They are accessed as words only.
+//! Registers of a fake device: they keep what is written, unless a test defines a behavior. They
+//! are accessed only as words.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::bus::{Bus, Width};
 
-/// An access to the register at an offset; a write has the value.
+/// An access to the register at an offset; a write includes the value.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
     Read(u32),
@@ -25,12 +25,12 @@ pub struct FakeDevice {
 }
 
 impl FakeDevice {
-    /// Returns registers that keep their value; at first all are 0 except these.
+    /// Returns registers that keep their value, initially 0 except for these.
     pub fn new(registers: &[(u32, u32)]) -> Self {
         Self::with(registers, plain)
     }
 
-    /// Returns registers with a behavior of their own.
+    /// Returns registers with the given behavior.
     pub fn with(
         registers: &[(u32, u32)],
         behavior: impl FnMut(&mut Registers, Access) -> u32 + 'static,

@@ -1,7 +1,6 @@
-//! A GICv2 (IHI 0048B): the distributor, and the CPU interface, which signals interrupts
-//! to a CPU. All sequences work in the non-secure view and without the Security
-//! Extension: groups are left alone, and bit 0 of both control registers enables the
-//! group of this view.
+//! A GICv2 (IHI 0048B): the distributor, and the CPU interface, which signals interrupts to a CPU.
+//! All sequences work both in the non-secure view and without the Security Extensions: groups are
+//! not changed, and bit 0 of both control registers enables the group of this view.
 
 use tock_registers::register_bitfields;
 
@@ -12,59 +11,58 @@ use crate::spec::int_id::IntId;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// The group of this view is forwarded.
+        /// Forwards the group of this view.
         ENABLE OFFSET(0),
     ],
     GICC_CTLR [
-        /// The group of this view is signalled.
+        /// Signals the group of this view.
         ENABLE OFFSET(0) NUMBITS(1),
-        /// The bypass of each group and signal is disabled; bits 6:5 of the non-secure
-        /// view. Firmware sets them where the bypass inputs are not wired, whose level
-        /// would reach the CPU otherwise.
+        /// Disables the bypass of each group and signal; bits 6:5 of the non-secure view. Firmware
+        /// sets them if the bypass inputs are not wired, whose level would otherwise reach the CPU.
         BYPASS_DISABLES OFFSET(5) NUMBITS(4),
     ],
 }
 
 // Table 4-1.
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x000);
-/// Reads as this CPU's own bit in each byte.
+/// Each byte reads as this CPU's own bit.
 const GICD_ITARGETSR0: Register = Register::at(0x800);
 /// Sends SGIs.
 pub const GICD_SGIR: Register = Register::at(0xf00);
-/// Bytes of the distributor's registers that are used.
+/// The bytes of distributor registers that are used.
 pub const DISTRIBUTOR_SIZE: u64 = 0xf04;
 
 // Table 4-2.
 const CTLR: Register<GICC_CTLR::Register> = Register::at(0x00);
 const PMR: Register = Register::at(0x04);
-/// Reading acknowledges.
+/// A read acknowledges an interrupt.
 pub const GICC_IAR: Register = Register::at(0x0c);
 const EOIR: Register = Register::at(0x10);
 /// GICC_APR0, the first of four.
 const APR: u32 = 0xd0;
-/// Bytes of the CPU interface's registers that are used.
+/// The bytes of CPU interface registers that are used.
 pub const CPU_INTERFACE_SIZE: u64 = 0xe0;
 
-/// Lets the distributor forward the interrupts of this view.
+/// Enables forwarding of this view's interrupts in the distributor.
 pub fn forward_interrupts(gicd: &mut impl Bus) {
     GICD_CTLR.modify(gicd, GICD_CONTROL::ENABLE::SET);
 }
 
-/// Enables the private interrupts of these bits with this priority, and no other. Returns
+/// Enables the private interrupts in `bits` with this priority, and disables all others. Returns
 /// this CPU's bit in target lists.
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
-    // A single CPU's GIC reads 0 there: then any target bit will do.
+    // The GIC of a single CPU reads as 0 there; any target bit works then.
     let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
     PrivateInterrupts::BANKED.enable(gicd, bits, priority);
     own
 }
 
-/// Signals interrupts of all priorities to this CPU. Of GICC_CTLR the bypass disables
-/// stay; EOImode is cleared, since an interrupt is ended by one write.
+/// Signals interrupts of all priorities to this CPU. In GICC_CTLR, the bypass disables are kept;
+/// EOImode is cleared, as an interrupt is ended with one write.
 pub fn enable_cpu_interface(gicc: &mut impl Bus) {
-    // The priority of an interrupt that an earlier stage never ended would hold back all
-    // others of it.
+    // The priority of an interrupt that an earlier stage never ended would block all others of that
+    // priority.
     for word in 0..4 {
         Register::<()>::at(APR + 4 * word).set(gicc, 0);
     }
@@ -74,18 +72,17 @@ pub fn enable_cpu_interface(gicc: &mut impl Bus) {
     CTLR.write(gicc, kept + GICC_CTLR::ENABLE::SET);
 }
 
-/// Sends an SGI to the CPUs of these bits.
+/// Sends an SGI to the CPUs in `list`.
 pub fn send_sgi(gicd: &mut impl Bus, list: u8, sgi: IntId) {
     GICD_SGIR.set(gicd, u32::from(list) << 16 | sgi.number());
 }
 
-/// Returns the value of GICD_SGIR that sends an SGI to the CPU itself: TargetListFilter
-/// is 2.
+/// Returns the value of GICD_SGIR that sends an SGI to the CPU itself: TargetListFilter is 2.
 pub const fn own_sgi(sgi: IntId) -> u32 {
     2 << 24 | sgi.number()
 }
 
-/// Acknowledges the pending interrupt: returns its ID and the value that ends it.
+/// Acknowledges the pending interrupt; returns its ID and the value that ends it.
 pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
     // The other bits are the source CPU's number.
@@ -93,7 +90,7 @@ pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     (!intid.is_special()).then_some((intid, register))
 }
 
-/// Ends an interrupt by the value of its acknowledgement.
+/// Ends an interrupt with the value from its acknowledgment.
 pub fn end(gicc: &mut impl Bus, register: u32) {
     EOIR.set(gicc, register);
 }

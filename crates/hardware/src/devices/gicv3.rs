@@ -9,9 +9,9 @@ use super::register::Register;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// Group 1 of the non-secure view is forwarded.
+        /// Forwards Group 1 of the non-secure view.
         ENABLE_GRP1 OFFSET(1),
-        /// Affinity routing, of the non-secure view.
+        /// Affinity routing in the non-secure view.
         ARE OFFSET(4),
         /// A write is pending.
         RWP OFFSET(31),
@@ -25,16 +25,16 @@ register_bitfields! { u32,
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x0);
 const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 
-/// Bytes of the distributor: its registers are up to GICD_PIDR2's.
+/// Bytes of the distributor, whose last register is GICD_PIDR2.
 pub const DISTRIBUTOR_SIZE: u64 = 0x1_0000;
 
-/// Polls until a register write that stays pending is an error.
+/// The number of polls after which a register write that is still pending is an error.
 const POLLS: u32 = 1_000_000;
 
-/// Lets the distributor forward non-secure interrupts, by affinity. Returns false when
-/// that stays pending.
+/// Enables forwarding of non-secure interrupts, with affinity routing. Returns false if a write
+/// stays pending.
 pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
-    // Affinity routing first, since it changes what the other bits mean.
+    // Affinity routing comes first, since it changes the meaning of the other bits.
     for field in [GICD_CONTROL::ARE::SET, GICD_CONTROL::ENABLE_GRP1::SET] {
         if !GICD_CTLR.read(gicd).matches_all(field) {
             GICD_CTLR.modify(gicd, field);
@@ -43,8 +43,8 @@ pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(GICD_CONTROL::RWP))
 }
 
-/// Enables the private interrupts of these bits with this priority, and no other.
-/// Returns false when disabling the others stays pending.
+/// Enables the private interrupts in `bits` with this priority, and disables all others. Returns
+/// false if disabling the others stays pending.
 pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -> bool {
     let private = PrivateInterrupts::SGI_FRAME;
     private.silence(gicr);
@@ -67,7 +67,7 @@ mod tests {
             (0, "0=10 0=12"),
             (0x10, "0=12"),
             (0x52, ""),
-            // Another group and Security states stay.
+            // Other groups and Security states are unchanged.
             (0x41, "0=51 0=53"),
         ] {
             let mut gicd = FakeDevice::new(&[(0, before)]);

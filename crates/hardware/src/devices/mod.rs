@@ -1,5 +1,5 @@
-//! Devices as sequences of register accesses over a [`Bus`]: the machine's is single loads and
-//! stores; that of a test is a model of the device that is held against its manual.
+//! Devices as sequences of register accesses over a [`Bus`]. On the machine, the bus uses single
+//! loads and stores; in a test, it is a model of the device that is based on its manual.
 
 pub mod bus;
 pub mod gicv2;

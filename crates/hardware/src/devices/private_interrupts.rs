@@ -1,6 +1,5 @@
-//! The private interrupts of a CPU, SGIs and PPIs: registers that GICv2 (IHI 0048B, 4.3)
-//! has banked in its distributor, and GICv3 (IHI 0069, 12.11) in a frame of each
-//! redistributor.
+//! The private interrupts of a CPU, SGIs and PPIs. Their registers are banked in the distributor of
+//! a GICv2 (IHI 0048B, 4.3), and in a frame of each redistributor of a GICv3 (IHI 0069, 12.11).
 
 use super::bus::Bus;
 use super::register::Register;
@@ -11,7 +10,7 @@ const ICENABLER0: u32 = 0x180;
 const ICACTIVER0: u32 = 0x380;
 const IPRIORITYR: u32 = 0x400;
 
-/// The registers of a CPU's private interrupts, by the offset of the first in its device.
+/// The registers of a CPU's private interrupts, given by the offset of the first in its device.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivateInterrupts(u32);
 
@@ -25,21 +24,21 @@ impl PrivateInterrupts {
         Register::at(self.0 + offset)
     }
 
-    /// Disables them all, and deactivates those that an earlier stage acknowledged and
-    /// never ended, which could not become pending again.
+    /// Disables all of them, and deactivates those that an earlier stage acknowledged and never
+    /// ended, as they could not become pending again.
     pub fn silence(self, gic: &mut impl Bus) {
         self.register(ICENABLER0).set(gic, u32::MAX);
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Puts them all into the group of the non-secure view. It counts only where there is
-    /// one Security state.
+    /// Puts all of them into the group of the non-secure view. This has an effect only if there is
+    /// a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);
     }
 
-    /// Enables the interrupts of these bits, with this priority. Others in the same
-    /// words get it, too: they are disabled.
+    /// Enables the interrupts in `bits` with this priority. Others in the same words also get the
+    /// priority, but they are disabled.
     pub fn enable(self, gic: &mut impl Bus, bits: u32, priority: u8) {
         let four = u32::from_ne_bytes([priority; 4]);
         let mut left = bits;

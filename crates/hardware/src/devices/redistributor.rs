@@ -1,4 +1,4 @@
-//! GICv3 redistributors (IHI 0069): which is whose, and waking one up.
+//! GICv3 redistributors (IHI 0069): finding a CPU's redistributor, and waking it up.
 
 use tock_registers::{LocalRegisterCopy, register_bitfields};
 
@@ -7,8 +7,8 @@ use super::register::Register;
 use crate::spec::mpidr::Mpidr;
 use crate::spec::region::Region;
 
-/// Bytes from one redistributor to the next: two frames of 64 KiB, and two
-/// more where it has virtual LPIs (GICv4).
+/// Bytes from one redistributor to the next: two frames of 64 KiB, and two more if it has virtual
+/// LPIs (GICv4).
 pub const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
@@ -30,7 +30,7 @@ register_bitfields! { u32,
         PROCESSOR_SLEEP OFFSET(1),
         CHILDREN_ASLEEP OFFSET(2),
     ],
-    /// The group of the CPU is on its way while RDGPD and RDGPO differ.
+    /// The CPU's power group is in transition while RDGPD and RDGPO differ.
     PWRR [
         RDPD OFFSET(0),
         RDGPD OFFSET(2),
@@ -38,15 +38,15 @@ register_bitfields! { u32,
     ]
 }
 
-/// GICR_PIDR2, whose bits 7:4 are the architecture's version.
+/// GICR_PIDR2, whose bits 7:4 are the architecture version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
-/// Returns true if a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
+/// Returns true if a GICR_PIDR2 value belongs to a redistributor, of GICv3 or GICv4.
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }
 
-/// GICR_TYPER, of 64 bits: two registers of 32.
+/// GICR_TYPER has 64 bits: two registers of 32 bits.
 const GICR_TYPER: [Register; 2] = [Register::at(0x8), Register::at(0xc)];
 
 /// Returns GICR_TYPER.
@@ -55,10 +55,10 @@ pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
     high << 32 | low
 }
 
-/// Returns the address of the redistributor of this CPU.
+/// Returns the address of this CPU's redistributor.
 ///
-/// `typer` returns GICR_TYPER of the redistributor at an address, and None where
-/// there is none. Such a gap is stepped over: it need not be the end.
+/// `typer` returns GICR_TYPER of the redistributor at an address, and None if there is none. Such a
+/// gap is skipped, as it need not be the end.
 pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
@@ -95,17 +95,17 @@ const GICR_WAKER: Register<WAKER::Register> = Register::at(0x014);
 /// A register of GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
 const GICR_PWRR: Register<PWRR::Register> = Register::at(0x024);
 
-/// The products of Arm that have GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
+/// Arm's products that have GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
 const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 
-/// Polls until a redistributor that does not wake up is given up.
+/// The number of polls after which a redistributor that does not wake up is given up.
 const POLLS: u32 = 1_000_000;
 
-/// Powers the redistributor on where software has to, and marks its CPU as awake.
-/// Returns false when it does not become so.
+/// Powers on the redistributor if software has to, and marks its CPU as awake. Returns false if
+/// this does not take effect.
 ///
-/// With two Security states firmware has done so: the registers read as zero, which
-/// here means awake.
+/// With two Security states, firmware has already done so: the registers read as zero, which here
+/// means awake.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
     let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);
@@ -152,7 +152,8 @@ mod tests {
         let both = &[first, last, (0x14_0000, 9 << 32), (0x80_0000, 2 << 32)][..];
         let wide = &[(0, 1 << 1), (0x2_0000, 2 << 32), (0x4_0000, 1 << 32)][..];
         let gaps = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)][..];
-        // Regions, the tree's stride, GICR_TYPER by address, the affinity and its address.
+        // Regions, the tree's stride, GICR_TYPER by address, the affinity, and the expected
+        // address.
         for (regions, stride, frames, affinity, expected) in [
             (one, None, named, 0x201, Some(0x10_0000)),
             (one, None, named, 0x1_0000_0003, Some(0x12_0000)),
@@ -160,11 +161,11 @@ mod tests {
             // Not beyond the last one of a region, but in the next region.
             (two, None, both, 2, Some(0x80_0000)),
             (two, None, both, 9, None),
-            // By the stride of each one, or by the tree's.
+            // With the stride of each redistributor, or the tree's.
             (eight, None, wide, 2, None),
             (eight, None, wide, 1, Some(0x4_0000)),
             (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
-            // Over gaps, of which a read of zeros would be CPU 0's.
+            // Across gaps, where a read of zeros would look like CPU 0's.
             (eight, None, gaps, 0, None),
             (eight, None, gaps, 4, Some(0x6_0000)),
             (&[(0, 0x3_ffff)], None, &[], 0, None),
@@ -233,7 +234,8 @@ mod tests {
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
         let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
-        // One that is awake, or the firmware's; one whose power moves, and one that sleeps.
+        // One that is awake, or the firmware's; one whose power is in transition, and one that
+        // sleeps.
         for (registers, is_awake, writes) in [
             ([(iidr, gic_700), (PWRR, 0)], true, &[][..]),
             ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),

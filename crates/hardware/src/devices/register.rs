@@ -1,4 +1,4 @@
-//! One register of a device, with its fields by name.
+//! One register of a device, with named fields.
 
 use core::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use tock_registers::{LocalRegisterCopy, RegisterLongName};
 
 use super::bus::{Bus, Width};
 
-/// A register of 32 bits, by its offset in bytes. `R` has the fields, if it has any.
+/// A 32-bit register, identified by its offset in bytes. `R` defines the fields, if it has any.
 pub struct Register<R: RegisterLongName = ()> {
     offset: u32,
     fields: PhantomData<R>,
@@ -37,7 +37,7 @@ impl<R: RegisterLongName> Register<R> {
         bus.write(self.offset.into(), Width::Word, value);
     }
 
-    /// Reads the register by its fields.
+    /// Reads the register as fields.
     #[inline(always)]
     pub(super) fn read(&self, bus: &mut (impl Bus + ?Sized)) -> LocalRegisterCopy<u32, R> {
         LocalRegisterCopy::new(self.get(bus))
@@ -49,7 +49,7 @@ impl<R: RegisterLongName> Register<R> {
         self.set(bus, fields.value);
     }
 
-    /// Reads the register and writes it with these fields changed.
+    /// Reads the register and writes it back with these fields changed.
     pub(super) fn modify(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         let old = self.get(bus);
         self.set(bus, fields.modify(old));

@@ -1,17 +1,16 @@
-//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to CPUs by
-//! name.
+//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to selected CPUs.
 
 use crate::spec::int_id::IntId;
 use crate::spec::mpidr::Mpidr;
 
-/// ICC_CTLR_EL1.RSS: the CPU can name targets whose Aff0 is above 15.
+/// ICC_CTLR_EL1.RSS: the CPU can address targets whose Aff0 is above 15.
 const RSS: u64 = 1 << 18;
 
-/// Returns the value of ICC_SGI1R_EL1 for an SGI to this CPU, where ICC_CTLR_EL1 reads as
-/// `control`.
+/// Returns the value of ICC_SGI1R_EL1 for an SGI to this CPU; `control` is the value of
+/// ICC_CTLR_EL1.
 ///
-/// A target list has 16 CPUs. The range selector has the number of these 16 of Aff0;
-/// without it only the first can be named: None for others.
+/// A target list covers 16 CPUs. The range selector chooses which 16 values of Aff0; without it,
+/// only the first 16 can be addressed, and the result is None for others.
 pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
     let [aff0, aff1, aff2, aff3] = fields.map(u64::from);
@@ -23,10 +22,10 @@ pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     Some(list | others | u64::from(intid.number()) << 24)
 }
 
-/// Merges two values into one, where they differ in the target list alone.
+/// Merges two values into one, if they differ only in the target list.
 ///
-/// To all other CPUs by IRM would be fewer writes, but these may be more than
-/// the device tree has: the SGI would stay pending there, and may turn one on.
+/// An SGI to all other CPUs by IRM would need fewer writes, but there may be more CPUs than the
+/// device tree has: the SGI would stay pending there, and might turn one on.
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)
@@ -36,16 +35,16 @@ pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// MPIDR, INTID, ICC_CTLR_EL1; the bit of the list, RS, Aff1 to Aff3, INTID.
+    /// MPIDR, INTID, ICC_CTLR_EL1; the bit in the list, RS, Aff1 to Aff3, INTID.
     #[test]
     fn value_has_each_field_in_its_place() {
         for (mpidr, intid, control, value) in [
             (0, 0, 0, Some(1)),
             (0x04_0003_0205, 9, 0, Some(0x0004_0003_0902_0020)),
             (0x0f, 0, 0, Some(0x8000)),
-            // MPIDR's other bits are no affinity.
+            // MPIDR's other bits are not part of the affinity.
             (0x8100_0001, 0, 0, Some(2)),
-            // A range that the CPU cannot select would be that of another CPU, or of none.
+            // A range that the CPU cannot select would address another CPU, or none.
             (16, 0, !RSS, None),
             (16, 0, RSS, Some(1 << 44 | 1)),
             (255, 0, RSS, Some(15 << 44 | 1 << 15)),

@@ -1,6 +1,5 @@
-//! One shared peripheral interrupt (SPI), routed to one CPU: the part of the
-//! distributor that GICv2 (IHI 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in
-//! common, and where they differ.
+//! One shared peripheral interrupt (SPI), routed to one CPU: the part of the distributor that GICv2
+//! (IHI 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in common, and the differences.
 
 use tock_registers::register_bitfields;
 
@@ -15,10 +14,9 @@ register_bitfields! { u32,
         RWP OFFSET(31),
     ],
     TYPE [
-        /// SPIs, by 32; 32 private interrupts are before them.
+        /// SPIs, in units of 32; 32 private interrupts come before them.
         LINES OFFSET(0) NUMBITS(5),
-        /// GICv3.1: there are extended SPIs, by 32, the number of which is one more than
-        /// the range.
+        /// GICv3.1: extended SPIs exist; their number, in units of 32, is one more than the range.
         ESPI OFFSET(8) NUMBITS(1),
         ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]
@@ -26,7 +24,7 @@ register_bitfields! { u32,
 
 const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
 const GICD_TYPER: Register<TYPE::Register> = Register::at(0x004);
-/// The first registers of arrays, by their offsets.
+/// The first registers of arrays, as offsets.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
@@ -38,10 +36,10 @@ const GICD_ICENABLER_E: u32 = 0x1400;
 const GICD_ICACTIVER_E: u32 = 0x1c00;
 const GICD_IROUTER: u32 = 0x6000;
 
-/// Polls until RWP is taken for stuck.
+/// The number of polls after which RWP is assumed to be stuck.
 const POLLS: u32 = 1_000_000;
 
-/// The CPU that an SPI goes to.
+/// The CPU to which an SPI is routed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpiTarget {
     /// GICv2: the CPU's bit in target lists.
@@ -50,14 +48,14 @@ pub enum SpiTarget {
     Affinity(Mpidr),
 }
 
-/// Returns register and lowest bit of an interrupt's field of so many `bits`, in an
-/// array of registers that begins at `array`.
+/// Returns the register and the lowest bit of an interrupt's field of `bits` bits, in an array of
+/// registers that begins at `array`.
 const fn field(array: u32, intid: IntId, bits: u32) -> (Register, u32) {
     let bit = intid.number() * bits;
     (Register::at(array + bit / 32 * 4), bit % 32)
 }
 
-/// Changes an interrupt's field of so many bits.
+/// Changes an interrupt's field of `bits` bits.
 fn change(gicd: &mut dyn Bus, array: u32, intid: IntId, bits: u32, value: u32) {
     let (register, shift) = field(array, intid, bits);
     let mask = ((1 << bits) - 1) << shift;
@@ -65,21 +63,20 @@ fn change(gicd: &mut dyn Bus, array: u32, intid: IntId, bits: u32, value: u32) {
     register.set(gicd, others | value << shift);
 }
 
-/// Disables SPI `intid`. Returns false when that stays pending.
+/// Disables SPI `intid`. Returns false if the write stays pending.
 pub fn disable(gicd: &mut dyn Bus, intid: IntId) -> bool {
     let (register, bit) = field(GICD_ICENABLER, intid, 1);
     register.set(gicd, 1 << bit);
     is_settled(gicd)
 }
 
-/// Returns false when a write stays pending.
+/// Returns false if a write stays pending.
 fn is_settled(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(CONTROL::RWP))
 }
 
-/// Disables and deactivates all SPIs, as an earlier stage may have left them: one that is
-/// level-sensitive and asserted makes each WFI return. Returns false when that stays
-/// pending.
+/// Disables and deactivates all SPIs, as an earlier stage may have left some enabled: one that is
+/// level-sensitive and asserted makes every WFI return. Returns false if a write stays pending.
 pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     for word in 1..=GICD_TYPER.read(gicd).read(TYPE::LINES) {
         silence_word(gicd, [GICD_ICENABLER, GICD_ICACTIVER], word);
@@ -87,7 +84,7 @@ pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     is_settled(gicd)
 }
 
-/// Does the same with the extended SPIs of a GICv3.1, if there are any.
+/// Does the same for the extended SPIs of a GICv3.1, if there are any.
 pub fn silence_extended(gicd: &mut dyn Bus) -> bool {
     let kinds = GICD_TYPER.read(gicd);
     if kinds.is_set(TYPE::ESPI) {
@@ -104,8 +101,8 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` for one CPU, level-sensitive. A Secure SPI stays as
-/// it is. Returns false when disabling it, which comes first, stays pending.
+/// Enables SPI `intid` for one CPU, level-sensitive. A Secure SPI is unchanged. Returns false if
+/// disabling it, which comes first, stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
@@ -113,11 +110,11 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
     change(gicd, GICD_IPRIORITYR, intid, 8, priority.into());
     change(gicd, GICD_ICFGR, intid, 2, 0);
     match target {
-        // Without Security Extension bit 0 of both control registers, by
-        // which this view enables them, is group 0, where it is by default.
+        // Without the Security Extensions, bit 0 of both control registers, with which this view
+        // enables the interrupts, is group 0, where they are by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
         SpiTarget::Affinity(cpu) => {
-            // Counts only where there is one Security state.
+            // This has an effect only if there is a single Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
             gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), cpu.number());
         }
@@ -139,7 +136,7 @@ mod tests {
     #[test]
     fn spi_is_routed_by_either_gic() {
         let affinity = SpiTarget::Affinity(Mpidr::new(0x01_0002_0300));
-        // The registers before, INTID, target, and all writes.
+        // The initial registers, INTID, target, and all writes.
         for (before, intid, target, writes) in [
             (
                 "45c=11223344 85c=1010102 c14=ffffffff",
@@ -180,7 +177,7 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // GICv2's other fields; 64 extended SPIs; none, and a range that counts not.
+        // GICv2's other fields; 64 extended SPIs; none, with a range that is ignored.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),
             ("4=8000101", "184 384", "1400 1c00 1404 1c04"),

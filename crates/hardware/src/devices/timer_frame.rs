@@ -1,10 +1,9 @@
-//! A frame of the memory-mapped generic timer (Arm ARM, DDI 0487, "System
-//! Level Implementation of the Generic Timer"): a physical timer that goes on
-//! where the CPUs' own stop.
+//! A frame of the memory-mapped generic timer (Arm ARM, DDI 0487, "System Level Implementation of
+//! the Generic Timer"): a physical timer that keeps running when the CPUs' own stop.
 //!
-//! CNTCTLBase has a list of the implemented frames, and the access rights to each; a
-//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by halves. Of a
-//! Secure frame (CNTNSAR) CNTACR, counter and timer read as zero from here.
+//! CNTCTLBase contains a list of the implemented frames, and the access rights to each. A frame
+//! CNTBaseN has a 64-bit counter and a 64-bit timer, accessed in halves. For a Secure frame
+//! (CNTNSAR), CNTACR, the counter and the timer read as zero here.
 
 use crate::words;
 use core::fmt;
@@ -28,12 +27,12 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase, four bits a frame. Bit 0 of those: it is implemented.
+/// In CNTCTLBase, four bits per frame. Bit 0 of these: the frame is implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
 /// In CNTCTLBase, the offset of CNTACR0; each frame has four bytes.
 const CNTACR0: u32 = 0x040;
 
-/// In CNTBaseN, with the high half after it, as in the next one.
+/// In CNTBaseN, followed by its high half, as is the next register.
 const CNTPCT: Register = Register::at(0x000);
 const CNTPCT_HIGH: Register = Register::at(0x004);
 const CNTP_CVAL: Register = Register::at(0x020);
@@ -57,20 +56,20 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFrame {
-    /// The device tree has none that is not disabled.
+    /// The device tree has none, or only disabled ones.
     NotInTree,
-    /// This property of it, or of its parent, cannot be used.
+    /// This property of the frame, or of its parent, cannot be used.
     Property(FrameProperty),
-    /// Nothing can be read there, or by CNTTIDR the frame is not implemented.
+    /// Nothing can be read there, or CNTTIDR says that the frame is not implemented.
     NotThere,
-    /// CNTACR keeps its counter or timer from non-secure software, or it keeps
-    /// nothing that is written.
+    /// CNTACR denies non-secure software access to its counter or timer, or the frame does not keep
+    /// what is written.
     NoAccess,
     /// The frame's CNTPCT differs from the counter of the CPUs.
     OtherCount,
     /// The frame's interrupt did not wake the lead in a trial.
     DidNotWake,
-    /// No state that is measured stops a timer, so that it was not tried.
+    /// No measured state stops a timer, so it was not tried.
     NotTried,
 }
 
@@ -91,8 +90,8 @@ impl fmt::Display for NoFrame {
     }
 }
 
-/// Makes frame `number` (0 to 7) usable, with its timer off.
-/// Fails where it is not implemented, or its counter or timer are out of reach.
+/// Makes frame `number` (0 to 7) usable, with its timer off. Returns an error if the frame is not
+/// implemented, or if its counter or timer cannot be accessed.
 pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<(), NoFrame> {
     let number = u32::from(number & 7);
     if CNTTIDR.get(control) >> (4 * number) & 1 == 0 {
@@ -104,7 +103,7 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
     if !access.read(control).matches_all(needed) {
         return Err(NoFrame::NoAccess);
     }
-    // CNTACR may allow what the frame lacks: what is written must be read.
+    // CNTACR may allow what the frame lacks, so a written value must be read back.
     disarm(frame);
     let far = u64::MAX >> 1;
     compare(frame, far);
@@ -123,25 +122,25 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     if high == again {
         return halves(high, low);
     }
-    // The count has carried in between, and will not do so again for long.
+    // The count has carried in between, and will not do so again for a long time.
     halves(again, CNTPCT.get(frame))
 }
 
-/// Returns true if the frame counts as the CPU does: by its count `seen` between the
-/// CPU's `before` and `after`, give or take `tolerance`, all in ticks.
+/// Returns true if the frame counts in step with the CPU: its count `seen` is between the CPU's
+/// `before` and `after`, within `tolerance`, all in ticks.
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }
 
 /// Raises the frame's interrupt at this instant, or at once if it has passed.
 pub fn arm(frame: &mut dyn Bus, at: u64) {
-    // While only a half of CVAL is right, the timer stands.
+    // The timer is off while only half of CVAL is valid.
     disarm(frame);
     compare(frame, at);
     CNTP_CTL.write(frame, CNTP_CTL::ENABLE::SET + CNTP_CTL::IMASK::CLEAR);
 }
 
-/// Stops the frame's interrupt.
+/// Disables the frame's interrupt.
 pub fn disarm(frame: &mut dyn Bus) {
     CNTP_CTL.set(frame, 0);
 }
@@ -163,7 +162,7 @@ mod tests {
     const CTL: u32 = CNTP_CTL.offset();
     const CVAL: u32 = CNTP_CVAL.offset();
 
-    /// CNTCTLBase with frames 0 and 2; only the latter is not Secure.
+    /// CNTCTLBase with frames 0 and 2, of which only frame 2 is non-secure.
     fn control() -> FakeDevice {
         let registers = [(0x008, 0x101), (0x48, 0x02)];
         FakeDevice::with(&registers, |registers, access| match access {
@@ -178,7 +177,7 @@ mod tests {
     fn usable_frame_is_opened_with_its_timer_off() {
         let (mut control, mut frame) = (control(), FakeDevice::new(&[(CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
-        // An access that was allowed already stays allowed.
+        // Access that was already allowed stays allowed.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
         let stopped = frame.writes();
         assert_eq!(stopped[0], (CTL, 0));
@@ -199,7 +198,7 @@ mod tests {
             assert_eq!(opened, Err(reason), "frame {number}");
         }
         assert_eq!(frame.writes(), [], "an unusable frame is not written to");
-        // CNTACR allows access, and the frame keeps only one half of CVAL.
+        // CNTACR allows access, but the frame keeps only one half of CVAL.
         for lacking in [CVAL, CVAL + 4] {
             let mut half = FakeDevice::with(&[], move |registers, access| match access {
                 Access::Write(offset, _) if offset == lacking => 0,
@@ -212,7 +211,7 @@ mod tests {
     #[test]
     fn count_is_right_across_a_carry() {
         for start in 0x6_ffff_fffc..0x7_0000_0002u64 {
-            // The count goes on with each access.
+            // The count advances with each access.
             let mut count = start;
             let mut frame = FakeDevice::with(&[], move |_, access| {
                 count += 1;

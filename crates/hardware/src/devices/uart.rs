@@ -1,6 +1,6 @@
-//! UARTs: polled, transmit only, as the firmware left them configured.
+//! UARTs: polled, transmit only, as the firmware configured them.
 //!
-//! There is one driver, and a row of the table in `uart/kinds.rs` for each kind of UART.
+//! There is one driver, and a row in the table in `uart/kinds.rs` for each kind of UART.
 
 mod description;
 mod descriptor;
@@ -14,18 +14,18 @@ use self::descriptor::{Bits, KEPT_MAX, RestoreWrite};
 use super::bus::{Bus, Width};
 use crate::spec::region::Region;
 
-/// Polls of a status register before a wait is given up: a UART that does not
+/// The number of status register polls after which a wait is given up, as a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// Polls after a wait has been given up, until the line moves again: a log has tens of
-/// thousands of bytes, and the other side may be gone.
+/// The number of polls after a wait has been given up, until the line moves again: a log has tens
+/// of thousands of bytes, and the other side may be gone.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// Polls before a UART is chosen where there is another one: tens of ms, in which a full
-/// FIFO drains at 9600 baud.
+/// The number of polls before a UART is chosen if there is an alternative: tens of ms, in which a
+/// full FIFO drains at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
-/// Places in `Uart::patience`: room for a byte, rest.
+/// Indices in `Uart::patience`: room for a byte, and idle.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
@@ -37,21 +37,21 @@ pub const fn registers(uart: &Description) -> Region {
     }
 }
 
-/// Returns the offset of the register that is polled for room: a read of it does nothing
-/// that the driver does not do for each byte.
+/// Returns the offset of the register that is polled for room. Reading it does nothing that the
+/// driver does not also do for each byte.
 pub const fn status(uart: &Description) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
-/// Returns the offset in bytes of the register whose writes are sent, for code that has no
-/// driver; None if a byte takes more than a write of it.
+/// Returns the offset in bytes of the register whose writes are sent, for code without a driver;
+/// None if sending a byte takes more than one write.
 pub fn mark_register(uart: &Description) -> Option<u16> {
     let model = &uart.kind.descriptor().model;
     let offset = model.data << uart.shift();
     model.before_byte.is_empty().then_some(offset)
 }
 
-/// A UART and the settings that it had at boot.
+/// A UART, and its settings at boot.
 pub struct Uart<B> {
     bus: B,
     model: &'static UartModel,
@@ -59,13 +59,12 @@ pub struct Uart<B> {
     width: Width,
     /// The value at boot for each step of `model.restore`.
     kept: [u32; KEPT_MAX],
-    /// Polls that room and rest are waited for.
+    /// The number of polls for room and for idle.
     patience: [u32; 2],
 }
 
 impl<B: Bus> Uart<B> {
-    /// Takes a UART over as it is. If it is off, its transmitter is turned on, at the
-    /// speed that it has.
+    /// Takes over a UART as it is. If it is off, turns on its transmitter at the configured speed.
     pub fn new(bus: B, uart: &Description) -> Self {
         let mut uart = Self {
             bus,
@@ -107,8 +106,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has left where there was no room before. Room at the first
-                // poll does not show that: there may have been some all the time.
+                // A byte has left after there was no room. Room at the first poll does not show
+                // that, as there may have been room all the time.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }
@@ -119,7 +118,7 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Returns true if the UART has room and rests, at once or soon: another device may never.
+    /// Returns true if the UART has room and is idle, at once or soon; another device may never be.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);
@@ -130,8 +129,7 @@ impl<B: Bus> Uart<B> {
         })
     }
 
-    /// Sends one byte, in bounded time. Where there is no room in the end, the
-    /// byte is lost.
+    /// Sends one byte. Gives up after a bounded number of polls; the byte is then lost.
     pub fn send(&mut self, byte: u8) {
         self.wait_for(ROOM);
         for &(register, value) in self.model.before_byte {
@@ -140,13 +138,12 @@ impl<B: Bus> Uart<B> {
         self.write(self.model.data, u32::from(byte));
     }
 
-    /// Waits until the last bit has left, in bounded time.
+    /// Waits until the last bit has been sent, for a bounded number of polls.
     pub fn wait_idle(&mut self) {
         self.wait_for(IDLE);
     }
 
-    /// Puts the settings back as they were at boot, if a power state took
-    /// them along. The UART must be idle.
+    /// Restores the settings at boot, in case a power state lost them. The UART must be idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
         let is_lost =

@@ -1,8 +1,8 @@
-//! Watchdogs that can reset the board: Arm's PrimeCell SP805 (DDI 0270, table 3-1), and the
-//! SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs") by its control frame.
+//! Watchdogs that can reset the board: Arm's PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
+//! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), through its control frame.
 //!
-//! A watchdog counts twice: after the first time it raises an interrupt, which no CPU takes,
-//! and after the second it resets the board.
+//! A watchdog counts twice: after the first time it raises an interrupt, which no CPU takes, and
+//! after the second it resets the board.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -17,11 +17,11 @@ use super::register::Register;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WatchdogKind {
-    /// SBSA generic watchdog, which counts as the system counter does.
+    /// An SBSA generic watchdog, which uses the system counter.
     Sbsa,
     /// SP805.
     Sp805 {
-        /// Frequency of WDOGCLK in Hz.
+        /// The frequency of WDOGCLK in Hz.
         clock: NonZeroU64,
     },
 }
@@ -30,15 +30,15 @@ pub enum WatchdogKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoWatchdog {
-    /// The device tree has none that can be used.
+    /// The device tree has no usable one.
     NotInTree,
-    /// The registers cannot be read, or are those of another device.
+    /// The registers cannot be read, or belong to another device.
     NotThere,
     /// The watchdog cannot wait as long as the lead may take.
     TooSoon {
-        /// The most that it can wait, in whole seconds.
+        /// The longest time that it can wait, in whole seconds.
         most: u64,
-        /// The least that it would have to, likewise.
+        /// The shortest time that it would have to wait, in whole seconds.
         least: u64,
     },
 }
@@ -65,7 +65,7 @@ register_bitfields! { u32,
         REVISION OFFSET(16) NUMBITS(4),
     ],
     WDOGCONTROL [
-        /// The interrupt is enabled, without which the watchdog does not count.
+        /// Enables the interrupt, without which the watchdog does not count.
         INTEN OFFSET(0),
         RESEN OFFSET(1),
     ],
@@ -83,9 +83,9 @@ const W_IIDR: Register<IIDR::Register> = Register::at(0xfcc);
 
 const WDOGLOAD: Register = Register::at(0x000);
 const WDOGCONTROL: Register<WDOGCONTROL::Register> = Register::at(0x008);
-/// Any value clears the interrupt and loads the counter.
+/// Writing any value clears the interrupt and reloads the counter.
 const WDOGINTCLR: Register = Register::at(0x00c);
-/// The key lets the others be written; any other value locks them.
+/// Writing the key unlocks the other registers; any other value locks them.
 const WDOGLOCK: Register = Register::at(0xc00);
 const WDOGPERIPHID0: Register<WDOGPERIPHID0::Register> = Register::at(0xfe0);
 
@@ -101,7 +101,7 @@ impl WatchdogKind {
         }
     }
 
-    /// Returns the control bits of a watchdog that runs and resets.
+    /// Returns the control bits of a running watchdog that resets the board.
     const fn on(self) -> u32 {
         match self {
             Self::Sbsa => WCS::EN::SET.value,
@@ -113,29 +113,29 @@ impl WatchdogKind {
 /// The setting of a watchdog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WatchdogSetting {
-    /// The bits that let it run and reset; 0 where it stands.
+    /// The bits that make it run and reset; 0 if it is stopped.
     control: u32,
-    /// Ticks of its clock until the interrupt, and again until the reset.
+    /// The ticks of its clock until the interrupt, and again until the reset.
     count: u64,
 }
 
-/// A watchdog, by its registers.
+/// A watchdog, accessed through its registers.
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
-    /// The most that can be counted to, and that twice; less than 2^63.
+    /// The highest count, and twice that is the longest time; less than 2^63.
     longest: u64,
     /// The setting before the first change.
     found: WatchdogSetting,
 }
 
 impl<B: Bus> Driver<B> {
-    /// Takes a watchdog over, and leaves it as it is. Its identification register reads as
-    /// `identification`, and it must be able to wait for `least` seconds. The system counter
-    /// has `hz` ticks a second.
+    /// Takes over a watchdog without changing it. Its identification register reads as
+    /// `identification`, and it must be able to wait for at least `least` seconds. The system
+    /// counter runs at `hz` ticks per second.
     ///
     /// # Errors
-    /// When the device is another one, or the watchdog cannot wait so long.
+    /// Returns an error if the device is a different one, or if the watchdog cannot wait that long.
     pub fn new(
         bus: B,
         kind: WatchdogKind,
@@ -165,34 +165,34 @@ impl<B: Bus> Driver<B> {
         Ok(driver)
     }
 
-    /// Lets it reset the board `wish` ticks of the system counter from now, or as late as it
-    /// can. Where that would be sooner than `least` ticks from now, it gets the setting back
-    /// that it had at first: a time from before would be sooner still.
+    /// Arms it to reset the board `wish` ticks of the system counter from now, or as late as
+    /// possible. If that would be less than `least` ticks from now, restores its original setting
+    /// instead, as an earlier deadline would be sooner still.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
         self.set(count.map_or(self.found, |count| WatchdogSetting { control, count }));
     }
 
-    /// Gives it the setting that it had at first, its time counted from now on: a watchdog
-    /// that the firmware left running is refreshed by this.
+    /// Restores its original setting, with the time counted from now on. This refreshes a watchdog
+    /// that the firmware left running.
     pub fn disarm(&mut self) {
         self.set(self.found);
     }
 
-    /// Returns the count for a reset `wish` ticks of the system counter from now, or, where
-    /// that is too far, as late as can be. None where that would be sooner than `least`.
+    /// Returns the count for a reset `wish` ticks of the system counter from now or, if that is too
+    /// far, as late as possible. None if that would be sooner than `least`.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
-    /// Returns the most that it waits, in whole seconds.
+    /// Returns the longest time that it waits, in whole seconds.
     fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock().unwrap_or(hz).max(1)
     }
 
-    /// Returns its clock in Hz; None where it counts as the system counter does.
+    /// Returns its clock in Hz; None if it uses the system counter.
     fn clock(&self) -> Option<u64> {
         match self.kind {
             WatchdogKind::Sbsa => None,
@@ -200,13 +200,13 @@ impl<B: Bus> Driver<B> {
         }
     }
 
-    /// Converts ticks of the system counter to those of its own clock.
+    /// Converts ticks of the system counter to ticks of the watchdog's own clock.
     fn own(&self, ticks: u64, hz: u64) -> u64 {
         let Some(clock) = self.clock() else {
             return ticks;
         };
         let hz = hz.max(1);
-        // Whole seconds by themselves: the product of all may be too large.
+        // Whole seconds separately, as the product of everything may be too large.
         let seconds = (ticks / hz).saturating_mul(clock);
         seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
     }
@@ -225,19 +225,19 @@ impl<B: Bus> Driver<B> {
         WatchdogSetting { control, count }
     }
 
-    /// Writes the setting. The time begins anew.
+    /// Writes the setting. The time starts again.
     fn set(&mut self, WatchdogSetting { control, count }: WatchdogSetting) {
         let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
         match self.kind {
             WatchdogKind::Sbsa => {
-                // The watchdog stands while only a half of WOR is right.
+                // The watchdog is stopped while only half of WOR is valid.
                 WCS.set(bus, 0);
                 WOR_LOW.set(bus, low);
                 // 0 in revision 0, where this register is reserved.
                 WOR_HIGH.set(bus, high);
                 WCS.set(bus, control);
             }
-            // The registers are locked afterwards, even where they were not: each writer
+            // The registers are locked afterwards even if they were not before, as every writer
             // begins with the key.
             WatchdogKind::Sp805 { .. } => {
                 WDOGLOCK.set(bus, KEY);
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Half of the time, as it is counted twice: for at least 20 s, and 30 s at best.
+    /// Half of the time, as it is counted twice: at least 20 s, and ideally 30 s.
     #[test]
     fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
         const LOW: u64 = u32::MAX as u64;
@@ -281,12 +281,12 @@ mod tests {
             (SBSA, LOW, 100, Some(1_500 * MHZ + 1), 85),
             (SBSA, HIGH, 1_000, Some(15_000 * MHZ + 1), 562_949),
             (sp805(32_768), LOW, 50, Some(15 * 32_768 + 1), 262_143),
-            // 32 bits twice: as late as can be, and never too soon.
+            // 32 bits twice: as late as possible, and never too soon.
             (SBSA, LOW, 286, Some(4_290 * MHZ + 1), 30),
             (SBSA, LOW, 287, Some(LOW), 29),
             (SBSA, LOW, 429, Some(LOW), 20),
             (SBSA, LOW, 430, None, 19),
-            // 30 s at 1 GHz and 1 GHz are more than 64 bits.
+            // 30 s at 1 GHz and 1 GHz need more than 64 bits.
             (
                 sp805(1_000 * MHZ),
                 HIGH,
@@ -316,8 +316,8 @@ mod tests {
 
     #[test]
     fn setting_is_read_written_and_given_back() {
-        // The registers at first, the writes that arm it for 10 ticks, and those that give
-        // the setting back.
+        // The initial registers, the writes that arm it for 10 ticks, and those that restore the
+        // setting.
         for (kind, id, registers, armed, given_back) in [
             (
                 SBSA,
@@ -348,7 +348,7 @@ mod tests {
             assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
-            // The least time is too long.
+            // The minimum time is too long.
             driver.arm(u64::MAX, u64::MAX, 1);
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
         }

@@ -6,11 +6,11 @@
 use crate::words;
 
 words! {
-    /// A stage of the boot. Its mark is printed when the stage has been reached.
+    /// A stage of the boot. Its mark is printed once the stage has been reached.
     pub enum BootStage, letter {
         /// The first instructions run.
         Entry = "E",
-        /// Caches are off, and hold nothing of what the payload is going to write.
+        /// Caches are off, and contain nothing of what the payload is about to write.
         Caches = "C",
         /// MMU and caches are on, and the emergency UART is mapped.
         Mmu = "M",
@@ -18,7 +18,7 @@ words! {
         Tree = "T",
         /// The device tree and the boot arguments have been accepted.
         Board = "B",
-        /// The firmware has answered the queries that come before the first test.
+        /// The firmware has answered the queries made before the first test.
         Firmware = "F",
         /// The lead's interrupt controller and timer work.
         Gic = "G",
@@ -35,8 +35,8 @@ impl BootStage {
         self.letter().as_bytes()[0]
     }
 
-    /// Returns the last stage whose mark `log` contains. Marks stand on lines of their own; that
-    /// of the entry may follow what firmware has left on its line.
+    /// Returns the last stage whose mark `log` contains. Marks are on separate lines; only the
+    /// entry mark may follow firmware output on the same line.
     pub fn last_in(log: &str) -> Option<Self> {
         log.lines().rev().find_map(Self::last_on)
     }
@@ -51,7 +51,7 @@ impl BootStage {
         last.filter(|_| rest.is_empty() || first == Some(Self::Entry))
     }
 
-    /// Returns the stage of the mark that ends `line`, and what is before it.
+    /// Returns the stage of the mark at the end of `line`, and the text before it.
     fn split_mark(line: &str) -> Option<(&str, Self)> {
         let (before, letter) = line.strip_suffix('>')?.rsplit_once('<')?;
         let stage = Self::ALL.into_iter().find(|it| it.letter() == letter)?;
@@ -71,7 +71,7 @@ mod tests {
             ("<X><e>", None),
             ("NOTICE: BL31\r\n<E>", Some(BootStage::Entry)),
             ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
-            // Reset, and stopped earlier than before.
+            // A reset, and then a stop at an earlier stage than before.
             ("<E><C><M>\r\n<T>\r\n<E>", Some(BootStage::Entry)),
             ("Starting ...<E><C>\r\n", Some(BootStage::Caches)),
             (

@@ -1,7 +1,7 @@
-//! The transfer list, by which one boot stage hands what it knows to the next.
+//! The transfer list, with which one boot stage passes information to the next.
 //!
-//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Of all that such a
-//! list can hold, the device tree is looked for.
+//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Only the device tree is used of
+//! everything that such a list can contain.
 //!
 //! ```text
 //! 0x00  u32 signature, u8 checksum, version, header's size, alignment
@@ -9,40 +9,40 @@
 //! ....  entries, each on 8 bytes: u24 tag, u8 header's size, u32 size, data
 //! ```
 //!
-//! Little-endian. Later versions may have longer headers, and are read all the
-//! same, as the specification wishes.
+//! Little-endian. Later versions may have longer headers, and are read nevertheless, as the
+//! specification requires.
 
 use core::ops::Range;
 
 use super::parameter_block::TREE_MAX;
 use crate::text::format_error::FormatError;
 
-/// The number that a transfer list begins with.
+/// The signature at the start of a transfer list.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
-/// X1 at the handoff where X3 is a list: signature, and version in bits 39:32.
+/// The value of X1 at the handoff if X3 is a list: the signature, and the version in bits 39:32.
 pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
-/// Bytes of the header that are looked at.
+/// The number of header bytes that are read.
 pub const HEADER_SIZE: usize = 0x18;
-/// Alignment of lists and entries, in bytes.
+/// The alignment of lists and entries, in bytes.
 pub const ALIGN: usize = 8;
 
 const ENTRY_HEADER: usize = 8;
 const TAG_TREE: usize = 1;
-/// Flag: the bytes in use add up to 0.
+/// Flag: the bytes in use sum to 0.
 const HAS_CHECKSUM: usize = 1;
 
 fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
     Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
 }
 
-/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `list`.
+/// Returns the little-endian number in `size` bytes at `at`; 0 outside `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
     let bytes = list.get(at..at + size).unwrap_or(&[]);
     let number = bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte));
     number as usize
 }
 
-/// Returns the bytes in use of the list that begins with `header`.
+/// Returns the number of bytes in use in the list that begins with `header`.
 pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);

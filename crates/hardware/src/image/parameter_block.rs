@@ -1,8 +1,8 @@
-//! The image file: its arm64 Linux header and the parameter block behind it.
+//! The image file: its arm64 Linux header and the parameter block after it.
 //!
-//! Every loader that knows an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load
-//! the file. The host tool patches the block behind the header: the place of an appended
-//! device tree, and UART and conduit while no device tree has been understood.
+//! Every loader that supports an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load the file.
+//! The host tool patches the block after the header: the place of an appended device tree, and the
+//! UART and conduit to use until a device tree has been read.
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
@@ -33,32 +33,32 @@ struct Header {
     reserved_5: U32,
 }
 
-/// Size in bytes of the arm64 `Image` header.
+/// The size in bytes of the arm64 `Image` header.
 pub const HEADER_SIZE: usize = size_of::<Header>();
-/// Offset in the file of the header's `image_size` field (u64).
+/// The file offset of the header's `image_size` field (u64).
 pub const IMAGE_SIZE_OFFSET: usize = offset_of!(Header, image_size);
-/// Offset in the file of the header's magic number.
+/// The file offset of the header's magic number.
 pub const MAGIC_OFFSET: usize = offset_of!(Header, magic);
 /// The header's magic number, "ARM\x64".
 pub const MAGIC: [u8; 4] = *b"ARM\x64";
 
-/// Offset in the file of the parameter block.
+/// The file offset of the parameter block.
 pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
-/// Size in bytes of the parameter block.
+/// The size in bytes of the parameter block.
 pub const PARAMETER_BLOCK_SIZE: usize = size_of::<BlockFields>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
-/// The layout's version; a block of another version is refused.
+/// The layout's version; a block with another version is rejected.
 pub const PARAMETER_VERSION: u32 = 1;
 
-/// Alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
+/// The alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
 pub const TREE_ALIGN: usize = 8;
-/// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
+/// The largest accepted device tree, in bytes (QEMU passes 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
-/// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
+/// The largest file without its tree, in bytes; `linker/payload.ld` contains it, too.
 pub const BASE_MAX: usize = 320 << 10;
 
-/// Returns the least working memory for this number of CPUs, in bytes.
+/// Returns the minimum working memory for this number of CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
     (64 << 10) + (32 << 10) * cpus as u64
 }
@@ -76,41 +76,41 @@ words! {
 /// The decoded parameter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParameterBlock {
-    /// UART for messages without a device tree.
+    /// The UART for messages before a device tree has been read.
     pub uart: Option<Uart>,
-    /// Conduit for SYSTEM_OFF without a device tree.
+    /// The conduit for SYSTEM_OFF before a device tree has been read.
     pub conduit: Option<Conduit>,
-    /// Offset in bytes of the emergency UART's register whose writes are sent: the entry code,
-    /// which has no driver, writes the marks of the boot's stages to it. None: no marks.
+    /// The offset in bytes of the emergency UART register whose writes are sent. The entry code,
+    /// which has no driver, writes the marks of the boot stages to it. None if there are no marks.
     pub marks: Option<u16>,
-    /// Offset of the appended device tree from the image's start; 0: none.
+    /// The offset of the appended device tree from the image's start; 0 if there is none.
     pub tree_offset: u64,
-    /// Size in bytes of the appended device tree; 0: none.
+    /// The size in bytes of the appended device tree; 0 if there is none.
     pub tree_size: u64,
-    /// Size in bytes of the file without a tree, `.bss` and all.
+    /// The size in bytes of the file without a tree, including `.bss`.
     pub base_size: u64,
-    /// CRC-32 of that file behind the block: it identifies the build. 0: not known.
+    /// The CRC-32 of that file after the block, which identifies the build; 0 if unknown.
     pub build: u32,
 }
 
-/// The parameter block, little-endian. `linker/payload.ld` and the entry code have its place.
+/// The parameter block, little-endian. Its place is also in `linker/payload.ld` and the entry code.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct BlockFields {
     magic: [u8; 8],
     version: U32,
     length: U32,
-    /// From 1; 0 for none.
+    /// Counted from 1; 0 for none.
     uart_kind: U32,
     uart_shift: u8,
     uart_width: u8,
-    /// The offset and 1; 0 for none.
+    /// The offset plus 1; 0 for none.
     marks: U16,
     uart_base: U64,
     tree_offset: U64,
     tree_size: U64,
     base_size: U64,
-    /// From 1; 0 for none.
+    /// Counted from 1; 0 for none.
     conduit: U32,
     build: U32,
 }
@@ -127,7 +127,7 @@ fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
-/// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
+/// Returns one of `all`, whose number in the field at `at` is counted from 1; None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
     let Some(place) = field.get().checked_sub(1) else {
         return Ok(None);
@@ -145,7 +145,7 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
     }
 }
 
-/// Returns the block that `bytes` begin with, and refuses another version.
+/// Returns the block at the start of `bytes`; rejects another version.
 fn check(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
     let Ok((block, _)) = BlockFields::ref_from_prefix(bytes) else {
         let message = format_args!("shorter than an arm64 Image header");
@@ -180,16 +180,16 @@ impl BlockFields {
 }
 
 impl ParameterBlock {
-    /// Decodes the UART of the block `block`.
+    /// Decodes the UART in the block `block`.
     ///
     /// # Errors
-    /// A field that is not accepted.
+    /// Names a field that is not accepted.
     pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
         check(block)?.uart()
     }
 
-    /// Decodes the block `block`. The running image has it apart from the header, which
-    /// no reference can be to where the image lies at address 0.
+    /// Decodes the block `block`. In the running image, the block is passed without the header, as
+    /// there can be no reference to the header if the image is at address 0.
     ///
     /// # Errors
     /// As for [`Self::decode_uart`].
@@ -217,7 +217,7 @@ impl ParameterBlock {
     /// Reads the block of `file`, which begins with the arm64 header.
     ///
     /// # Errors
-    /// A header or field that is not accepted.
+    /// Names a header or field that is not accepted.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
         let Ok((header, block)) = Header::ref_from_prefix(file) else {
             let message = format_args!("shorter than an arm64 Image header");
@@ -227,11 +227,11 @@ impl ParameterBlock {
         Self::decode(block)
     }
 
-    /// Writes the block over the one that `file` has, and `image_size`, the bytes from the
-    /// image's start that it needs, to the header.
+    /// Writes the block over the block in `file`, and `image_size`, the bytes that the image needs
+    /// from its start, to the header.
     ///
     /// # Errors
-    /// When `file` has no block.
+    /// Returns an error if `file` has no block.
     pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
@@ -245,7 +245,7 @@ impl ParameterBlock {
             uart_kind: kind.into(),
             uart_shift: shift,
             uart_width: width,
-            // From 1, as all choices.
+            // Counted from 1, like all choices.
             marks: self.marks.map_or(0, |offset| offset + 1).into(),
             uart_base: base.into(),
             tree_offset: self.tree_offset.into(),

@@ -1,18 +1,17 @@
 //! A CPU's caches, as CLIDR_EL1 and CCSIDR_EL1 describe them.
 //!
-//! Source: Arm Architecture Reference Manual, DDI 0487, section D24.2. What
-//! CCSIDR_EL1 says is meant for maintenance by set and way: it is the size of
-//! the cache on the CPUs that Arm made, and whatever a hypervisor makes of it
-//! in a guest.
+//! Source: Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is meant for
+//! maintenance by set and way. On Arm's CPUs it gives the size of the cache; in a guest it contains
+//! whatever the hypervisor provides.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Levels that CLIDR_EL1 has room for.
+/// The number of levels in CLIDR_EL1.
 const LEVELS: usize = 7;
-/// The places of a level's caches: of instructions alone, of data alone, and of both.
+/// The kinds of cache in a level: instructions only, data only, and both.
 const KINDS: usize = 3;
 const INSTRUCTION: usize = 0;
 const DATA: usize = 1;
@@ -24,7 +23,7 @@ const NAMES: [&str; LEVELS * KINDS] = [
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// The caches of one CPU, in bytes, in the order of their names; 0 where there is none.
+/// The caches of one CPU, in bytes, in the order of their names; 0 if absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 
@@ -46,8 +45,8 @@ impl<'de> Deserialize<'de> for Caches {
 }
 
 impl Caches {
-    /// Reads them. `ccsidr` selects its argument by CSSELR_EL1 and gives CCSIDR_EL1, whose
-    /// fields are those of FEAT_CCIDX where `wide` (ID_AA64MMFR2_EL1.CCIDX).
+    /// Reads the caches. `ccsidr` selects a cache by writing its argument to CSSELR_EL1 and returns
+    /// CCSIDR_EL1, which has the FEAT_CCIDX fields if `wide` (ID_AA64MMFR2_EL1.CCIDX) is true.
     pub fn read(clidr: u64, wide: bool, ccsidr: &mut dyn FnMut(u64) -> u64) -> Self {
         let mut caches = Self::default();
         for level in 0..LEVELS {
@@ -56,7 +55,7 @@ impl Caches {
                 2 => &[DATA],
                 3 => &[INSTRUCTION, DATA],
                 4 => &[UNIFIED],
-                // After a level without a cache there is none. The rest is reserved.
+                // There are no caches after a level without one. Other values are reserved.
                 _ => break,
             };
             for kind in kinds {
@@ -68,20 +67,20 @@ impl Caches {
         caches
     }
 
-    /// Returns names and sizes in bytes, level by level.
+    /// Returns the names and sizes in bytes, level by level.
     fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = NAMES.into_iter().zip(self.0);
         all.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Returns the bytes of data that the caches of a level hold, from 1.
+    /// Returns the bytes of data that the caches of a level can hold; levels are counted from 1.
     fn data(&self, level: usize) -> u64 {
         let first = (level - 1) * KINDS;
         self.0[first + DATA].max(self.0[first + UNIFIED])
     }
 
-    /// Returns the bytes of the second level, by the CPU or by `tree`, or else of the first;
-    /// None where no size is known that can be.
+    /// Returns the bytes of the second level, according to the CPU or `tree`, or else of the first;
+    /// None if no plausible size is known.
     pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
         const MOST: u64 = 64 << 20;
         let sizes = [self.data(2), tree.unwrap_or(0), self.data(1)];
@@ -96,7 +95,7 @@ impl Caches {
     }
 }
 
-/// Returns the size of a cache by its CCSIDR_EL1: lines times ways times sets.
+/// Returns the size of a cache from its CCSIDR_EL1: line size times ways times sets.
 fn bytes(ccsidr: u64, wide: bool) -> u64 {
     let line = 16u64 << (ccsidr & 7);
     let (ways, sets) = if wide {
@@ -129,8 +128,8 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2, in lines of 64 bytes: selector 0 is the
-    /// data cache, 1 that of instructions.
+    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2, with lines of 64 bytes: selector 0 is the data
+    /// cache, 1 the instruction cache.
     fn a72(selector: u64, wide: bool) -> u64 {
         let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
         2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
@@ -144,7 +143,7 @@ mod tests {
             let largest = Caches::read(0o4_444_444, wide, &mut |_| u64::MAX);
             assert_eq!(largest.data(7), most);
         }
-        // Cortex-A53's data cache of 32 KiB, by its manual.
+        // Cortex-A53's data cache of 32 KiB, according to its manual.
         assert_eq!(bytes(0x700f_e01a, false), 32 << 10);
     }
 
@@ -152,9 +151,9 @@ mod tests {
     fn levels_end_where_there_is_no_cache() {
         for (clidr, text, expected) in [
             (0, "", &[][..]),
-            // Unified, nothing, unified: the third is behind the end.
+            // Unified, none, unified: the third is after the end.
             (0o404, "L1 16 bytes", &[0]),
-            // Instructions, then data, then a type that is reserved.
+            // Instructions, then data, then a reserved type.
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),
         ] {
             let mut selectors = Vec::new();
@@ -169,7 +168,7 @@ mod tests {
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
         let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
         let (both, one) = (of(0x0a20_0023), of(0o2));
-        // A guest may be shown nonsense.
+        // A guest may see nonsense.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [
             (both, Some(4 << 20), Some(1 << 20)),

@@ -1,9 +1,10 @@
-//! Errata by which a read of the system counter may be wrong.
+//! Errata that can make a read of the system counter wrong.
 
 use serde::{Deserialize, Serialize};
 
-/// An erratum of the counter of a CPU or a SoC. Where there is one, the counter is read
-/// twice in a row. Linux repeats such a pair until it is plausible; a timed region has no
+/// A counter erratum of a CPU or SoC. If there is one, the counter is read twice in a row. Linux
+/// repeats such a pair until it is plausible; a timed region has no room for that, so a pair may
+/// have to be rejected.
 /// room for that, so that a pair may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -19,10 +20,10 @@ pub enum CounterErratum {
 }
 
 impl CounterErratum {
-    /// The errata of SoCs, each a property in Linux's binding *timer/arm,arch_timer.yaml*.
+    /// The errata of SoCs, each with a property in Linux's binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// The property of the timer's node, or a name for an erratum without a property.
+    /// Returns the property of the timer's node, or a name for an erratum without a property.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",
@@ -32,17 +33,15 @@ impl CounterErratum {
         }
     }
 
-    /// Returns the right one of two reads; None where neither is known to be right.
+    /// Returns the correct one of two reads; None if neither is known to be correct.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
         let second_if_within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
-        // A read is trusted, as in Linux, if its low 9 bits are neither all ones nor all
-        // zeroes.
+        // As in Linux, a read is trusted if its low 9 bits are neither all ones nor all zeros.
         let is_settled = |value: &u64| value.wrapping_add(1) & 0x1ff > 1;
         match self {
             Self::CortexA73 if (first ^ second) >> 32 & 1 != 0 => Some(first),
             Self::CortexA73 => Some(second),
-            // Two right reads are equal or one tick apart, as a CPU reads several times in
-            // a tick.
+            // Two correct reads are equal or one tick apart, as a CPU reads several times per tick.
             Self::Nxp => second_if_within(2),
             Self::HiSilicon => second_if_within(32),
             Self::Allwinner => [second, first].into_iter().find(is_settled),

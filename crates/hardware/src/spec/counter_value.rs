@@ -4,14 +4,14 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::Add;
 
-/// A value of the counter, in ticks: an instant. A duration is a plain number of ticks, so that
-/// the two are not mixed up. It is never 0, so that an option of it takes no more memory.
+/// A value of the counter, in ticks: an instant. A duration is a plain number of ticks, so that the
+/// two are not confused. It is never 0, so an `Option` of it needs no more memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CounterValue(NonZeroU64);
 
 impl CounterValue {
-    /// Returns the value that the counter has at `number` ticks; None for 0.
+    /// Returns the value for a counter at `number` ticks; None for 0.
     pub const fn new(number: u64) -> Option<Self> {
         match NonZeroU64::new(number) {
             Some(number) => Some(Self(number)),
@@ -30,8 +30,8 @@ impl CounterValue {
     }
 }
 
-/// Returns the ticks from one instant to another; 0 if one is missing, or if they are in the
-/// other order.
+/// Returns the ticks from one instant to another; 0 if one is missing, or if they are in reverse
+/// order.
 #[inline(never)]
 pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
     from.zip(to).map_or(0, |(from, to)| to.since(from))

@@ -1,4 +1,4 @@
-//! The versions of GICs, as far as software has to distinguish them.
+//! The GIC versions that software has to distinguish.
 
 use core::str::FromStr;
 

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// The ID of an interrupt, an INTID. It may be any number: an ID from outside is checked by
+/// The ID of an interrupt, an INTID. It may be any number; an ID from outside is checked with
 /// [`Self::is_ppi`] or [`Self::is_spi`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -18,10 +18,10 @@ impl IntId {
     const PPIS: Range<u32> = 16..32;
     /// Shared peripheral interrupts, without extended ones.
     const SPIS: Range<u32> = 32..1020;
-    /// Special values: an acknowledgement returns them if nothing is pending for this view.
+    /// Special values, which an acknowledgment returns if nothing is pending for this view.
     const SPECIAL: Range<u32> = 1020..1024;
 
-    /// Returns the ID of this number.
+    /// Returns the ID with this number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
@@ -29,19 +29,19 @@ impl IntId {
     /// Returns the ID of an SGI.
     ///
     /// # Panics
-    /// If the number is 16 or more: it is a constant.
+    /// Panics if the number is 16 or more; it is a constant.
     pub const fn sgi(number: u32) -> Self {
         assert!(number < Self::SGIS.end);
         Self(number)
     }
 
-    /// Returns the ID of the PPI that device trees number from 0; None from 16 on.
+    /// Returns the ID of a PPI, which device trees number from 0; None for 16 or more.
     pub fn from_ppi(number: u32) -> Option<Self> {
         let intid = Self(Self::PPIS.start.checked_add(number)?);
         intid.is_ppi().then_some(intid)
     }
 
-    /// Returns the ID of the SPI that device trees number from 0; None from 988 on.
+    /// Returns the ID of an SPI, which device trees number from 0; None for 988 or more.
     pub fn from_spi(number: u32) -> Option<Self> {
         let intid = Self(Self::SPIS.start.checked_add(number)?);
         intid.is_spi().then_some(intid)
@@ -57,7 +57,7 @@ impl IntId {
         Self::SPIS.contains(&self.0)
     }
 
-    /// Returns true for a value that stands for no interrupt.
+    /// Returns true for a special value, which means that there is no interrupt.
     pub fn is_special(self) -> bool {
         Self::SPECIAL.contains(&self.0)
     }
@@ -67,8 +67,8 @@ impl IntId {
         self.0
     }
 
-    /// Returns the type and the number in a device tree's specifier of a PPI or an SPI; None
-    /// for another interrupt.
+    /// Returns the type and the number in a device tree specifier for a PPI or an SPI; None for
+    /// another interrupt.
     pub fn specifier(self) -> Option<(u32, u32)> {
         if self.is_ppi() {
             Some((Self::TYPE_PPI, self.0 - Self::PPIS.start))

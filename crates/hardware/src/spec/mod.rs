@@ -1,5 +1,5 @@
-//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers,
-//! interrupt IDs, affinities.
+//! Terms from the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers, interrupt
+//! IDs, affinities.
 
 pub mod caches;
 pub mod counter;

@@ -1,12 +1,12 @@
-//! The affinity of a CPU, by which firmware, GIC and device trees name it: the fields of
+//! The affinity of a CPU, with which firmware, the GIC and device trees identify it: the fields of
 //! MPIDR_EL1 (DDI 0487).
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The affinity fields of a CPU's MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
-/// Every other bit is 0, as PSCI's `target_cpu` has it (DEN0022F, section 5.6).
+/// The affinity fields of a CPU's MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0. All
+/// other bits are 0, as in PSCI's `target_cpu` (DEN0022F, section 5.6).
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 #[repr(transparent)]
@@ -16,21 +16,21 @@ impl Mpidr {
     /// The bits of the affinity fields.
     const AFFINITY: u64 = 0xff_00ff_ffff;
 
-    /// The numbers that are affinity fields, in the words of an error.
+    /// The valid numbers, as described in an error.
     pub const EXPECTED: &str = "affinity fields only, 0xff00ffffff";
 
-    /// Returns the affinity fields of a value of MPIDR_EL1. A number from outside is checked
-    /// by `try_from`.
+    /// Returns the affinity fields of an MPIDR_EL1 value. A number from outside is checked with
+    /// `try_from`.
     pub const fn new(register: u64) -> Self {
         Self(register & Self::AFFINITY)
     }
 
-    /// Returns the fields in their places.
+    /// Returns the fields in their MPIDR_EL1 positions.
     pub const fn number(self) -> u64 {
         self.0
     }
 
-    /// Returns the lowest field: a core's number, or with the MT bit a thread's.
+    /// Returns the lowest field: a core's number or, with the MT bit, a thread's.
     pub const fn aff0(self) -> u8 {
         self.0 as u8
     }
@@ -51,7 +51,7 @@ impl Mpidr {
     }
 }
 
-/// A number that has other bits than those of the affinity fields.
+/// A number with bits set outside the affinity fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAffinity(u64);
 
@@ -79,7 +79,7 @@ impl From<Mpidr> for u64 {
     }
 }
 
-/// As `0x101`.
+/// Formats it as `0x101`.
 impl fmt::Display for Mpidr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)

@@ -1,9 +1,8 @@
-//! TF-A's Performance Measurement Framework (PMF): six timestamps a CPU,
-//! read by SMC.
+//! TF-A's Performance Measurement Framework (PMF): six timestamps per CPU, read by SMC.
 //!
-//! Each CPU has one slot for each timestamp. A slot keeps its old value when
-//! the path that a call took does not pass its capture point, and no flag
-//! says so: `crates/run/src/measure/path.rs` decides by time and order alone.
+//! Each CPU has one slot for each timestamp. A slot keeps its old value if a call's path does not
+//! pass its capture point, and no flag shows this: `crates/run/src/measure/path.rs` decides only by
+//! values and order.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -47,7 +46,7 @@ impl Stamp {
     }
 }
 
-/// The UIDs of TF-A's services that have GET_TIMESTAMP, as W0 to W3 give them.
+/// The UIDs of TF-A services that implement GET_TIMESTAMP, as returned in W0 to W3.
 ///
 /// `services/el3/ven_el3_svc.c`: b6011dca-57c4-407e-83f0-a7eddaf0df6c.
 const VENDOR_EL3: [u32; 4] = [0xca1d_01b6, 0x7e40_c457, 0xeda7_f083, 0x6cdf_f0da];
@@ -56,21 +55,21 @@ const ARM_SIP: [u32; 4] = [0xe275_6d55, 0x4bb5_3360, 0x7962_75b5, 0xff37_11fd];
 /// `plat/hisilicon/hikey/hisi_sip_svc.c`: 74df99e5-8276-aa40-9ff8-c08552bc393f.
 const HIKEY_SIP: [u32; 4] = [0xe599_df74, 0x40aa_7682, 0x85c0_f89f, 0x3f39_bc52];
 
-/// The function ID under which the firmware answers GET_TIMESTAMP.
+/// The function ID under which the firmware implements GET_TIMESTAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interface {
-    /// Vendor-specific EL3 range: TF-A 2.11 and later.
+    /// The vendor-specific EL3 range: TF-A 2.11 and later.
     VendorEl3,
-    /// Arm SiP range: TF-A up to 2.10.
+    /// The Arm SiP range: TF-A up to 2.10.
     ArmSip,
 }
 
 impl Interface {
-    /// In the order in which a caller should try them.
+    /// The interfaces in the order in which a caller should try them.
     const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
 
-    /// GET_TIMESTAMP in its SMC64 form.
+    /// Returns the function ID of GET_TIMESTAMP in its SMC64 form.
     pub const fn get_timestamp(self) -> u32 {
         match self {
             Self::VendorEl3 => 0xc700_0020,
@@ -78,8 +77,8 @@ impl Interface {
         }
     }
 
-    /// The UID query of the service that the function is in (SMCCC, section 6.2). It means
-    /// the same in every service and changes nothing.
+    /// Returns the UID query of the service that contains the function (SMCCC, section 6.2). It has
+    /// the same meaning in every service and changes nothing.
     const fn service_uid(self) -> u32 {
         match self {
             Self::VendorEl3 => 0x8700_ff01,
@@ -87,7 +86,7 @@ impl Interface {
         }
     }
 
-    /// The services in which the function ID is GET_TIMESTAMP's.
+    /// Returns the services in which the function ID means GET_TIMESTAMP.
     const fn services(self) -> &'static [[u32; 4]] {
         match self {
             Self::VendorEl3 => &[VENDOR_EL3],
@@ -95,10 +94,10 @@ impl Interface {
         }
     }
 
-    /// Finds the interface under which `read` returns a timestamp. It is called only for an
-    /// interface of a known service, by the X0 to X3 that `query_uid` returns: in another
-    /// vendor's service the same function ID may be anything. On ZynqMP 0xc2000010
-    /// is PM_SET_MAX_LATENCY.
+    /// Finds the interface under which `read` returns a timestamp. `read` is called only for an
+    /// interface of a known service, identified by the X0 to X3 that `query_uid` returns: in
+    /// another vendor's service the same function ID may be anything. On ZynqMP 0xc2000010 is
+    /// PM_SET_MAX_LATENCY.
     pub fn find(
         query_uid: impl Fn(u32) -> [u64; 4],
         read: impl Fn(Self) -> Result<u64, ReadError>,
@@ -111,8 +110,8 @@ impl Interface {
             }
             match read(interface) {
                 Ok(_) => return Ok(interface),
-                // The newer interface's error is the more exact one, unless it is that
-                // the interface is not implemented.
+                // The newer interface's error is more precise, unless it says that the interface is
+                // not implemented.
                 Err(error) if reason == ReadError::NotImplemented => reason = error,
                 Err(_) => {}
             }
@@ -120,10 +119,10 @@ impl Interface {
         Err(reason)
     }
 
-    /// Decodes what GET_TIMESTAMP left in X0 and X1.
+    /// Decodes X0 and X1 as returned by GET_TIMESTAMP.
     ///
-    /// With an MPIDR that it does not know, TF-A 2.10 to 2.15 returns without
-    /// writing X0: the function ID coming back unchanged is an error too.
+    /// If TF-A 2.10 to 2.15 does not know the MPIDR, it returns without writing X0, so an unchanged
+    /// function ID is also an error.
     pub fn decode(self, x0: u64, x1: u64) -> Result<u64, ReadError> {
         match x0 as u32 as i32 {
             0 => Ok(x1),
@@ -145,15 +144,15 @@ impl fmt::Display for Interface {
     }
 }
 
-/// The reason why GET_TIMESTAMP gave no timestamp.
+/// The reason why GET_TIMESTAMP returned no timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadError {
-    /// -1: the firmware has no such function. Or it has no service that is known to have one.
+    /// -1: the firmware has no such function, or no service that is known to have one.
     NotImplemented,
     /// -22: no such timestamp, or no such service.
     BadTimestamp,
-    /// X0 came back as the function ID: the MPIDR was not accepted.
+    /// X0 still contained the function ID: the MPIDR was not accepted.
     UnknownCpu,
     /// Any other code.
     Code(i32),
@@ -175,7 +174,7 @@ impl fmt::Display for ReadError {
 pub struct Stamps(pub [u64; STAMPS]);
 
 impl Stamps {
-    /// The value of one timestamp.
+    /// Returns the value of one timestamp.
     pub fn at(&self, stamp: Stamp) -> u64 {
         self.0[stamp as usize]
     }
@@ -188,8 +187,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the interface that is found on a firmware with these services, each of which
-    /// answers GET_TIMESTAMP, and the function IDs that were called for it.
+    /// Returns the interface that is found on firmware with these services, each of which
+    /// implements GET_TIMESTAMP, and the function IDs called for it.
     fn found(vendor_el3: [u32; 4], sip: [u32; 4]) -> (Option<Interface>, Vec<u32>) {
         let query_uid = |function| match function {
             0x8700_ff01 => vendor_el3.map(u64::from),

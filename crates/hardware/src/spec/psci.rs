@@ -1,7 +1,8 @@
-//! PSCI as this payload uses it, beside the package `smccc`: return codes in words,
-//! `power_state`.
+//! The parts of PSCI that the payload needs in addition to the package `smccc`: return codes in
+//! words, `power_state`.
 //!
-//! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); the
+//! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); section numbers below refer
+//! to that document. Nothing here calls the firmware.
 //! section numbers below are that document's. Nothing here calls firmware.
 
 use core::fmt;
@@ -11,7 +12,7 @@ use smccc::psci::Error;
 
 use crate::words;
 
-/// A PSCI return code (section 5.2.2), printed by its name.
+/// A PSCI return code (section 5.2.2), printed as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnCode(pub i32);
 
@@ -33,14 +34,14 @@ impl fmt::Display for ReturnCode {
             Error::NotPresent => "NOT_PRESENT",
             Error::Disabled => "DISABLED",
             Error::InvalidAddress => "INVALID_ADDRESS",
-            // A call that should not have returned returned it.
+            // Returned by a call that should not have returned.
             Error::Unknown(0) => "SUCCESS",
             Error::Unknown(code) => return write!(f, "undefined code {code}"),
         })
     }
 }
 
-/// Accepts a return code above zero as a success, as only those below are errors.
+/// Accepts a return code above zero as success, as only negative codes are errors.
 pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::Unknown(code)) if code > 0 => Ok(()),
@@ -48,22 +49,22 @@ pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     }
 }
 
-/// Returns true if PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (5.15.2, bit 0).
+/// Returns true if PSCI_FEATURES(CPU_SUSPEND) reports OS-initiated mode (5.15.2, bit 0).
 pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
 
-/// The reason why a state cannot be of the power level that a board has for it.
+/// The reason why a state cannot have the power level that a board gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongLevel {
-    /// `power_state` names this level.
+    /// `power_state` contains this level.
     Names(u8),
-    /// A standby state, which is of level 0 here.
+    /// It is a standby state, for which only level 0 is accepted here.
     Standby,
 }
 
 words! {
-    /// The layout of `power_state` (5.4.2), by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
+    /// The layout of `power_state` (5.4.2), given by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
     #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
@@ -75,12 +76,12 @@ words! {
 }
 
 impl StateFormat {
-    /// Returns the format by a result of PSCI_FEATURES(CPU_SUSPEND).
+    /// Returns the format for a result of PSCI_FEATURES(CPU_SUSPEND).
     pub fn from_features(features: u32) -> Self {
         Self::ALL[(features >> 1 & 1) as usize]
     }
 
-    /// Returns the format that the firmware does not take.
+    /// Returns the other format, which the firmware does not take.
     pub fn other(self) -> Self {
         Self::ALL[1 - self as usize]
     }
@@ -91,17 +92,17 @@ impl StateFormat {
         power_state & reserved == 0
     }
 
-    /// Returns true if `power_state` asks for a power-down.
+    /// Returns true if `power_state` requests a power-down.
     pub fn is_powerdown(self, power_state: u32) -> bool {
         power_state & [1 << 16, 1 << 30][self as usize] != 0
     }
 
-    /// Returns the power level in `power_state`; the extended format has none.
+    /// Returns the power level in `power_state`; None for the extended format.
     pub fn level(self, power_state: u32) -> Option<u8> {
         (self == Self::Original).then_some((power_state >> 24 & 0b11) as u8)
     }
 
-    /// Refuses a level that contradicts `power_state`.
+    /// Rejects a level that contradicts `power_state`.
     pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
         match self.level(power_state) {
             Some(named) if named != level => Err(WrongLevel::Names(named)),

@@ -1,13 +1,13 @@
-//! Stretches of the physical address space.
+//! Regions of the physical address space.
 
 use serde::Deserialize;
 
-/// Size in bytes and alignment of a small device's registers.
+/// The size in bytes and alignment of a small device's registers.
 pub const PAGE: u64 = 0x1000;
 /// The first address that the payload cannot map.
 pub const ADDRESSES: u64 = 1 << 48;
 
-/// A stretch of the physical address space, whose end does not exceed 64 bits.
+/// A region of the physical address space, whose end fits into 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -33,7 +33,7 @@ impl Region {
         self.base < other.end() && other.base < self.end()
     }
 
-    /// Returns true for a small device's registers: whole pages that can be mapped.
+    /// Returns true if the region suits a small device's registers: whole pages that can be mapped.
     pub const fn is_page(&self) -> bool {
         self.size >= PAGE && self.base.is_multiple_of(PAGE) && self.base < ADDRESSES
     }

@@ -1,8 +1,8 @@
 //! The SMC Calling Convention: its version, and the software that handles calls.
 //!
-//! Source: Arm SMC Calling Convention, DEN0028. A call that is not implemented
-//! returns -1 by version 1.1; older firmware promises nothing, and so gets none of
-//! these calls. PSCI_FEATURES(SMCCC_VERSION) lists version 1.1 and later ones alone.
+//! Source: Arm SMC Calling Convention, DEN0028. From version 1.1 on, an unimplemented call returns
+//! -1. Older firmware does not guarantee that, so none of these calls are made to it.
+//! PSCI_FEATURES(SMCCC_VERSION) lists only version 1.1 and later.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use smccc::arch::Version;
 use smccc::psci;
 
-/// The UID of the software that handles PSCI's calls (section 6.2).
+/// The UID of the software that handles PSCI calls (section 6.2).
 pub const SERVICE_UID: u32 = 0x8400_ff01;
 /// The revision of that software.
 pub const SERVICE_REVISION: u32 = 0x8400_ff03;
 /// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
 pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 
-/// The first version by which every call may be tried.
+/// The first version with which every call may be tried.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// Sign-extends X0 where the package `smccc` reads a return code of 64 bits: some
-/// firmware zero-extends it from W0.
+/// Sign-extends X0 if the package `smccc` reads a 64-bit return code: some firmware zero-extends it
+/// from W0.
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
         psci::PSCI_CPU_SUSPEND_64
@@ -35,30 +35,30 @@ pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     }
 }
 
-/// KVM's UID, 28b46fb6-2ec5-11e9-a9ca-4b564d003a74 (Linux,
-/// `include/linux/arm-smccc.h`), as W0 to W3 give it.
+/// KVM's UID, 28b46fb6-2ec5-11e9-a9ca-4b564d003a74 (Linux, `include/linux/arm-smccc.h`), as
+/// returned in W0 to W3.
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
-/// Returns true if a result of [`HYPERVISOR_UID`], X0 to X3, is KVM's.
+/// Returns true if a result of [`HYPERVISOR_UID`], in X0 to X3, is KVM's.
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }
 
-/// The software that handles PSCI's calls.
+/// The software that handles PSCI calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// The UID as W0 to W3 have it, the first byte lowest.
+    /// The UID as in W0 to W3, with the first byte lowest.
     pub uid: [u32; 4],
-    /// The revision, major and minor, where it has one.
+    /// The revision, major and minor, if it has one.
     pub revision: Option<[u32; 2]>,
 }
 
 impl Service {
-    /// Returns the service by X0 to X3 of the two calls; None where there is none.
+    /// Returns the service from X0 to X3 of the two calls; None if there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
-        // Not implemented; X0 left as it was; nothing written.
+        // Not implemented; X0 unchanged; nothing written.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
         }
@@ -71,7 +71,7 @@ impl Service {
 }
 
 impl fmt::Display for Service {
-    /// Writes the UID as RFC 9562 does.
+    /// Writes the UID in the format of RFC 9562.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, bc, de, rest] = self.uid.map(u32::swap_bytes);
         let (b, c, d, e) = (bc >> 16, bc & 0xffff, de >> 16, de & 0xffff);
@@ -93,7 +93,7 @@ mod tests {
             (psci::PSCI_CPU_SUSPEND_64, signed),
             (psci::PSCI_SYSTEM_RESET2_64, signed),
             (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, signed),
-            // Read by their low word, or as values of 64 bits.
+            // Read by their low word, or as 64-bit values.
             (psci::PSCI_AFFINITY_INFO_64, negative),
             (psci::PSCI_STAT_RESIDENCY_64, negative),
         ] {

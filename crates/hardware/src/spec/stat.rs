@@ -1,16 +1,16 @@
-//! The state that a suspend reached, by the firmware's own count: PSCI_STAT_COUNT
-//! and PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
+//! The state that a suspend reached, according to the firmware's counts: PSCI_STAT_COUNT and
+//! PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
 //!
-//! For each state on the way to the one that was asked for, the statistics are read just
-//! before and just after a suspend that is no sample, as these calls warm the firmware's
-//! caches. A state whose count rose was reached.
+//! For each state on the way to the requested one, the statistics are read just before and just
+//! after a suspend. That suspend is not a sample, as these calls warm the firmware's caches. A
+//! state whose count rose was reached.
 
 use serde::{Deserialize, Serialize};
 
-/// States on a [`Ladder`].
+/// The maximum number of states on a [`Ladder`].
 pub const RUNGS: usize = 4;
 
-/// One state of which statistics can be asked.
+/// A state for which statistics can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
     /// The `power_state`; 0 is a valid one.
@@ -19,12 +19,12 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// The states on the way to one that is asked for, which is the last.
+/// The states on the way to a requested one, which is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
 impl Ladder {
-    /// Returns a ladder up to `asked`; `below` gives the others, the deepest first.
+    /// Returns a ladder up to `asked`; `below` yields the others, the deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
@@ -39,14 +39,14 @@ impl Ladder {
         self.rungs().next().is_none()
     }
 
-    /// Returns the states with their places.
+    /// Returns the states with their positions.
     pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
         let rungs = self.0.iter().enumerate();
         rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
     }
 
-    /// Returns the state to be reached when nothing above power level `limit` may go
-    /// down; None where levels are not known.
+    /// Returns the state to be reached if nothing above power level `limit` may go down; None if
+    /// the levels are unknown.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -68,17 +68,17 @@ pub struct Statistics {
     pub residencies: [u64; RUNGS],
 }
 
-/// By how much they rose over one suspend.
+/// The increase of the statistics over one suspend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rise {
-    /// Each state's count; 255 stands for more than 254.
+    /// The increase of each state's count; 255 means more than 254.
     pub counts: [u8; RUNGS],
-    /// The residency in microseconds of the deepest whose count rose.
+    /// The increase of the residency, in microseconds, of the deepest state whose count rose.
     pub residency_us: u32,
 }
 
 impl Rise {
-    /// From `before` to `after`.
+    /// Returns the increase from `before` to `after`.
     pub fn between(before: &Statistics, after: &Statistics) -> Self {
         let mut rise = Self::default();
         for place in 0..RUNGS {
@@ -93,34 +93,36 @@ impl Rise {
     }
 }
 
-/// The state that a CPU reached, and the one that was due.
+/// The state that a CPU reached, and the state that was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
-    /// The deepest state whose count rose; None: none did.
+    /// The deepest state whose count rose; None if there is none.
     pub state: Option<u32>,
-    /// The one that is due: less than asked for where an awake CPU keeps its cluster up.
+    /// The state that is due, which is shallower than requested if an awake CPU keeps its cluster
+    /// up.
     pub due: u32,
-    /// By how much its count rose.
+    /// The increase of the reached state's count.
     pub times: u8,
-    /// By how much its residency rose, in microseconds.
+    /// The increase of its residency, in microseconds.
     pub residency_us: u32,
-    /// The most that it can be, the time of the call; None without a frequency.
+    /// The upper limit of the residency, which is the duration of the call; None without a
+    /// frequency.
     pub most_us: Option<u64>,
 }
 
 /// A contradiction in what was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// Another state than the one that was due.
+    /// The state is not the one that was due.
     State,
     /// The count did not rise by one.
     Count,
-    /// The residency did not rise, or by more than the call took.
+    /// The residency did not rise, or rose by more than the call took.
     Residency,
 }
 
 impl Reached {
-    /// Reads off what `rise` says of `ladder`.
+    /// Evaluates what `rise` shows about `ladder`.
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
         // The deepest comes last.
         let deepest = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
@@ -181,7 +183,7 @@ mod tests {
         ] {
             assert_eq!(ladder.due(most), due.map(|rung| rung.state));
         }
-        // A long ladder keeps its deep end.
+        // A long ladder keeps its deepest states.
         let shallow = [4, 3, 2, 1].map(|state| rung(state, 0));
         let long = Ladder::new(rung(5, 0), shallow.into_iter());
         assert_eq!(
@@ -204,12 +206,12 @@ mod tests {
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let (core, cluster) = (CORE.state, CLUSTER.state);
         let (most, at_cluster) = (Some(1000), Some(cluster));
-        // Counts of core and cluster, microseconds and their limit, and the state due.
+        // The counts of core and cluster, microseconds and their limit, and the state due.
         for (core_count, cluster_count, us, most, due, state, mismatch) in [
             (1, 1, 900, most, cluster, at_cluster, None),
             (1, 0, 900, most, cluster, Some(core), Some(State)),
             (1, 0, 900, most, core, Some(core), None),
-            // A deeper state than can be reached is a mismatch, too.
+            // Reaching a deeper state than possible is also a mismatch.
             (1, 1, 900, most, core, at_cluster, Some(State)),
             (0, 0, 0, most, core, None, Some(State)),
             (1, 1, 1001, most, cluster, at_cluster, None),

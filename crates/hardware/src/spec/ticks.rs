@@ -1,19 +1,19 @@
-//! Ticks as people read them: microseconds where the counter's frequency is
-//! known, ticks where it is not.
+//! Ticks for human readers: in microseconds if the counter's frequency is known, otherwise in
+//! ticks.
 
 use core::fmt;
 
 use crate::text::plural::Many;
 
-/// The counter as a clock: what a tick lasts.
+/// The counter as a clock, which gives the length of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// Ticks in a second, as the machine claims.
+    /// Ticks per second, as reported by the machine.
     pub hz: u64,
 }
 
 impl Clock {
-    /// Frequencies that are believed: some firmware does not write CNTFRQ_EL0.
+    /// The plausible frequencies: some firmware does not write CNTFRQ_EL0.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
     /// Returns true if ticks can be converted to time.
@@ -21,8 +21,8 @@ impl Clock {
         Self::BELIEVED.contains(&self.hz)
     }
 
-    /// Returns the ticks in a second to wait by: 1 GHz where the claim is not believed, so
-    /// that deadlines are late rather than early.
+    /// Returns the ticks per second to use for waits: 1 GHz if the reported value is implausible,
+    /// so that deadlines are late rather than early.
     pub fn believed(self) -> u64 {
         if self.is_known() {
             self.hz
@@ -31,22 +31,23 @@ impl Clock {
         }
     }
 
-    /// Returns the ticks in so many microseconds, rounded up, as many as there can be.
+    /// Returns the ticks in `microseconds`, rounded up and saturating.
     #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
-        // Whole seconds apart, as in `scaled`.
+        // Whole seconds separately, as in `scaled`.
         let (hz, second) = (self.believed(), 1_000_000);
         let (seconds, rest) = (microseconds / second, microseconds % second);
         let rest = (rest * hz).div_ceil(second);
         seconds.saturating_mul(hz).saturating_add(rest)
     }
 
-    /// `ticks` in nanoseconds, truncated.
+    /// Returns `ticks` in nanoseconds, truncated.
     pub fn ns(self, ticks: u64) -> Option<u64> {
         self.scaled(ticks, 1_000_000_000)
     }
 
-    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`]: tables agree with it.
+    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`], so that tables agree with
+    /// it.
     pub fn centi_us(self, ticks: u64) -> Option<u64> {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
@@ -61,12 +62,12 @@ impl Clock {
         if self.is_known() { "us" } else { "ticks" }
     }
 
-    /// Returns a duration in a sentence, with its unit.
+    /// Returns a duration with its unit, for a sentence.
     pub const fn span(self, ticks: u64) -> Span {
         Span(self, ticks)
     }
 
-    /// Returns the durations from one to another in a sentence.
+    /// Returns a range of durations, for a sentence.
     pub const fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
     }
@@ -75,8 +76,7 @@ impl Clock {
         if !self.is_known() {
             return None;
         }
-        // Whole seconds apart: what is left fits 64 bits at every frequency
-        // that is believed.
+        // Whole seconds separately: the rest fits into 64 bits at every plausible frequency.
         let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
         let rest = rest.checked_mul(per_second)? / self.hz;
         seconds.checked_mul(per_second)?.checked_add(rest)
@@ -109,7 +109,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A duration, or two with what lies between.
+/// A duration, or a range of durations.
 #[derive(Clone, Copy, Debug)]
 pub struct Range(Span, Span);
 
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn waits_go_by_what_is_believed() {
         for (hz, us, ticks) in [
-            // 10 s of a counter that no register tells of: late, and not at once.
+            // 10 s of a counter without a known frequency: late, and not at once.
             (0, 10_000_000, 10_000_000_000),
             (10_000_000_001, 10_000_000, 10_000_000_000),
             (1_000, 10_000_000, 10_000),
-            // Rounded up: no wait is shorter than asked for, and none is none.
+            // Rounded up: no wait is shorter than requested, and no nonzero wait becomes zero.
             (62_500_000, 1, 63),
             (1_000, 1, 1),
             (1_000, 0, 0),

@@ -1,11 +1,11 @@
-//! The reason for which bytes from outside are refused.
+//! The reason why bytes from outside are rejected.
 
 use alloc::boxed::Box;
 use alloc::fmt::format;
 use core::fmt;
 
-/// The reason for which bytes in some format cannot be used, in ASCII: the fault and its
-/// place and, where there is a choice, the accepted values.
+/// The reason why bytes in some format cannot be used, in ASCII: the fault, its place and, if there
+/// is a choice, the accepted values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError(Box<str>);
 
@@ -13,7 +13,7 @@ pub struct FormatError(Box<str>);
 pub(crate) type Result<T, E = FormatError> = core::result::Result<T, E>;
 
 impl FormatError {
-    /// Makes the reason of a message, in ASCII.
+    /// Builds the reason from a message, in ASCII.
     #[cold]
     #[inline(never)]
     pub fn new(message: fmt::Arguments<'_>) -> Self {

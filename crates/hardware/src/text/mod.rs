@@ -1,5 +1,5 @@
-//! Words and sentences that several crates print: enumerations that stand for words, plurals,
-//! printable characters, lines of a terminal, errors.
+//! Words and sentences that several crates print: enumerations with a word for each value, plurals,
+//! printable characters, terminal lines, errors.
 
 pub mod format_error;
 pub mod outside;

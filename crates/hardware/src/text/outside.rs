@@ -1,10 +1,10 @@
-//! Text from outside: numbers in it, and its form in a message.
+//! Text from outside: numbers in it, and how it is shown in a message.
 
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Parses digits. A sign, which the standard library accepts, is refused: two words
-/// could mean one number.
+/// Parses digits. A sign, which the standard library accepts, is rejected, as two words could then
+/// mean the same number.
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
@@ -31,7 +31,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns `text` with characters replaced that are not printable ASCII.
+/// Returns `text` with all characters replaced that are not printable ASCII.
 pub fn printable(text: &str) -> String {
     text.chars().map(to_printable).collect()
 }

@@ -1,6 +1,6 @@
-//! Lines of at most [`COLUMNS`] printable ASCII characters, whatever goes in.
+//! Lines of at most [`COLUMNS`] printable ASCII characters, whatever the input.
 //!
-//! Texts from outside may hold anything, line ends and terminal escapes among it, and a list
+//! Text from outside may contain anything, including line endings and terminal escapes, and a list
 //! of 512 CPUs does not fit on a line.
 
 use core::fmt::{self, Write};
@@ -8,11 +8,11 @@ use core::fmt::{self, Write};
 use super::outside::to_printable;
 use arrayvec::ArrayString;
 
-/// The widest line: what a serial terminal shows.
+/// The maximum line width, that of a serial terminal.
 pub const COLUMNS: usize = 80;
 
-/// Returns true for a line that is too wide for a terminal, and has no reason to be: records and
-/// TFTF's frame are for programs.
+/// Returns true for a line that is too wide for a terminal without need: records and TFTF's frame
+/// are meant for programs.
 pub fn is_too_wide(line: &str) -> bool {
     let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
         .iter()
@@ -20,20 +20,20 @@ pub fn is_too_wide(line: &str) -> bool {
     line.len() > COLUMNS && !is_for_programs
 }
 
-/// Running text, broken into lines between words.
+/// Running text, wrapped between words.
 struct Prose<'w> {
     out: &'w mut dyn Write,
-    /// Blanks that a line after the first begins with.
+    /// Spaces at the beginning of each line after the first.
     indent: usize,
-    /// Characters on the line so far.
+    /// The number of characters on the line so far.
     column: usize,
-    /// True if the next word stands beside another one.
+    /// True if the next word follows another one on the line.
     follows: bool,
-    /// The word that is being collected: its place depends on its length.
+    /// The word being collected, whose place depends on its length.
     word: ArrayString<COLUMNS>,
 }
 
-/// Writes `text` after `lead`, in lines that are indented from the second one on.
+/// Writes `text` after `lead`, wrapped; lines from the second on are indented.
 pub fn paragraph(
     out: &mut dyn Write,
     lead: &str,
@@ -82,7 +82,7 @@ impl Write for Prose<'_> {
                 self.place_word()?;
                 continue;
             }
-            // A word that no line could hold is broken where it must be.
+            // A word that is too long for any line is broken.
             if self.word.len() >= COLUMNS - self.indent {
                 self.place_word()?;
             }
@@ -92,15 +92,15 @@ impl Write for Prose<'_> {
     }
 }
 
-/// Writes a character so many times.
+/// Writes a character `times` times.
 pub fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     (0..times).try_for_each(|_| out.write_char(c))
 }
 
-/// The end of a line that was cut.
+/// Ends a line that was cut.
 const MORE: &str = " ...";
 
-/// The printable form of a text, without the characters that no line needs.
+/// The printable form of a text, limited to the characters that can matter for one line.
 struct Printable(ArrayString<{ COLUMNS + 1 }>);
 
 impl Write for Printable {
@@ -112,8 +112,8 @@ impl Write for Printable {
     }
 }
 
-/// Writes one line. A longer one than [`COLUMNS`] characters is cut between two words, if
-/// there is a place for that in its second half.
+/// Writes one line. If it is longer than [`COLUMNS`] characters, cuts it between two words, if
+/// possible in its second half.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());
@@ -122,12 +122,12 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
-    // The blank may be the first character that has no place.
+    // The space may be the first character that does not fit.
     let blank = line[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
     writeln!(out, "{}{MORE}", &line[..blank.unwrap_or(MOST)])
 }
 
-/// Returns the number of characters that `what` takes.
+/// Returns the number of characters that `what` needs.
 pub fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
@@ -137,7 +137,7 @@ pub fn width(what: &dyn fmt::Display) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail, and a Display that does has no width.
+    // Counting cannot fail, and a Display that fails has no width.
     let _ = write!(count, "{what}");
     count.0
 }
@@ -166,7 +166,7 @@ mod tests {
     fn words_are_kept_whole_and_lines_short() {
         assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
         let long = prose("* ", 2, &"seven77 ".repeat(40));
-        // Nine words of seven letters, their blanks and the indent.
+        // Nine words of seven letters, their spaces and the indent.
         assert_eq!(long.lines().map(str::len).max(), Some(73));
         assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
         assert_eq!(long.matches("seven77").count(), 40);
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
     }
 
-    /// A text that fits is whole, and a number has all its digits or is not there.
+    /// A text that fits is complete, and a number has all its digits or is missing.
     #[test]
     fn a_line_is_cut_between_words() {
         let x = |less: usize| "x".repeat(COLUMNS - less);

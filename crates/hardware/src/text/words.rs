@@ -1,6 +1,6 @@
-//! Enumerations whose values stand for words in boot arguments and records.
+//! Enumerations whose values have words in boot arguments and records.
 
-/// A value that stands for a word.
+/// A value that has a word.
 pub trait Word: Copy + PartialEq + 'static {
     /// All values, in the order of their definition.
     const VALUES: &'static [Self];
@@ -8,15 +8,15 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Returns the word.
     fn word(self) -> &'static str;
 
-    /// Returns the value of a word; None for other words.
+    /// Returns the value for a word; None for other words.
     fn from_word(word: &str) -> Option<Self> {
         let mut values = Self::VALUES.iter().copied();
         values.find(|value| value.word() == word)
     }
 }
 
-/// Defines an enumeration whose values implement [`Word`]: each variant with its word, and the
-/// name of the method that returns the word.
+/// Defines an enumeration whose values implement [`Word`]: each variant with its word, and the name
+/// of the method that returns the word.
 ///
 /// [`Word`]: crate::text::words::Word
 #[macro_export]
@@ -44,7 +44,7 @@ macro_rules! words {
             /// All values, in the order of their definition.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
-            /// Returns the word, in boot arguments and records.
+            /// Returns the word, as used in boot arguments and records.
             pub const fn $method(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

@@ -1,4 +1,4 @@
-//! The text of what is read from a tree, one line for each part, as `read.rs` has it.
+//! Describes what is read from a tree, one line for each part, as `read.rs` expects it.
 
 use std::format;
 use std::string::{String, ToString};
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use crate::board::{Board, FormatError, Gic, IdleState, Region};
 
-/// Describes all that is read from a tree and its CPUs.
+/// Describes everything that is read from a tree, including its CPUs.
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
     let board = Board::read(tree)?;
     let labels = labels(&board, false)?;

@@ -1,4 +1,4 @@
-//! Bytes that are no flattened device tree.
+//! Bytes that are not a flattened device tree.
 
 use std::format;
 use std::string::{String, ToString};
@@ -52,7 +52,7 @@ fn headers_that_are_not_sound_are_refused() {
     }
 }
 
-/// The structure block holds only these words, and the name at offset 0 is `p`.
+/// The structure block contains only these words, and the name at offset 0 is `p`.
 #[test]
 fn structures_that_are_not_sound_are_refused() {
     let (a, slash) = (0x6100_0000, 0x2f00_0000);

@@ -1,4 +1,4 @@
-//! Device trees as models that can be edited: read from sources, written as blobs.
+//! Editable models of device trees: read from sources, written as blobs.
 
 use std::format;
 use std::string::String;
@@ -6,13 +6,13 @@ use std::vec::Vec;
 
 use fdt_blob::{Blob, BlobToken};
 
-/// The tree that is edited.
+/// The tree to edit.
 #[derive(Clone, Copy, Debug)]
 pub enum Tree {
     Juno,
-    /// QEMU's, with so many CPUs.
+    /// QEMU's, with this number of CPUs.
     Qemu(u32),
-    /// QEMU's with further devices.
+    /// QEMU's, with additional devices.
     Devices(u32),
 }
 
@@ -41,16 +41,16 @@ impl Value<'_> {
     }
 }
 
-/// A change of a tree. Nodes are named by their paths.
+/// A change to a tree. Nodes are named by their paths.
 #[derive(Clone, Copy, Debug)]
 pub enum Edit<'a> {
     /// Sets a property of a node.
     Set(&'a str, &'a str, Value<'a>),
     /// Removes a property of a node.
     Unset(&'a str, &'a str),
-    /// Adds a node, by its source, to a node.
+    /// Adds a node, given as source, to a node.
     Add(&'a str, &'a str),
-    /// Adds a number of nodes to a node, each by its index.
+    /// Adds a number of nodes to a node, each built from its index.
     AddEach(u32, &'a str, fn(u32) -> String),
     /// Removes a node.
     Remove(&'a str),
@@ -64,13 +64,13 @@ pub struct NodeModel {
     pub name: String,
     pub properties: Vec<(String, Vec<u8>)>,
     pub children: Vec<NodeModel>,
-    /// The memory reservation block; of the root only.
+    /// The memory reservation block; only used in the root.
     pub reserved: Vec<(u64, u64)>,
 }
 
 impl NodeModel {
-    /// Reads a node from a device tree's source: plain properties and children, and
-    /// comments only before the node.
+    /// Reads a node from device tree source: plain properties and children, with comments only
+    /// before the node.
     pub fn parse(source: &str) -> Self {
         let text = source.lines().filter(|line| !line.starts_with("//"));
         Self::node(&mut text.collect::<Vec<_>>().join(" ").as_str())
@@ -92,7 +92,7 @@ impl NodeModel {
         model
     }
 
-    /// Makes `count` CPUs in clusters of four, with MPIDRs as QEMU has them.
+    /// Builds `count` CPUs in clusters of four, with MPIDRs as in QEMU.
     fn cpus(count: u32) -> Self {
         let mut text = String::from("cpus { #address-cells = <1>; #size-cells = <0>;");
         let mut map = String::from("cpu-map { cluster0 {");
@@ -111,7 +111,7 @@ impl NodeModel {
         Self::parse(&(text + &map + "}; }; };"))
     }
 
-    /// Reads the node that `text` begins with, and moves `text` past it.
+    /// Reads the node at the start of `text`, and advances `text` past it.
     fn node(text: &mut &str) -> Self {
         let (name, rest) = text.split_once('{').expect("a node");
         *text = rest.trim_start();
@@ -147,7 +147,7 @@ impl NodeModel {
         })
     }
 
-    /// Makes one change, which must change something.
+    /// Makes one change, which must have an effect.
     pub fn edit(&mut self, edit: Edit<'_>) {
         let before = self.blob();
         match edit {
@@ -167,7 +167,7 @@ impl NodeModel {
         assert_ne!(self.blob(), before, "{edit:?}");
     }
 
-    /// Writes the flattened tree, sound or not.
+    /// Writes the flattened tree, valid or not.
     pub fn blob(&self) -> Vec<u8> {
         let mut blob = Blob::default();
         blob.reservations.clone_from(&self.reserved);

@@ -1,4 +1,4 @@
-//! Trees that are read.
+//! Trees that are accepted.
 
 use std::format;
 
@@ -22,7 +22,7 @@ const NESTED_CPU_MAP: &str = "cpu-map {
     };
 }";
 
-/// A state that is in the tree already, one that is disabled, and one without a power_state.
+/// A state that the tree already has, a disabled one, and one without a power_state.
 const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     again {
         compatible = "domain-idle-state";
@@ -38,7 +38,7 @@ const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     no-psci { compatible = "domain-idle-state"; };
 }"#;
 
-/// Trees, their edits, and lines of the description.
+/// Trees, their edits, and lines of the resulting description.
 #[rustfmt::skip]
 pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Qemu(8), &[],
@@ -114,8 +114,8 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/chosen", "stdout-path", Text("soc/apb/uart@80000")),
     ], &["uart: Pl011 0x7ff80000 shift 2 width 4"]),
 
-    // Kinds of UART, with compatible as in Linux's trees. Only a 16550 has reg-shift and reg-io-
-    // width.
+    // Kinds of UART, with compatible as in Linux's trees. Only a 16550 has reg-shift and
+    // reg-io-width.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Texts(&["vendor,x", "ns16550a"]))],
         &["uart: Ns16550 0x9000000 shift 0 width 1"]),
     (Qemu(1), &[
@@ -170,7 +170,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
 
-    // GIC and timers. Of a redistributor region, as much is used as 512 CPUs need.
+    // GIC and timers. Only the part of a redistributor region that 512 CPUs need is used.
     (Qemu(1), &[
         Set("/intc@8000000", "#redistributor-regions", Cells(&[2])),
         Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0x4_0000])),
@@ -204,7 +204,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Remove("/intc@8000000")],
         &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
 
-    // Idle states: those of one value are merged; an extended value names no level.
+    // Idle states: those with the same value are merged; an extended value contains no level.
     (Juno, &[
         Add("/cpus", DOMAIN_IDLE_STATES),
         Add("/", "idle-states { system { compatible = \"arm,idle-state\"; \
@@ -236,7 +236,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x2a46_0000, 0, 0x1000]))],
         &["watchdog: SBSA watchdog at 0x2a460000, Sbsa"]),
 
-    // The second-level cache, the largest one.
+    // The largest second-level cache.
     (Qemu(1), &[
         AddEach(2, "/", |n| format!("l2-cache{n:x} {{ compatible = \"cache\"; cache-level = <2>; cache-size = \
              <0x{n:x}0000>; }}")),
@@ -246,7 +246,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
              }"),
     ], &["cache: None"]),
 
-    // The counter's errata: of any CPU that can be used, and of the timer's node, which wins.
+    // The counter's errata: from any usable CPU, and from the timer's node, which takes precedence.
     (Qemu(8), &[], &["erratum: None"]),
     (Qemu(8), &[Set("/cpus/cpu@7", "compatible", Text("arm,cortex-a73"))],
         &["erratum: Some(CortexA73)"]),
@@ -271,7 +271,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/timer", "allwinner,erratum-unknown1", Empty),
     ], &["erratum: Some(Allwinner)"]),
 
-    // The timer frame: the first that is not disabled, or the reason for its absence.
+    // The timer frame: the first that is not disabled, or the reason why there is none.
     (Qemu(2), &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
     (Juno, &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
     (Devices(2), &[],
@@ -324,7 +324,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Unset("/timer@2a810000", "ranges")],
         &["frame: the device tree's timer frame has no usable reg"]),
 
-    // The watchdog: one that cannot be used is ignored.
+    // The watchdog: an unusable one is ignored.
     (Qemu(4), &[], &["watchdog: none"]),
     (Devices(2), &[], &["watchdog: SBSA watchdog at 0x2a440000, Sbsa"]),
     (Devices(2), &[Set("/watchdog@2a440000", "status", Text("disabled"))], &["watchdog: none"]),

@@ -1,4 +1,4 @@
-//! Trees that are refused.
+//! Trees that are rejected.
 
 use std::format;
 
@@ -6,10 +6,10 @@ use super::node_model::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
 use super::node_model::Tree::{self, Devices, Juno, Qemu};
 use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 
-/// Trees, their edits, and messages.
+/// Trees, their edits, and the messages.
 #[rustfmt::skip]
 pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
-    // What must be there.
+    // Required nodes and properties.
     (Qemu(4), &[Remove("/psci"), Set("/cpus/cpu@2", "enable-method", Text("spin-table"))],
         "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": \
          the firmware has no PSCI"),
@@ -223,7 +223,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
             pl011@9000000")),
     ], "...345678/a-rather-long-name-of-a-bus@12345678/pl011@9000000 compatible: missing"),
 
-    // Levels of idle states that contradict something.
+    // Levels of idle states that contradict other properties.
     (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[4]))],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x4, expected 0 to 3"),
     (Juno, &[
@@ -252,7 +252,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0, as of any \
          standby state"),
 
-    // Registers in one place.
+    // Overlapping registers.
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x800_0000, 0, 0x1000]))],
         "the watchdog at 0x8000000 overlaps the GIC's distributor at 0x8000000"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x80b_0000, 0, 0x1000]))],
@@ -278,13 +278,13 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
          reserve that part"),
     (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
         "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
-    // A power_state of no format.
+    // A power_state that fits no format.
     (Juno, &[
         Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0xffff_ffff])),
     ],
         "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a \
          power_state of PSCI: this sets bits that both formats reserve"),
-    // A node that may be there or not.
+    // A node that may or may not be enabled.
     (Qemu(4), &[Set("/cpus/cpu@1", "status", Bytes(&[0x6f, 0x6b, 0x61, 0x79]))],
         "/cpus/cpu@1 status: a string without its final NUL"),
 ];

@@ -1,4 +1,4 @@
-//! Trees that are read or refused: the rows of two tables, and what does not fit in a row.
+//! Trees that are accepted or rejected: the rows of two tables, and tests that do not fit in a row.
 
 use std::string::ToString;
 use std::vec;
@@ -77,7 +77,7 @@ fn padding_and_bytes_after_the_tree_are_ignored() {
     assert_eq!(describe(&blob), describe(&plain));
 }
 
-/// Boot loaders remove nodes by NOPs in their place.
+/// Boot loaders remove nodes by overwriting them with NOPs.
 #[test]
 fn removed_nodes_change_nothing() {
     let tree = NodeModel::read(Tree::Qemu(4));

@@ -1,4 +1,4 @@
-//! A UART as device trees, board files and the parameter block name it.
+//! A UART as described by device trees, board files and the parameter block.
 
 use core::fmt;
 
@@ -8,20 +8,18 @@ use super::kinds::UartKind;
 /// A UART to print on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uart {
-    /// Programming model.
+    /// The programming model.
     pub kind: UartKind,
-    /// Physical address of register 0.
+    /// The physical address of register 0.
     pub base: u64,
-    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
-    /// all others.
+    /// The left shift from register number to byte offset: 0 to 4 for a 16550, 2 for all others.
     pub reg_shift: u8,
-    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
-    /// others.
+    /// The width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all others.
     pub io_width: u8,
 }
 
 impl Uart {
-    /// Returns a UART of 32-bit registers, unless `layout` has a 16550's shift and width.
+    /// Returns a UART with 32-bit registers, unless `layout` has the shift and width of a 16550.
     pub fn new(kind: UartKind, base: u64, layout: Layout) -> Self {
         let layout = match kind.descriptor().is_numbered {
             true => layout,
@@ -35,13 +33,13 @@ impl Uart {
         }
     }
 
-    /// Returns true if every register is aligned to the accesses to it.
+    /// Returns true if every register is aligned to its access width.
     pub fn is_aligned(&self) -> bool {
         let width = u64::from(self.io_width);
         width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
     }
 
-    /// Returns the left shift from a register's place in the model to its offset in bytes.
+    /// Returns the left shift from a register's number in the model to its offset in bytes.
     pub(super) const fn shift(&self) -> u8 {
         match self.kind.descriptor().is_numbered {
             true => self.reg_shift,

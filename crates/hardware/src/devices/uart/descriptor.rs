@@ -1,40 +1,41 @@
-//! What describes a kind of UART.
+//! The description of a kind of UART.
 //!
-//! A register is named by its offset in bytes, one of a numbered UART by its number.
+//! A register is identified by its offset in bytes or, in a UART with numbered registers, by its
+//! number.
 
 use tock_registers::RegisterLongName;
 use tock_registers::fields::FieldValue;
 
-/// A kind of UART's only definition, apart from the fake that tests it.
+/// The only definition of a kind of UART, apart from the fake that tests it.
 pub struct UartDescriptor {
-    /// The name, in board files and messages.
+    /// The name, used in board files and messages.
     pub name: &'static str,
-    /// The word for it in a list of kinds.
+    /// Its name in a list of kinds.
     pub title: &'static str,
-    /// What it is, for the list in docs/boards.md.
+    /// A description for the list in docs/boards.md.
     pub about: &'static str,
-    /// True if a board file may name it.
+    /// True if board files may use it.
     pub is_in_board_files: bool,
-    /// True if its registers have numbers, and `reg-shift` and `reg-io-width` say where they
-    /// are. The registers of the others are words.
+    /// True if its registers are numbered, with places given by `reg-shift` and `reg-io-width`.
+    /// Other kinds have 32-bit registers.
     pub is_numbered: bool,
-    /// The names in `compatible` that stand for it. Where several have one layout, a space is
-    /// between them.
+    /// Its names in `compatible`, each with a layout. Several names with the same layout are
+    /// separated by spaces.
     pub compatible: &'static [(&'static str, Layout)],
-    /// The node that stands for it in a device tree: its name, and its `compatible`.
+    /// Its node in a device tree: the name, and the `compatible` strings.
     pub node: (&'static str, &'static [&'static str]),
-    /// The interface types that stand for it in the ACPI tables SPCR and DBG2.
+    /// Its interface types in the ACPI tables SPCR and DBG2.
     pub acpi_types: &'static [u8],
     /// Its registers.
     pub model: UartModel,
 }
 
-/// The layout that Linux's drivers take where `reg-shift` or `reg-io-width` is absent.
+/// The layout that Linux's drivers assume if `reg-shift` or `reg-io-width` is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Left shift from register number to byte offset.
+    /// The left shift from register number to byte offset.
     pub reg_shift: u8,
-    /// Width of a register access in bytes.
+    /// The width of a register access in bytes.
     pub io_width: u8,
 }
 
@@ -42,7 +43,7 @@ impl Layout {
     /// Registers of 32 bits.
     pub const WORDS: Self = Self::new(2, 4);
 
-    /// Returns the layout of this shift and width.
+    /// Returns the layout with this shift and width.
     pub const fn new(reg_shift: u8, io_width: u8) -> Self {
         Self {
             reg_shift,
@@ -51,7 +52,7 @@ impl Layout {
     }
 }
 
-/// Bits of a register, and their value in a state.
+/// Bits of a register, with their value in some state.
 pub struct Bits {
     /// The register.
     pub register: u16,
@@ -81,27 +82,27 @@ impl Bits {
     }
 }
 
-/// One write of those that restore a UART: a register, and the bits of it that are as they
-/// were; the others are 0.
+/// One of the writes that restore a UART: a register, and the mask of bits that get their previous
+/// value; the others are 0.
 pub type RestoreWrite = (u16, u32);
 
 /// The programming model of a kind of UART.
 pub struct UartModel {
     /// The register whose writes are sent.
     pub data: u16,
-    /// The writes, registers and values, that each byte has to follow.
+    /// The writes required before each byte: registers and values.
     pub before_byte: &'static [(u16, u32)],
-    /// The UART accepts another byte.
+    /// The bits when the UART accepts another byte.
     pub has_room: Bits,
-    /// FIFO and shift register are empty.
+    /// The bits when the FIFO and the shift register are empty.
     pub is_idle: Bits,
-    /// The UART is on, and so is its transmitter.
+    /// The bits when the UART and its transmitter are on.
     pub turn_on: &'static [Bits],
-    /// The writes that restore it, `KEPT_MAX` steps at most.
+    /// The writes that restore it, at most `KEPT_MAX` steps.
     pub restore: &'static [RestoreWrite],
-    /// Bytes of registers; of a 16550, their number.
+    /// The size of the registers in bytes; for a 16550, their number.
     pub size: u16,
 }
 
-/// The most steps that a model has.
+/// The maximum number of restore steps of a model.
 pub const KEPT_MAX: usize = 8;

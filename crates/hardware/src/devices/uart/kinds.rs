@@ -1,7 +1,7 @@
-//! The kinds of UART, and the one table that describes them.
+//! The kinds of UART, and the table that describes them.
 //!
-//! The device tree's reader, board files, the makers of device trees, the image's parameter
-//! block, the driver and the list in docs/boards.md read this table.
+//! The device tree reader, board files, the generators of device trees, the image's parameter
+//! block, the driver and the list in docs/boards.md use this table.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,8 @@ use super::descriptor::{Bits, Layout, UartDescriptor, UartModel};
 /// Defines [`UartKind`]: each variant with its descriptor.
 macro_rules! uart_kinds {
     ($($variant:ident: $descriptor:expr,)+) => {
-        /// The programming model of a UART. The parameter block has the numbers, from 1.
+        /// The programming model of a UART. The parameter block contains its number, counted from
+        /// 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "each has its sentence in its descriptor")]
@@ -43,7 +44,7 @@ macro_rules! uart_kinds {
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
 
-// A new kind comes last: the numbers are an interface between a payload and host tools of
+// New kinds are added at the end: the numbers are an interface between a payload and host tools of
 // another version.
 uart_kinds! {
     Pl011: UartDescriptor {
@@ -72,7 +73,7 @@ uart_kinds! {
         ],
         node: ("serial", &["ns16550a"]),
         acpi_types: &[0, 1, 0x12],
-        // TI, PC16550D. In BCM2835's (BCM2835 ARM Peripherals, section 2.2), LSR has the same
+        // TI, PC16550D. In BCM2835's UART (BCM2835 ARM Peripherals, section 2.2), LSR has the same
         // two bits.
         model: UartModel {
             data: 0,
@@ -80,14 +81,14 @@ uart_kinds! {
             has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
             is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
             turn_on: &[],
-            // LCR without DLAB, which would make a divisor of the next byte; MCR. The
-            // divisor is not kept: to read it takes the UART out of use, when the
-            // firmware may still be sending.
+            // LCR without DLAB, which would turn the next byte into a divisor; MCR. The divisor is
+            // not kept: reading it takes the UART out of use, when the firmware may still be
+            // sending.
             restore: &[(3, 0x7f), (4, 0xff)],
             size: 8,
         },
     },
-    // The PL011's subset of Arm's base system architecture: it has no register that sets it up.
+    // The PL011 subset of Arm's Base System Architecture, which has no configuration registers.
     Sbsa: UartDescriptor {
         name: "sbsa",
         title: "SBSA",
@@ -125,8 +126,7 @@ uart_kinds! {
                 0x00,
                 &[CADENCE_CONTROL::TXEN::SET, CADENCE_CONTROL::TXDIS::CLEAR],
             )],
-            // Off while it is set up: control, mode,
-            // baud_rate_gen, baud_rate_divider, control.
+            // Off during set-up: control, mode, baud_rate_gen, baud_rate_divider, control.
             restore: &[
                 (0x00, OFF),
                 (0x04, ALL),
@@ -156,8 +156,8 @@ uart_kinds! {
                 Bits::of(UCR1, &[IMX_UCR1::UARTEN::SET]),
                 Bits::of(UCR2, &[IMX_UCR2::SRST::SET, IMX_UCR2::TXEN::SET]),
             ],
-            // Off while it is set up, and UBMR after UBIR, which counts from then on:
-            // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
+            // Off during set-up, and UBMR after UBIR, as it then takes effect: UCR1, UCR2, UCR3,
+            // UCR4, UFCR, UBIR, UBMR, UCR1.
             restore: &[
                 (UCR1, OFF),
                 (UCR2, ALL),
@@ -171,7 +171,7 @@ uart_kinds! {
             size: 0xb8,
         },
     },
-    // Those of Layerscape have no registers below BAUD, and some of them are big-endian.
+    // Layerscape's have no registers below BAUD, and some of them are big-endian.
     Lpuart: UartDescriptor {
         name: "lpuart",
         title: "LPUART32",
@@ -190,8 +190,8 @@ uart_kinds! {
             has_room: Bits::of(0x14, &[LPUART_STAT::TDRE::SET]),
             is_idle: Bits::of(0x14, &[LPUART_STAT::TC::SET]),
             turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
-            // BAUD may be changed only while both directions are off: CTRL, BAUD,
-            // CTRL. Without its FIFO, which is not kept, it sends as well.
+            // BAUD may be changed only while both directions are off: CTRL, BAUD, CTRL. The FIFO
+            // setting is not kept, as the UART also sends without a FIFO.
             restore: &[(CTRL, OFF), (0x10, ALL), (CTRL, ALL)],
             size: 0x30,
         },
@@ -205,15 +205,15 @@ uart_kinds! {
         compatible: &[("st,stm32h7-uart", Layout::WORDS)],
         node: ("serial", &["st,stm32h7-uart"]),
         acpi_types: &[],
-        // ST RM0433, USART registers; QEMU's hw/char/stm32l4x5_usart.c, but for PRESC.
+        // ST RM0433, USART registers; QEMU's hw/char/stm32l4x5_usart.c, except PRESC.
         model: UartModel {
             data: 0x28,
             before_byte: &[],
             has_room: Bits::of(ISR, &[STM32_ISR::TXFNF::SET]),
             is_idle: Bits::of(ISR, &[STM32_ISR::TC::SET]),
             turn_on: &[Bits::of(CR1, &[STM32_CR1::UE::SET, STM32_CR1::TE::SET])],
-            // All but UE can be written only while that is 0: CR1, BRR, PRESC, CR2,
-            // CR3, CR1 without UE, CR1.
+            // All except UE can be written only while UE is 0: CR1, BRR, PRESC, CR2, CR3, CR1
+            // without UE, CR1.
             restore: &[
                 (CR1, OFF),
                 (0x0c, ALL),
@@ -226,9 +226,9 @@ uart_kinds! {
             size: 0x30,
         },
     },
-    // A command sends `UART_TX_TRANS_LEN` bytes, here one, and is done when that byte has left.
-    // What selects the UART and its speed is lost with its power, and is firmware's alone to
-    // set.
+    // A command sends `UART_TX_TRANS_LEN` bytes, one here, and is done when that byte has left. The
+    // settings that select the UART mode and its speed are lost with its power, and only firmware
+    // can restore them.
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
@@ -260,8 +260,8 @@ const PL011: UartModel = UartModel {
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
     is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
-    // Off while it is set up, and LCR_H last of the three, since writing it
-    // is what makes the divisors count (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
+    // Off during set-up, and LCR_H last of the three, since writing it makes the divisors take
+    // effect (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
     restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };
@@ -291,28 +291,28 @@ register_bitfields! { u32,
     CADENCE_CONTROL [ TXEN OFFSET(4), TXDIS OFFSET(5) ],
     CHANNEL_STS [ TXEMPTY OFFSET(3), TXFULL OFFSET(4), TACTIVE OFFSET(11) ],
     IMX_UCR1 [ UARTEN OFFSET(0) ],
-    /// SRST is a reset when it is written as 0.
+    /// Writing SRST as 0 is a reset.
     IMX_UCR2 [ SRST OFFSET(0), TXEN OFFSET(2) ],
     IMX_USR2 [ TXDC OFFSET(3) ],
     IMX_UTS [ TXFULL OFFSET(4) ],
-    /// TDRE: no more in the FIFO than its watermark.
+    /// TDRE: the FIFO is not above its watermark.
     LPUART_STAT [ TC OFFSET(22), TDRE OFFSET(23) ],
     LPUART_CTRL [ TE OFFSET(19) ],
     STM32_CR1 [ UE OFFSET(0), TE OFFSET(3) ],
     /// TXFNF is TXE while the FIFO is off.
     STM32_ISR [ TC OFFSET(6), TXFNF OFFSET(7) ],
-    /// A command of the main sequencer runs: bytes are being sent.
+    /// A command of the main sequencer is running: bytes are being sent.
     GENI_STATUS [ M_CMD_ACTIVE OFFSET(0) ]
 }
 
 impl UartKind {
-    /// Returns the name, in board files and messages.
+    /// Returns the name, as used in board files and messages.
     pub const fn name(self) -> &'static str {
         self.descriptor().name
     }
 
-    /// Returns the kind that a name in `compatible` stands for, and the layout of its registers
-    /// if the node has no other.
+    /// Returns the kind that a name in `compatible` identifies, and the layout of its registers
+    /// unless the node specifies another.
     pub fn from_compatible(name: &[u8]) -> Option<(Self, Layout)> {
         Self::ALL.into_iter().find_map(|kind| {
             let mut rows = kind.descriptor().compatible.iter();

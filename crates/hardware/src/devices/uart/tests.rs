@@ -25,7 +25,7 @@ fn status_bits_are_read_as_the_manual_has_them() {
             let (has_room, is_idle) = (&uart.model.has_room, &uart.model.is_idle);
             let found = (uart.has(has_room), uart.has(is_idle));
             assert_eq!(found, (state != Full, state == Rest), "{:?}", manual.kind);
-            // One poll is enough where both are true.
+            // One poll is enough if both are true.
             if state == Rest {
                 uart.bus.polls();
                 assert!(uart.accepts_bytes() && uart.bus.polls() <= 2);
@@ -49,15 +49,15 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
         uart.restore();
         let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
         assert!(turn_on.iter().all(is_on), "{:?}", manual.kind);
-        // The firmware's settings stay.
+        // The firmware's settings are unchanged.
         assert_eq!(manual.uart(manual.firmware).bus.writes(), []);
     }
 }
 
-/// Returns true if a byte is sent, and no sooner, after 1000 polls for room, and the wait
-/// for rest takes as many.
+/// Returns true if a byte is sent after exactly 1000 polls for room, and the wait for idle takes as
+/// many.
 fn waits(uart: &mut Uart<Fake>) -> bool {
-    // One without a FIFO has room when it rests, and no sooner.
+    // Without a FIFO there is room only when the UART is idle.
     let has_fifo = uart.bus.status.iter().any(|row| row.0 == Room);
     let (with_room, busy) = if has_fifo { (Room, Room) } else { (Rest, Full) };
     (uart.bus.state, uart.bus.held_up) = (with_room, (Full, 1000));
@@ -69,8 +69,8 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
     room > 1000 && uart.bus.polls() > 1000 && uart.bus.sent.last() == Some(&b'y')
 }
 
-/// Flow control without a cable: a whole log costs no more than two waits, and
-/// what is left of patience does not make a third.
+/// Flow control without a cable: a whole log costs no more than two waits, and the remaining
+/// patience does not add a third.
 #[test]
 fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;
@@ -88,7 +88,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     assert_eq!(uart.bus.polls(), 2 * BYTES * PATIENCE_LEFT);
 }
 
-/// After room where there was none, or rest, the next wait is a whole one, for either.
+/// After room that was not there before, or idle, the next wait has its full length, for either.
 #[test]
 fn patience_comes_back_with_the_line() {
     for manual in all() {
@@ -109,7 +109,7 @@ fn patience_comes_back_with_the_line() {
     }
 }
 
-/// Before the FIFO is full there is room, whether the line moves or not.
+/// Until the FIFO is full there is room, whether the line moves or not.
 #[test]
 fn room_alone_is_no_sign_that_the_line_moves() {
     let mut uart = PL011.uart(PL011.firmware);
@@ -133,7 +133,7 @@ fn lost_settings_are_restored_in_the_manuals_order() {
         assert_eq!(uart.bus.writes(), writes, "{:?}", manual.kind);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: all is there", manual.kind);
-        // One setting that is lost is enough.
+        // A single lost setting is enough.
         for (offset, value) in pairs(manual.reset) {
             let kept = uart.bus.settings.insert(offset, value);
             uart.restore();
@@ -141,8 +141,8 @@ fn lost_settings_are_restored_in_the_manuals_order() {
             assert_eq!(restored, kept, "{:?} at {offset:#x}", manual.kind);
         }
     }
-    // DLAB, which the firmware left on, is not put back; SRST as 0, as QEMU has it at
-    // boot, is a reset.
+    // DLAB, which the firmware left on, is not restored; SRST as 0, its value in QEMU at boot, is a
+    // reset.
     for (manual, settings, place, restored) in [
         (&NS16550, "3=83 4=b", 0, (3, 0x03)),
         (&IMX, "80=1 84=4 88=0 8c=0 90=0 a4=0 a8=0", 1, (0x84, 5)),
@@ -173,7 +173,7 @@ fn size_covers_all_registers() {
     }
 }
 
-/// Code without a driver sends a byte by one write, and no other.
+/// Code without a driver sends a byte with a single write.
 #[test]
 fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
     for manual in all() {

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::*;
 
-/// A list of these entries, tag and data, with room after it.
+/// A list of these entries, given as tag and data, with room after it.
 fn list(entries: &[(u32, &[u8])]) -> Vec<u8> {
     let mut list = vec![0; HEADER_SIZE];
     for (tag, data) in entries {
@@ -24,7 +24,7 @@ fn put(list: &mut [u8], at: usize, bytes: &[u8]) {
     list[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Makes the checksum right, and returns the tree, "none", or the error.
+/// Corrects the checksum, and returns the tree, "none", or the error.
 fn read(mut list: Vec<u8>) -> String {
     let used = field(&list, 8, 4).min(list.len());
     list[4] = 0;
@@ -36,8 +36,7 @@ fn read(mut list: Vec<u8>) -> String {
     }
 }
 
-/// A tree between other entries. The first is at 0x18, the empty one at 0x30, the tree's
-/// at 0x38.
+/// A tree between other entries. The first is at 0x18, the empty one at 0x30, and the tree at 0x38.
 fn good() -> Vec<u8> {
     list(&[
         (0x102, b"an entry point"),
@@ -51,11 +50,11 @@ fn good() -> Vec<u8> {
 fn the_tree_is_found_if_there_is_one() {
     let mut good = good();
     assert_eq!(used_size(&good[..HEADER_SIZE]), Ok(good.len() - 64));
-    // X1 by the specification's table.
+    // X1 according to the specification's table.
     assert_eq!(REGISTER, 0x1_4a0f_b10b);
     assert_eq!(read(list(&[])), "none");
     assert_eq!(read(list(&[(0x101, b"1234567")])), "none");
-    // A checksum counts where there is one.
+    // A checksum is verified if there is one.
     let error = device_tree(&good).expect_err("no checksum").to_string();
     assert_eq!(error, "a wrong checksum at offset 0x4");
     put(&mut good, 16, &[0]);
@@ -66,8 +65,8 @@ fn the_tree_is_found_if_there_is_one() {
 fn a_later_version_may_have_longer_headers() {
     let mut list = list(&[(1, b"not looked into")]);
     put(&mut list, 5, &[9, 0x20]);
-    // What was the entry is the rest of the header, and the data begin with an
-    // entry whose own header is longer.
+    // The former entry becomes the rest of the header, and the data begins with an entry that has a
+    // longer header.
     put(&mut list, 8, &[0x50, 0, 0, 0, 0x50, 0, 0, 0]);
     put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
     put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);
@@ -85,11 +84,11 @@ fn impossible_headers_and_entries_are_refused() {
         (5, &[0], "version 0 at offset 0x5"),
         (6, &[0x17], "too small a header at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
-        // More than there is in all, more than there are bytes, more than any.
+        // More than the total, more than the bytes present, more than any number.
         (12, &[0x18, 0, 0, 0], size),
         (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
-        // Bytes in use that are no whole entry.
+        // Bytes in use that do not form a whole entry.
         (8, &[0x1c], first),
         (0x1b, &[7], first),
         (0x1c, &[0xff; 4], first),

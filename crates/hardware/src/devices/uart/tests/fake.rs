@@ -1,4 +1,4 @@
-//! A UART that holds its driver to the manual.
+//! A fake UART that checks its driver against the manual.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -12,27 +12,27 @@ use crate::devices::{Bus, Width};
 pub enum State {
     /// No byte may be sent.
     Full,
-    /// A byte may be sent, and others have not left.
+    /// A byte may be sent, but earlier bytes have not left.
     Room,
     /// All bytes have left.
     Rest,
 }
 
-/// A kind of UART, as its manual has it. Registers are offsets and values in hexadecimal.
+/// A kind of UART, according to its manual. Registers are offsets and values in hexadecimal.
 pub struct Manual {
     pub kind: UartKind,
     pub reg_shift: u8,
-    /// Bytes an access, the only width that the UART takes.
+    /// Bytes per access, the only width that the UART accepts.
     pub io_width: u8,
     /// The register for bytes to send.
     pub data: u32,
-    /// The writes that each byte has to follow, in the manual's order.
+    /// The writes required before each byte, in the manual's order.
     pub before_byte: &'static str,
-    /// The status registers in each state, in one row or several.
+    /// The status registers in each state, in one or more rows.
     pub status: &'static [(State, &'static str)],
-    /// The registers that keep their value, after reset.
+    /// The registers that keep their value, as after reset.
     pub reset: &'static str,
-    /// Those registers as the firmware of a board leaves them.
+    /// The same registers as the firmware of a board leaves them.
     pub firmware: &'static str,
     /// The writes that let the UART send after reset.
     pub turn_on: &'static str,
@@ -46,7 +46,7 @@ impl Manual {
         Description::new(self.kind, 0x900_0000, layout)
     }
 
-    /// Returns the driver of a UART that rests, with these settings.
+    /// Returns the driver of an idle UART with these settings.
     pub fn uart(&'static self, settings: &str) -> Uart<Fake> {
         let fake = Fake {
             manual: self,
@@ -66,16 +66,16 @@ impl Manual {
 pub struct Fake {
     manual: &'static Manual,
     pub settings: BTreeMap<u32, u32>,
-    /// The status registers in each state, of which the first row counts.
+    /// The status registers in each state; the first matching row is used.
     pub status: Vec<(State, Vec<(u32, u32)>)>,
     pub state: State,
-    /// Another state, which is shown first, for so many polls.
+    /// Another state, which is shown first, for this many polls.
     pub held_up: (State, u32),
     polls: u32,
     pub sent: Vec<u8>,
-    /// Writes but for those of data.
+    /// Writes other than data.
     writes: Vec<(u32, u32)>,
-    /// Writes for the next byte.
+    /// Writes in preparation of the next byte.
     prepared: Vec<(u32, u32)>,
 }
 
@@ -90,7 +90,7 @@ impl Fake {
         std::mem::take(&mut self.writes)
     }
 
-    /// Returns the polls since the last call.
+    /// Returns the number of polls since the last call.
     pub fn polls(&mut self) -> u32 {
         std::mem::take(&mut self.polls)
     }

@@ -1,4 +1,4 @@
-//! The manuals, for the fake.
+//! The manuals that the fake follows.
 
 use super::fake::Manual;
 use super::fake::State::{Full, Rest, Room};
@@ -25,8 +25,8 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
-/// interrupt registers. The registers between are reserved.
+/// DEN0094, Generic UART: from the PL011 there are UARTDR, UARTRSR, UARTFR and the interrupt
+/// registers. The registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     reset: "",
@@ -36,8 +36,8 @@ pub static SBSA: Manual = Manual {
     ..PL011
 };
 
-/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the
-/// shift register is, too. With DLAB the first register is the divisor's.
+/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the shift register is
+/// empty, too. With DLAB, the first register is the divisor's.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
     reg_shift: 0,
@@ -51,7 +51,7 @@ pub static NS16550: Manual = Manual {
     restore: "3=3 4=b",
 };
 
-/// A 16550 with registers of 16 bits.
+/// A 16550 with 16-bit registers.
 pub static NS16550_HALF: Manual = Manual {
     reg_shift: 1,
     io_width: 2,
@@ -94,10 +94,10 @@ pub static CADENCE: Manual = Manual {
     ..PL011
 };
 
-/// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY, USR2 has TXDC (FIFO and shift
-/// register empty) and TXFE. UCR2.SRST as 0 resets the UART; UTXD is reached only
-/// with UARTEN; UFCR, UBIR and UBMR, in this order, are written without it. Reset values
-/// as in QEMU's hw/char/imx_serial.c, but for SRST, which reads as 1.
+/// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY, USR2 has TXDC (FIFO and shift register empty) and
+/// TXFE. UCR2.SRST as 0 resets the UART; UTXD is accessible only with UARTEN; UFCR, UBIR and UBMR,
+/// in this order, are written without it. Reset values as in QEMU's hw/char/imx_serial.c, except
+/// SRST, which reads as 1.
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
@@ -141,8 +141,8 @@ pub static STM32: Manual = Manual {
     ..PL011
 };
 
-/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: a byte follows the number of
-/// bytes and the command that sends them, which is active until the last has left.
+/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: a byte follows the number of bytes and
+/// the command that sends them, which is active until the last byte has left.
 pub static GENI: Manual = Manual {
     kind: UartKind::Geni,
     data: 0x700,
