@@ -84,12 +84,11 @@ pub fn print_last(print: impl FnOnce()) -> bool {
 
 /// Takes the lock from its holder, for a CPU that stops and must print its last lines.
 pub fn force_unlock() {
-    // SAFETY: the holder, if any, is this CPU, which will not return to it, or
-    // another one, which goes on. Then two use the driver at once: all that it
-    // changes in memory after set() is its patience, aligned words that are
-    // loaded and stored whole and may have any value, and its accesses to the
-    // registers are single ones, so that lines may be torn, which is better than none.
-    // The lock that the other one opens at its end is open already.
+    // SAFETY: the holder, if any, is either this CPU, which will not return to it, or another CPU,
+    // which continues. In that case two CPUs use the driver at once. All that the driver changes in
+    // memory after set() is its patience: aligned words that are loaded and stored whole and may
+    // have any value. Its register accesses are single ones, so lines may be torn, which is better
+    // than losing them. When the other CPU unlocks at its end, the lock is already open.
     unsafe { CONSOLE.force_unlock() };
 }
 

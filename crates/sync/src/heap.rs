@@ -27,9 +27,8 @@ pub struct Heap {
     is_allowed: fn() -> bool,
 }
 
-// SAFETY: `region` is accessed in `with_region` alone, by the one caller that has
-// changed `state` from FREE to IN_USE; `first` is accessed through blocks of it, each
-// of which has one owner.
+// SAFETY: `region` is accessed only in `with_region`, by the one caller that has changed `state`
+// from FREE to IN_USE; `first` is accessed through its blocks, each of which has one owner.
 unsafe impl Sync for Heap {}
 
 impl Heap {
@@ -108,9 +107,9 @@ impl Heap {
     }
 }
 
-// SAFETY: blocks lie in one of two regions, which are this heap's alone, are aligned
-// as asked for, and overlap no other that is in use (`Bump`). No call unwinds into the
-// caller: a panic ends the run.
+// SAFETY: blocks lie in one of two regions, which belong to this heap alone. They are aligned as
+// requested, and overlap no other block in use (`Bump`). No call unwinds into the caller: a panic
+// ends the run.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.take(layout)
@@ -127,7 +126,7 @@ unsafe impl GlobalAlloc for Heap {
         }
         // SAFETY: the caller gives a size that does not overflow with this alignment.
         let new = self.take(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
-        // SAFETY: both blocks have that many bytes, and the new one overlaps none in use.
+        // SAFETY: both blocks have that many bytes, and the new one overlaps no block in use.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
         self.with_region(|region| region.free(block.addr(), old));
         new

@@ -41,13 +41,12 @@ pub fn image() -> Region {
 /// can find the CPU's own. Must be called before any other CPU is turned on and before the first
 /// suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
-    // SAFETY: an aligned pair of words that boot.S reserves for this. The lead
-    // alone stores them, once, while no other CPU is on that could load them.
+    // SAFETY: an aligned pair of words that boot.S reserves for this. Only the lead stores them,
+    // once, while no other CPU that could load them is on.
     unsafe { slot_directory = [first, end] };
 }
 
 pub fn root_table_address() -> u64 {
-    // SAFETY: an aligned word of the image, which boot.S has stored and no code
-    // stores again.
+    // SAFETY: an aligned word of the image, which boot.S has stored and no code stores again.
     unsafe { root_table }
 }

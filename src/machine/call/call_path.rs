@@ -60,8 +60,8 @@ pub enum Return {
 macro_rules! counter {
     ($register:literal) => {{
         let value: u64;
-        // SAFETY: reading the counter has no side effect; EL1 and EL2 may.
-        // Not `nomem`: memory accesses must stay on their side of it.
+        // SAFETY: reading the counter has no side effect, and is permitted at EL1 and EL2. Not
+        // `nomem`: memory accesses must stay on their side of the read.
         unsafe {
             asm!(
                 "isb",
@@ -179,9 +179,8 @@ impl CallPath {
             Self::Hvc => timed_hvc,
         };
         let mut raw = RawCall::default();
-        // SAFETY: timed.S writes the six words of RawCall and nothing else, keeps
-        // the callee-saved registers, and the conduit is the one that the
-        // device tree names.
+        // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
+        // registers; the conduit is the one that the device tree names.
         unsafe { timed(function, &mut raw) };
         self.read(&raw)
     }
@@ -194,7 +193,7 @@ impl CallPath {
             Self::Hvc => empty_hvc,
         };
         let mut raw = RawCall::default();
-        // SAFETY: timed.S writes the six words of RawCall and nothing else.
+        // SAFETY: timed.S writes only the six words of RawCall.
         unsafe { empty(&mut raw) };
         let call = self.read(&raw);
         Some(call.after?.since(call.before?))
@@ -213,9 +212,9 @@ impl CallPath {
             Self::Hvc => suspend_hvc,
         };
         let mut raw = RawCall::default();
-        // SAFETY: as above, and timed.S stores the context ID in `context`. The
-        // firmware resumes this CPU at wake_entry, which by that finds this
-        // stack again, which no other CPU uses.
+        // SAFETY: as above; in addition, timed.S stores the context ID in `context`. The firmware
+        // resumes this CPU at wake_entry, which uses the context ID to find this stack again, which
+        // no other CPU uses.
         unsafe { suspend(function, power_state, &mut raw, context) };
         self.read(&raw)
     }

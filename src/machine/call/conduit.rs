@@ -29,9 +29,9 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     let mut x0 = u64::from(function);
     macro_rules! issue {
         ($instruction:literal) => {
-            // SAFETY: the call follows SMCCC: what it may change is listed,
-            // and the firmware does not write to the payload's memory. Not
-            // `nomem`: CPU_ON publishes what was stored before.
+            // SAFETY: the call follows SMCCC: everything that it may change is listed, and the
+            // firmware does not write to the payload's memory. Not `nomem`: CPU_ON publishes
+            // earlier stores.
             unsafe {
                 asm!(
                     $instruction,

@@ -142,10 +142,10 @@ pub fn repeat(
         timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
     path.spin_until(start);
-    // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
-    // the callee-saved registers. find_loop() chose a loop of operation_loop.S with the
-    // arguments that it needs and an operation that this CPU has; the region that
-    // reads PMCCNTR_EL0 is for CPUs that have that.
+    // SAFETY: operation_loop.S writes only to RawLoop and its own frame, and preserves the
+    // callee-saved registers. find_loop() chose a loop of operation_loop.S with the arguments that
+    // it needs and an operation that this CPU has; the region that reads PMCCNTR_EL0 is only used
+    // on CPUs that have that register.
     unsafe { region(&mut raw) };
     if waits_for_sgi {
         timer.disarm();

@@ -65,9 +65,9 @@ macro_rules! access {
 
             #[inline]
             fn set(&self, value: u64) {
-                // SAFETY: the registers listed here set up timer, cycle counter and
-                // interrupts of this CPU, which are polled but for one loop, or send an
-                // SGI to CPUs that poll for it. None of them changes memory.
+                // SAFETY: the registers listed here set up this CPU's timer, cycle counter and
+                // interrupts, which are polled except in one loop, or send an SGI to CPUs that poll
+                // for it. None of them changes memory.
                 unsafe { asm!(concat!("msr ", $register, ", {}"), in(reg) value, options(nostack)) }
             }
         }

@@ -14,8 +14,8 @@ use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables}
 /// for a region that begins at address 0, where no slice can be.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
-    // SAFETY: they can be read, and a store to them would fault. They stay mapped: pages
-    // are unmapped in this file alone, and only such as were not mapped for good.
+    // SAFETY: the bytes can be read, and a store to them would fault. They stay mapped: pages are
+    // unmapped only in this file, and only those that were not mapped permanently.
     is_readable.then(|| unsafe { bytes(region) })
 }
 
@@ -27,8 +27,8 @@ pub fn read_once<T>(
     reader: impl FnOnce(&[u8]) -> T,
 ) -> Result<T, MapError> {
     map(tables, region)?;
-    // SAFETY: just mapped, each page can be read and none be written to; what
-    // `reader` returns does not borrow from the bytes.
+    // SAFETY: every page has just been mapped as readable and not writable; what `reader` returns
+    // does not borrow from the bytes.
     let read = reader(unsafe { bytes(region) });
     tables.unmap(region);
     Ok(read)
@@ -40,8 +40,7 @@ pub fn map_for_good(
     region: Region,
 ) -> Result<&'static [u8], MapError> {
     map(tables, region)?;
-    // SAFETY: just mapped, each page can be read and none be written to; they
-    // stay mapped.
+    // SAFETY: every page has just been mapped as readable and not writable; the pages stay mapped.
     Ok(unsafe { bytes(region) })
 }
 

@@ -66,8 +66,8 @@ macro_rules! load {
     ($instruction:literal, $address:expr) => {{
         let address: u64 = $address;
         let value: u32;
-        // SAFETY: Mmio::address() made sure that the register is aligned and, with all its
-        // bytes, in what is mapped as a device: no value of the program's is there.
+        // SAFETY: Mmio::address() ensures that the register is aligned and lies entirely in memory
+        // mapped as a device, where there is no value of the program.
         unsafe {
             asm!(
                 concat!($instruction, " {:w}, [{}]"),
@@ -82,7 +82,7 @@ macro_rules! load {
 
 macro_rules! store {
     ($instruction:literal, $address:expr, $value:expr) => {{
-        // SAFETY: as in load!(). Another driver would disturb the device, and no more.
+        // SAFETY: as in load!(). Another driver would only disturb the device.
         unsafe {
             asm!(
                 concat!($instruction, " {:w}, [{}]"),

@@ -19,10 +19,9 @@ pub fn try_read_byte(address: u64) -> Option<u32> {
 fn load(address: u64, is_byte: bool) -> Option<u32> {
     let readable: u64;
     let value: u64;
-    // SAFETY: probe_load loads one word or byte, stores nothing, and changes x0 to
-    // x2 and x30 alone; a fault of its load comes back as 0. So no memory of the
-    // program's changes, whatever the address: a load from a register may do
-    // something to the device, and to nothing else.
+    // SAFETY: probe_load loads one word or byte, stores nothing, and changes only x0 to x2 and x30;
+    // it returns 0 if its load faults. It therefore changes no memory of the program, whatever the
+    // address: a load from a register may affect the device, but nothing else.
     unsafe {
         asm!(
             "bl probe",

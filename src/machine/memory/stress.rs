@@ -44,9 +44,9 @@ impl StressBuffer {
     pub fn new(pages: Pages) -> Self {
         let Region { base, size } = pages.region();
         if size > 0 {
-            // SAFETY: stress_write stores to `size` bytes from the base on, a multiple of
-            // 4096 and so of the 64 of its loop, and nowhere else. Pages are mapped memory
-            // that this buffer alone owns. It uses x0 and x1.
+            // SAFETY: stress_write stores only to the `size` bytes from the base on. The size is a
+            // multiple of 4096, and so of the 64 bytes of its loop. The pages are mapped memory
+            // that only this buffer owns. It uses x0 and x1.
             unsafe { stress_write(base, size, 0, 0) };
         }
         barrier::dsb(barrier::SY);

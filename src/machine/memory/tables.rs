@@ -241,8 +241,8 @@ impl Pages {
 
     pub fn into_bytes(self) -> &'static mut [MaybeUninit<u8>] {
         let Region { base, size } = self.0;
-        // SAFETY: mapped memory for good, and these pages' only owner gives it away. A
-        // MaybeUninit needs no particular contents.
+        // SAFETY: permanently mapped memory, which its only owner gives away. A MaybeUninit needs
+        // no particular contents.
         unsafe { slice::from_raw_parts_mut(base as *mut MaybeUninit<u8>, size as usize) }
     }
 
@@ -257,7 +257,7 @@ impl Pages {
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
-        // SAFETY: mapped memory, and these pages' only owner asks for it.
+        // SAFETY: mapped memory, at the request of its only owner.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
         barrier::dsb(barrier::ISHST);
     }
@@ -275,13 +275,13 @@ fn entry(table: u64, page: u64, level: u32) -> u64 {
 }
 
 fn read(entry: u64) -> u64 {
-    // SAFETY: entry() of a table of ours: root, or one that map_page_or_block() linked
-    // from the pool, which is mapped memory that nothing else uses.
+    // SAFETY: entry() of one of our tables: the root, or one that map_page_or_block() linked from
+    // the pool, which is mapped memory that nothing else uses.
     unsafe { (entry as *const u64).read_volatile() }
 }
 
 fn write(entry: u64, descriptor: u64) {
-    // SAFETY: as in read(); only the lead writes tables, one at a time, since
-    // it alone has the `Tables`.
+    // SAFETY: as in read(); only the lead writes tables, one at a time, since only it has the
+    // `Tables`.
     unsafe { (entry as *mut u64).write_volatile(descriptor) };
 }

@@ -456,9 +456,9 @@ impl Machine for Lead {
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
-        // SAFETY: the order is done, or none was given, so that the tally is the lead's,
-        // which this is. The returned reference borrows this value, which alone gives
-        // orders and tallies.
+        // SAFETY: the order is done, or none was given, so the tally belongs to the lead, which
+        // this is. The returned reference borrows this value, and only this value gives orders and
+        // tallies.
         unsafe { handover.tally_mut() }
     }
 

@@ -151,8 +151,8 @@ fn measure_timer(
             ..outcome
         };
     }
-    // SAFETY: the order is this CPU's, and so is the tally until it is done;
-    // nothing else here borrows it.
+    // SAFETY: the order is this CPU's, and so is the tally until the order is done; nothing else
+    // here borrows it.
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
         return Outcome::default();
     };
@@ -193,8 +193,8 @@ fn take_interrupts(
     if let Some(guard) = guard {
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
-    // SAFETY: as in load_until(); and the handler, which alone is called while the loop
-    // lasts, gets its state, which nothing else uses.
+    // SAFETY: as in load_until(). In addition, only the handler is called while the loop runs; it
+    // gets its state, which nothing else uses.
     unsafe {
         stress_loop(
             (&raw mut handler).cast(),
@@ -222,9 +222,9 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     }
     let none = core::ptr::null_mut();
     let flag = waiter.path.context_flag();
-    // SAFETY: the loop writes to whole chunks from `base` up to `end` alone, which are
-    // this CPU's buffer, or calls a function that writes nothing; it keeps the
-    // callee-saved registers. Without a handler no interrupt is taken.
+    // SAFETY: the loop writes only to whole chunks from `base` up to `end`, which are this CPU's
+    // buffer, or calls a function that writes nothing; it preserves the callee-saved registers.
+    // Without a handler, no interrupt is taken.
     unsafe { stress_loop(none, work, until, flag, u32::from(channel.index).into()) };
 }
 

@@ -68,9 +68,9 @@ impl Memory<'static> for Readable {
             return None;
         }
         let first = ptr::with_exposed_provenance(base as usize);
-        // SAFETY: all of it is memory that is in use, as `parts` are, which EFI maps to itself.
-        // It is not the heap, and the image's pages were free when `parts` were made: so this
-        // application writes to none of it.
+        // SAFETY: all of it is memory in use, as `parts` are, which EFI identity-maps. It is not
+        // the heap, and the image's pages were free when `parts` were made, so this application
+        // writes to none of it.
         Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }
@@ -101,7 +101,7 @@ impl EfiServices {
         IMAGE.store(image, Ordering::Relaxed);
         // SAFETY: by this function's contract the table is sound until ExitBootServices.
         let system = unsafe { &*system };
-        // SAFETY: the table's pointer to the boot services is sound as long.
+        // SAFETY: the table's pointer to the boot services is sound for as long as the table.
         let boot = unsafe { &*system.boot_services };
         let pages = [(0, 0); 2];
         Self { boot, pages }
@@ -111,7 +111,7 @@ impl EfiServices {
     pub fn set_heap(&mut self) -> Result<(), Status> {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
-        // SAFETY: the pages are this application's alone, and EFI maps memory to itself.
+        // SAFETY: the pages belong to this application alone, and EFI identity-maps memory.
         heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
@@ -131,8 +131,7 @@ impl EfiServices {
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
-        // SAFETY: so many bytes are there, which nothing else uses, and EFI maps memory to
-        // itself.
+        // SAFETY: there are `size` bytes, which nothing else uses, and EFI identity-maps memory.
         unsafe { ptr::write_bytes(bytes, 0, size) };
         // SAFETY: as above; they have been written.
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
@@ -145,8 +144,8 @@ impl EfiServices {
     /// afterwards, and nothing may be allocated.
     pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
-            // SAFETY: `allocate` returned these pages, and by this function's contract nothing
-            // uses them any more.
+            // SAFETY: `allocate` returned these pages, and by this function's contract nothing uses
+            // them any longer.
             let _ = unsafe { (self.boot.free_pages)(base, count) };
         }
     }
@@ -188,7 +187,7 @@ impl EfiServices {
 
     /// Returns the load options.
     pub fn load_options(&self) -> &[u8] {
-        // SAFETY: the GUID is that of the type.
+        // SAFETY: the GUID matches the type.
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
         let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
         match options.filter(|options| !options.0.is_null()) {
@@ -202,7 +201,7 @@ impl EfiServices {
     /// application was not started by the shell. Each is UCS-2 text.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
         let guid = ShellParametersProtocol::GUID;
-        // SAFETY: the GUID is that of the type.
+        // SAFETY: the GUID matches the type.
         let shell = unsafe { self.protocol::<ShellParametersProtocol>(&guid) }?;
         if shell.argv.is_null() {
             return Some(Vec::new());
@@ -212,7 +211,7 @@ impl EfiServices {
         let text = |first: &*const u16| {
             let mut units = Vec::new();
             for at in 0..ARGUMENT_MAX {
-                // SAFETY: each argument ends with a NUL, and none was found so far.
+                // SAFETY: each argument ends with a NUL, and none has been found so far.
                 let unit = unsafe { first.add(at) };
                 // SAFETY: as above; UCS-2 is aligned to 2.
                 match unsafe { unit.read() } {
@@ -249,8 +248,8 @@ impl EfiServices {
                     let first = buffer.as_ptr().cast::<u8>();
                     let descriptor = |index: usize| {
                         let at = first.wrapping_add(index * step).cast::<MemoryDescriptor>();
-                        // SAFETY: EFI wrote `size` bytes of descriptors, `step` bytes apart,
-                        // and the buffer is aligned to 8, as `step` may not be.
+                        // SAFETY: EFI wrote `size` bytes of descriptors, `step` bytes apart. The
+                        // buffer is aligned to 8, but `step` may not be.
                         unsafe { at.read_unaligned() }
                     };
                     let descriptors = (0..size / step).map(descriptor).collect();
@@ -298,7 +297,7 @@ fn system() -> Option<&'static SystemTable> {
 }
 
 fn wait(boot: &BootServices) {
-    // SAFETY: a service without pointers.
+    // SAFETY: the service takes no pointers.
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
@@ -307,7 +306,8 @@ fn wait(boot: &BootServices) {
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the system table's pointer to the boot services is sound as long as the table.
+        // SAFETY: the system table's pointer to the boot services is sound for as long as the
+        // table.
         let boot = unsafe { &*system.boot_services };
         wait(boot);
         // SAFETY: the image's own handle; its stack is not used after this call.
@@ -321,14 +321,14 @@ pub struct EfiConsole;
 impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
-        // SAFETY: the system table's pointer to the console is null or sound as long as the table.
+        // SAFETY: the system table's pointer to the console is null, or sound for as long as the
+        // table.
         let Some(output) = (unsafe { console.as_ref() }) else {
             return Ok(());
         };
         let put = |unit: u16| {
             let text = [unit, 0];
-            // SAFETY: the console is the one that the function is of, and the text ends with a
-            // NUL.
+            // SAFETY: the function belongs to this console, and the text ends with a NUL.
             let _ = unsafe { (output.output_string)(console, text.as_ptr()) };
         };
         for unit in text.encode_utf16() {

@@ -28,8 +28,9 @@ pub(super) fn enter_kept() -> ! {
         core::hint::spin_loop();
     }
     let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
-    // SAFETY: `keep` was given a whole image with its boot area. EFI has ended, by the `Left` of
-    // `jump`, or by `abort`, which returns only then; its mapping of memory to itself is kept.
+    // SAFETY: `keep` was given a complete image with its boot area. The boot services have ended,
+    // as `jump`'s `Left` proves, or as `abort` returns only then; EFI's identity mapping of memory
+    // remains.
     unsafe { enter(base, end) }
 }
 
