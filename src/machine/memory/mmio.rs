@@ -4,7 +4,6 @@
 //! memory next to an exclusive access to write-back memory may never complete (erratum 832075).
 //! Each access is one instruction with only a base register, which a hypervisor can emulate; a
 //! compiler may turn volatile accesses into instructions that it cannot.
-//! emulate; a compiler may turn volatile accesses into ones that it cannot.
 
 use core::arch::asm;
 

@@ -4,7 +4,6 @@
 //! the adjacent memory may be secure (on some boards BL31 shares BL33's 2 MiB), and the CPU would
 //! access it speculatively. It does not access devices speculatively; a device that has 2 MiB to
 //! itself is mapped in blocks, as there may be redistributors for 512 CPUs.
-//! blocks where one has 2 MiB of its own: there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -76,7 +75,6 @@ pub enum MapError {
 ///
 /// Mapping a page with a second [`Mapping`] is an error. No value of the program is therefore in a
 /// device's region, and none that is written to is in a constant one.
-/// where a device is mapped, and none that is written to where a constant is.
 pub struct TranslationTables {
     root: u64,
     next: u64,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A counter erratum of a CPU or SoC. If there is one, the counter is read twice in a row. Linux
 /// repeats such a pair until it is plausible; a timed region has no room for that, so a pair may
 /// have to be rejected.
-/// room for that, so that a pair may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {

@@ -3,7 +3,6 @@
 //!
 //! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); section numbers below refer
 //! to that document. Nothing here calls the firmware.
-//! section numbers below are that document's. Nothing here calls firmware.
 
 use core::fmt;
 

@@ -1,9 +1,8 @@
 //! The counts that a timer's interrupt handler keeps.
 //!
-//! A periodic timer is due at start + k * period, for k = 1, 2, .... Expiries that are already due
-//! when the handler runs are *overruns*: they have no handler and no sample. At any time, handled +
-//! overruns = expiries.
-//! time handled + overruns = expiries.
+//! A periodic timer is due at start + k * period, for k >= 1. Expiries that are already due when
+//! the handler runs are *overruns*: they have no handler and no sample. At any time,
+//! expiries = handled + overruns.
 
 use hardware::board::IntId;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,6 @@ use crate::measure::Facts;
 ///
 /// It is a CRC-32, which the payload and the host already use for records. Runs are not forged, and
 /// two of them match by chance once in four billion times.
-/// two of them are alike by chance once in four billion times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
