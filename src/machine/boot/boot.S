@@ -36,8 +36,8 @@ reset:
     bl      send_mark
     // The boot area begins on the page after the image and the appended tree: a guard page that
     // stays unmapped, the boot stack, the emergency stack above it, the root translation table, and
-    // a pool of further tables. The header's image_size tells loaders to leave room for it. x27:
-    // its start; x19: the start of the tree, or 0.
+    // a pool of further tables. The header's image_size tells loaders to leave room for it.
+    // x27: its start; x19: the start of the tree, or 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
@@ -179,9 +179,9 @@ left_el3:
     adrp    x5, root_table
     str     x25, [x5, :lo12:root_table]
 
-    // Translation tables for the image, tree and boot area, in 4 KiB pages. x24: next free table;
-    // x25: root; x26: 1 for the EL1 layout of descriptors and control registers, 0 for the EL2
-    // layout.
+    // Translation tables for the image, tree and boot area, in 4 KiB pages.
+    // x24: next free table; x25: root; x26: 1 for the EL1 layout of descriptors and control
+    // registers, 0 for the EL2 layout.
     bl      layout
     mov     x26, x10
 
@@ -250,7 +250,8 @@ halt:
 // Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if the parameter
 // block names a register for it (hardware::image::BootStage). The UART's status is not polled:
 // firmware has drained it, and the six bytes sent here fit into its FIFO. A UART without a FIFO may
-// lose some of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
+// lose some of them.
+// In: x0 = the letter. Uses x1 to x3, x5, x6.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block
@@ -279,7 +280,8 @@ send_mark:
 
 // Invalidates the lines of everything that _start writes, from the constants, which contain
 // relocations, to the end of the boot area. A tree in between is in memory, as the loader must
-// ensure for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
+// ensure for the whole image.
+// In: x27. Uses x3, x5, x6, x8, x10.
     .global invalidate_written
 invalidate_written:
     mov     x8, x30
@@ -302,10 +304,10 @@ line_size:
     lsl     x6, x10, x6
     ret
 
-// Identity-maps whole pages. In: x0 first page, x1 end, x2 descriptor bits, x24 next free table
-// (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot
-// area spans at most 3 MiB, and needs at worst 3 tables of level 3 and 2 each of levels 1 and 2:
-// the pool cannot run out here.
+// Identity-maps whole pages.
+// In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (advanced), x25 root. Out: x0
+// = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot area spans at most 3 MiB, and
+// needs at worst 3 tables of level 3 and 2 each of levels 1 and 2: the pool cannot run out here.
 map_pages:
     cmp     x0, x1
     b.hs    4f                          // all mapped
@@ -392,8 +394,8 @@ wake_entry:
     b       suspend_epilogue
 
 // ---------------------------------------------------------------------------
-// Finds this CPU's channel by its MPIDR; from now on TPIDR holds its address (vectors.S). Out: x0 =
-// the channel, or 0. Uses x9 to x13.
+// Finds this CPU's channel by its MPIDR; from now on TPIDR holds its address (vectors.S).
+// Out: x0 = the channel, or 0. Uses x9 to x13.
 // ---------------------------------------------------------------------------
     .section .data.slot_directory, "aw"
     .balign 16
@@ -426,9 +428,9 @@ find_slot:
     ret
 
 // ---------------------------------------------------------------------------
-// Returns the layout of the control registers. Out: x10 = 1 for EL1's (also at EL2 if HCR_EL2.E2H
-// is stuck at 1, as EL2's registers then have that layout), 0 for EL2's. Writes HCR_EL2 at EL2.
-// Uses x9.
+// Returns the layout of the control registers.
+// Out: x10 = 1 for EL1's (also at EL2 if HCR_EL2.E2H is stuck at 1, as EL2's registers then have
+// that layout), 0 for EL2's. Writes HCR_EL2 at EL2. Uses x9.
 // ---------------------------------------------------------------------------
 layout:
     mov     x10, #1
@@ -464,8 +466,8 @@ layout:
 
 // ---------------------------------------------------------------------------
 // Everything that a CPU needs before Rust, using only registers: vectors, MMU, caches. SErrors stay
-// masked: a pending one is dumped on a stack, which only the caller has. In: x30. Uses x9 to x15.
-// Preserves x19 to x28.
+// masked: a pending one is dumped on a stack, which only the caller has.
+// In: x30. Uses x9 to x15. Preserves x19 to x28.
 cpu_setup:
     mov     x15, x30
     bl      layout                      // x10; writes HCR_EL2

@@ -131,8 +131,8 @@ suspend_\way\()_end:
     timed   smc_twice, smc, 0
     timed   hvc, hvc, 1                 // flag: the entry reads CNTVCT
 
-// Both ways back from a suspend continue here. In: sp the frame, x0 the call's X0, x4 and x5 the
-// counter after it, x6 the way back.
+// Both ways back from a suspend continue here.
+// In: sp the frame, x0 the call's X0, x4 and x5 the counter after it, x6 the way back.
     .section .text.suspend_epilogue, "ax"
     .global suspend_epilogue
 suspend_epilogue:
