@@ -1,8 +1,8 @@
 //! A board as data: `platforms/BOARD/board.toml`.
 //!
-//! The file has what xtask needs to make a device tree for a board, to pack its firmware
-//! and to start it in QEMU. An unknown key, an impossible value and a contradiction are
-//! errors with file, line and path.
+//! The file contains what xtask needs to build a device tree for a board, to pack its firmware and
+//! to start it in QEMU. Unknown keys, impossible values and contradictions are errors that give the
+//! file, the line and the key's path.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Reserved {
     }
 }
 
-/// PSCI, on the board's own firmware.
+/// The PSCI implementation in the board's own firmware.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Psci {
@@ -45,11 +45,11 @@ pub struct Psci {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Continues {
-    /// CPUs in a cluster.
+    /// Number of CPUs in each cluster.
     pub cluster: u32,
-    /// CPUs until Aff1 goes up by one.
+    /// Number of CPUs after which Aff1 is incremented.
     pub per_aff1: u32,
-    /// CPUs in all, with those listed.
+    /// Total number of CPUs, including those listed.
     pub count: u32,
 }
 
@@ -70,21 +70,21 @@ impl Continues {
 pub struct Cpus {
     /// The CPUs of each cluster.
     pub clusters: Vec<Vec<Mpidr>>,
-    /// `compatible` of the CPUs of each listed cluster, by which the payload finds errata
-    /// of CPUs that it is not booted on.
+    /// The `compatible` strings of each listed cluster's CPUs. From them the payload finds the
+    /// errata of CPUs other than the one it is booted on.
     pub compatible: Option<Vec<String>>,
     pub continues: Option<Continues>,
 }
 
-/// The recipe by which QEMU starts the board, as its options have it.
+/// The options with which QEMU starts the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {
-    /// `-M`, without what is adjustable.
+    /// `-M`, without the adjustable properties.
     pub machine: String,
-    /// `-cpu`, unless asked otherwise.
+    /// The default `-cpu`.
     pub cpu: String,
-    /// `-smp`, unless asked otherwise.
+    /// The default `-smp`.
     pub cpus: u32,
     /// `-m`, in MiB.
     pub memory_mib: u64,
@@ -97,7 +97,7 @@ pub struct Qemu {
     pub arguments: Vec<String>,
 }
 
-/// The place where the payload was run with a board file.
+/// Where the payload has been run with a board file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verified {
@@ -105,7 +105,7 @@ pub enum Verified {
     Hardware,
     /// On an emulated board.
     Emulated,
-    /// Nowhere: the file was put together by reading.
+    /// Nowhere: the file was written from documentation and source code.
     No,
 }
 
@@ -115,26 +115,26 @@ pub enum Verified {
 pub struct BoardFile {
     /// The name of its folder.
     pub name: String,
-    /// The name that people use.
+    /// The name for people to read.
     pub title: String,
-    /// The place where the payload was run with this file.
+    /// Where the payload has been run with this file.
     pub verified: Option<Verified>,
     /// A sentence for the list of boards.
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,
-    /// The firmware that is meant if none is named.
+    /// The firmware that is used if none is named.
     pub default_firmware: String,
     /// Non-secure memory.
     pub memory: Vec<Region>,
-    /// The parts of the memory that are taken.
+    /// The parts of the memory that are in use.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
     /// The console.
     pub uart: UartEntry,
-    /// PSCI, on the board's own firmware.
+    /// The PSCI implementation in the board's own firmware.
     pub psci: Psci,
-    /// The per-CPU timers' interrupts; there if a GIC is.
+    /// The interrupts of the per-CPU timers; present if there is a GIC.
     pub timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
     pub gic: Option<GicChoice>,
@@ -144,13 +144,13 @@ pub struct BoardFile {
     pub cpus: Cpus,
     /// The firmwares, by name.
     pub firmware: BTreeMap<String, Firmware>,
-    /// The file that the board's loader takes.
+    /// The file that the board's loader reads.
     pub package: Option<Package>,
     /// The steps by which a LAVA lab starts the board.
     pub lab: Option<Lab>,
     /// Facts for a page in TF-A's documentation.
     pub publish: Option<Publish>,
-    /// QEMU's recipe, if QEMU emulates the board.
+    /// The options for QEMU, if QEMU emulates the board.
     pub qemu: Option<Qemu>,
 }
 
@@ -164,7 +164,7 @@ impl BoardFile {
         })
     }
 
-    /// Returns the GIC version if none is asked for; of no use without a GIC.
+    /// Returns the default GIC version. The value has no meaning without a GIC.
     pub fn default_gic(&self) -> GicVersion {
         self.gic.as_ref().map_or(GicVersion::V3, |gic| gic.default)
     }
@@ -184,8 +184,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns the number of CPUs if none is asked for: that of QEMU's recipe, else that of
-    /// all that are listed.
+    /// Returns the default number of CPUs: QEMU's if the board has options for QEMU, otherwise that
+    /// of all listed CPUs.
     pub fn default_cpus(&self) -> Result<u32> {
         match &self.qemu {
             Some(qemu) => Ok(qemu.cpus),
@@ -193,13 +193,13 @@ impl BoardFile {
         }
     }
 
-    /// Returns the most CPUs of all firmwares.
+    /// Returns the largest number of CPUs that any of the firmwares supports.
     pub(super) fn most_cpus(&self) -> u32 {
         let most = self.firmware.values().map(|firmware| firmware.max_cpus);
         most.max().unwrap_or(1)
     }
 
-    /// Returns the first `count` CPUs, a list for each cluster.
+    /// Returns the first `count` CPUs as one list per cluster.
     pub fn clusters(&self, count: u32) -> Result<Vec<Vec<Mpidr>>> {
         let mut clusters = self.all_clusters();
         let have = clusters.iter().flatten().count();
@@ -225,14 +225,14 @@ impl BoardFile {
         board
     }
 
-    /// Returns `compatible` of the CPUs of this cluster.
+    /// Returns the `compatible` strings of this cluster's CPUs.
     pub fn cpu_compatible(&self, cluster: usize) -> &str {
         let names = self.cpus.compatible.as_ref();
         let own = names.and_then(|names| names.get(cluster));
         own.map_or("arm,armv8", String::as_str)
     }
 
-    /// Returns all CPUs, listed or by rule, a list for each cluster.
+    /// Returns all CPUs, listed or continued by the rule, as one list per cluster.
     pub fn all_clusters(&self) -> Vec<Vec<Mpidr>> {
         match &self.cpus.continues {
             Some(rule) => rule.clusters(),
@@ -240,8 +240,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns the place where the payload was run with this file. A file that does not name
-    /// one has a recipe for QEMU, by which this project's tests run it.
+    /// Returns where the payload has been run with this file. A file that does not say so has
+    /// options for QEMU, and this project's tests run it there.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

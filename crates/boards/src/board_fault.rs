@@ -7,12 +7,12 @@ use toml::de::{DeTable, DeValue};
 
 /// A fault of a board file.
 pub(super) struct BoardFault {
-    /// The value, as in `gic.v3.redistributors[1]`.
+    /// The path of the value, as in `gic.v3.redistributors[1]`.
     path: String,
     reason: String,
 }
 
-/// Fails with the value's path and the reason unless `holds`.
+/// Returns an error with the value's path and the reason unless `holds` is true.
 pub(super) fn require(
     holds: bool,
     path: impl Display,
@@ -30,7 +30,7 @@ impl BoardFault {
         Self { path, reason }
     }
 
-    /// Returns the message for the file `name` with this text.
+    /// Returns the error message for the file `name`, whose contents are `text`.
     pub(super) fn in_file(&self, name: &str, text: &str) -> anyhow::Error {
         let Self { path, reason } = self;
         let line = line(text, offset(text, path));
@@ -44,7 +44,8 @@ pub(super) fn line(text: &str, offset: usize) -> usize {
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Finds the value at `path`, or the nearest table or list that would contain it.
+/// Returns the offset of the value at `path`, or of the innermost existing table or list on that
+/// path.
 fn offset(text: &str, path: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else {
         return 0;

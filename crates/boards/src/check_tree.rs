@@ -1,5 +1,4 @@
-//! The check of a board file by the payload's own reader, which gets the trees that are made
-//! of the file.
+//! Checks a board file with the payload's own reader, which reads the trees built from the file.
 
 use hardware::board::GicVersion;
 
@@ -8,7 +7,7 @@ use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
 use super::firmware::StateEntry;
 
-/// The keys of a board file that an error of the reader is about, by the error's beginning.
+/// The keys of a board file to which an error of the reader refers, by the beginning of the error.
 const KEYS: [(&str, &str); 15] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),
@@ -27,8 +26,8 @@ const KEYS: [(&str, &str); 15] = [
     ("", "title"),
 ];
 
-/// Refuses a board if the payload could not use a tree of it: with either GIC and all CPUs, or
-/// with the idle states of a firmware.
+/// Refuses a board if the payload could not use one of its trees: with each GIC version and all
+/// CPUs, or with the idle states of each firmware.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let versions = [GicVersion::V2, GicVersion::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {

@@ -1,4 +1,4 @@
-//! The boards as text: `cargo xtask boards`.
+//! Boards as text: the output of `cargo xtask boards`.
 
 use hardware::board::Mpidr;
 use itertools::Itertools;
@@ -6,7 +6,7 @@ use itertools::Itertools;
 use super::board::{BoardFile, Verified};
 use super::firmware::{Firmware, Pmf, StateEntry};
 
-/// The widest line, in columns.
+/// The maximum line width, in columns.
 const WIDTH: usize = 118;
 
 const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
@@ -21,7 +21,7 @@ times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTI
 run on      Where the payload was run with the board file: - is nowhere, all of it was only read.
 ";
 
-/// Makes the table of `boards`, and lists what cannot be measured on them.
+/// Returns the table of `boards`, followed by the measurements that are not possible on them.
 pub fn table(boards: &[BoardFile]) -> String {
     let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
     rows.extend(boards.iter().map(row));
@@ -65,12 +65,12 @@ fn yes_or_no(is: bool) -> &'static str {
     if is { "yes" } else { "no" }
 }
 
-/// Returns the default firmware; the check has made sure that there is one.
+/// Returns the default firmware, which exists because the file has been checked.
 fn firmware(board: &BoardFile) -> &Firmware {
     &board.firmware[&board.default_firmware]
 }
 
-/// Returns the levels that power-down states reach, in the order of the file.
+/// Returns the levels of the power-down states, in the file's order.
 fn powerdowns(firmware: &Firmware) -> String {
     let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
     let levels = states.map(|state| level(state.level)).unique().join(" ");
@@ -81,7 +81,7 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// Returns what wakes CPUs from power-down states, and whether it did on a board.
+/// Returns what wakes CPUs from power-down states, and whether that has been seen on a board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
         let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;
@@ -110,8 +110,8 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// Returns the source of times, short and in words. The overlay platform has
-/// PMF; the file does not say if a stock platform under QEMU has it, so it is not promised.
+/// Returns a short phrase for the source of timestamps. The overlay platform has PMF. The file does
+/// not say whether a stock platform under QEMU has it, so PMF is not promised there.
 fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };
@@ -137,7 +137,7 @@ fn ran_on(board: &BoardFile) -> &'static str {
     }
 }
 
-/// Describes all of `board`.
+/// Describes `board` in full.
 pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);

@@ -1,8 +1,8 @@
 //! The device tree of a board file.
 //!
 //! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
-//! understands it; `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in
-//! the firmware's node are this project's own.
+//! understands it. This project adds only `psci-bench,power-level` in idle states and
+//! `psci-bench,no-cpu-off` in the firmware's node.
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
@@ -15,25 +15,25 @@ use super::board::{BoardFile, Reserved};
 use super::devices::{GicChoice, GicV3, WatchdogEntry};
 use super::firmware::StateEntry;
 
-/// The choices of a board that a tree describes.
+/// The options with which a board's tree is built.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
     /// Number of CPUs.
     pub cpus: u32,
-    /// The interrupt controller; of no use without a GIC.
+    /// The interrupt controller's version; it has no meaning without a GIC.
     pub gic: GicVersion,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
     /// False if no CPU comes back after CPU_OFF.
     pub cpu_off: bool,
-    /// The idle states that the firmware takes.
+    /// The idle states that the firmware accepts.
     pub idle_states: &'c [StateEntry],
 }
 
 const CLOCK_PHANDLE: u32 = 2;
 const IDLE_PHANDLES: u32 = 0x10;
 
-/// Makes the tree of `board`, with `bootargs` in `/chosen`.
+/// Builds the tree of `board`, with `bootargs` in `/chosen`.
 pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result<Vec<u8>> {
     check_bootargs(bootargs)?;
     let uart = &board.uart;
@@ -116,7 +116,7 @@ fn idle_states(states: &[StateEntry]) -> TreeNode {
     let mut parent = nodes::idle_states();
     for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
-        // The binding wants latencies, which are not known yet.
+        // The binding requires latencies, which are not known yet.
         for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
             node = node.cells(name, &[0]);
         }
@@ -139,8 +139,8 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
     })
 }
 
-/// Returns the distributor and as many redistributor regions as the CPUs need: an emulated
-/// machine has the later ones only then.
+/// Returns the distributor and only as many redistributor regions as the CPUs need: an emulated
+/// machine has the later regions only if it has that many CPUs.
 fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
     let mut frames = vec![gic.distributor];
@@ -156,7 +156,7 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     Ok(frames)
 }
 
-/// Makes the watchdog, and its clock if it has one of its own.
+/// Builds the watchdog's node, and that of its clock if it has a separate one.
 fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
@@ -167,7 +167,7 @@ fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
                 .cells("#clock-cells", &[0])
                 .cells("clock-frequency", &[*clock])
                 .cells("phandle", &[CLOCK_PHANDLE]);
-            // The binding wants the bus's clock as well: one that is on.
+            // The binding also requires a bus clock; a fixed clock is always on.
             let node = node
                 .texts("compatible", &["arm,sp805", "arm,primecell"])
                 .cells("clocks", &[CLOCK_PHANDLE; 2])
@@ -187,11 +187,11 @@ pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-/// Reads the tree `blob` as the payload does, and refuses also what the payload would find
-/// only once it runs, or could not report.
+/// Reads the tree `blob` as the payload does. Also refuses faults that the payload would find only
+/// while it runs, or that it could not report.
 pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let board = payload::Board::read(blob)?;
-    // The CPUs know whether Aff0 numbers threads.
+    // Only the CPUs can tell whether Aff0 numbers threads, so either reading is accepted.
     board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));

@@ -25,7 +25,7 @@ impl UartEntry {
         Region { base, size }
     }
 
-    /// Returns the UART as the parameter block has it.
+    /// Returns the UART in the form of the parameter block.
     pub fn emergency(&self) -> image::Uart {
         let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)
@@ -42,7 +42,7 @@ pub struct Timer {
     pub hypervisor: IntId,
     #[serde(default, deserialize_with = "counter_erratum")]
     pub erratum: Option<CounterErratum>,
-    /// The frame that wakes a CPU where those timers stop.
+    /// The frame that wakes a CPU from states in which those timers stop.
     pub frame: Option<Frame>,
 }
 
@@ -64,20 +64,20 @@ impl Timer {
     }
 }
 
-/// A frame of the memory-mapped timer that is not secure. It wakes a CPU from states
-/// in which the CPU's own timer stops.
+/// A non-secure frame of the memory-mapped timer. It wakes a CPU from states in which the CPU's own
+/// timer stops.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
     /// First address of CNTBaseN.
     pub base: u64,
-    /// Size in bytes.
+    /// Size of CNTBaseN in bytes.
     pub size: u32,
     /// The physical timer's interrupt, an SPI.
     pub interrupt: IntId,
     /// CNTCTLBase.
     pub control: Region,
-    /// The frame's number in CNTCTLBase.
+    /// Number of the frame in CNTCTLBase.
     pub number: u32,
 }
 
@@ -92,15 +92,15 @@ pub struct GicV2 {
 #[serde(deny_unknown_fields)]
 pub struct GicV3 {
     pub distributor: Region,
-    /// The redistributors in the order in which CPUs have them.
+    /// The redistributor regions, in the order of the CPUs.
     pub redistributors: Vec<Region>,
 }
 
-/// The interrupt controller; of an emulated board, each that can be chosen.
+/// The interrupt controller. For an emulated board, each version that can be selected.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {
-    /// The version if none is asked for.
+    /// The default version.
     pub default: GicVersion,
     pub v2: Option<GicV2>,
     pub v3: Option<GicV3>,
@@ -115,7 +115,7 @@ impl GicChoice {
     }
 }
 
-/// A watchdog that is not secure and resets the board.
+/// A non-secure watchdog that resets the board.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(
     tag = "kind",
@@ -129,14 +129,14 @@ pub enum WatchdogEntry {
         registers: Region,
         /// Frequency of WDOGCLK in Hz.
         clock: u32,
-        /// An SPI.
+        /// The INTID, an SPI.
         interrupt: Option<IntId>,
     },
-    /// SBSA generic watchdog, which counts as the system counter does.
+    /// SBSA generic watchdog, which counts at the system counter's rate.
     SbsaGwdt {
         control: Region,
         refresh: Region,
-        /// That of WS0, an SPI.
+        /// The INTID of WS0, an SPI.
         interrupt: IntId,
     },
 }

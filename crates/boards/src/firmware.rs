@@ -1,42 +1,43 @@
-//! The firmwares that a board can run, with what can be measured on each.
+//! Firmware that a board can run, and what can be measured with it.
 
 use std::num::NonZeroU32;
 
 use hardware::spec::psci::StateFormat;
 use serde::{Deserialize, Deserializer};
 
-/// A state that a CPU can be suspended to.
+/// A state in which a CPU can be suspended.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StateEntry {
     /// The name of its node.
     pub name: String,
-    /// CPU_SUSPEND's argument.
+    /// The argument of CPU_SUSPEND.
     pub power_state: u32,
-    /// The highest power level that goes down; a board file always has it.
+    /// The highest power level that is powered down; a board file always gives it.
     #[serde(deserialize_with = "required_level")]
     pub level: Option<u8>,
     /// The layout of `power_state`.
     #[serde(default)]
     pub format: StateFormat,
-    /// True if the per-CPU timers stop in it.
+    /// True if the per-CPU timers stop in this state.
     #[serde(default)]
     pub local_timer_stop: bool,
 }
 
-/// Reads a level. A key with a reader of its own is never left out.
+/// Reads a level. serde requires a key that has a custom deserializer, even if its type is an
+/// `Option`.
 fn required_level<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
     u8::deserialize(from).map(Some)
 }
 
 impl StateEntry {
-    /// Returns true if a CPU loses its context in it.
+    /// Returns true if a CPU loses its context in this state.
     pub fn is_powerdown(&self) -> bool {
         self.format.is_powerdown(self.power_state)
     }
 }
 
-/// TF-A's own platform for a board that has no overlay platform.
+/// The platform in TF-A that runs on a board without an overlay platform.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Stock {
@@ -44,24 +45,25 @@ pub struct Stock {
     pub platform: String,
     /// Offset in the flash at which BL1 looks for the FIP, in bytes.
     pub fip_base: usize,
-    /// True if BL33 is at the load address before BL1 starts, and not in the FIP.
+    /// True if BL33 is already at the load address when BL1 starts, and not in the FIP.
     #[serde(default)]
     pub preloaded: bool,
-    /// Further `NAME=value` arguments of make; `{gic}` stands for 2 or 3.
+    /// Further `NAME=value` arguments for make; `{gic}` stands for 2 or 3.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// CPUs in a cluster of its power domain tree, if other than the board file's; needs
-    /// the rule `cpus.continues`.
+    /// Number of CPUs in a cluster of its power domain tree, if that differs from the board file;
+    /// needs the rule `cpus.continues`.
     pub cluster: Option<NonZeroU32>,
 }
 
-/// PMF's timestamps in a firmware that is built with `ENABLE_RUNTIME_INSTRUMENTATION=1`.
+/// Whether PMF timestamps exist in a firmware that is built with
+/// `ENABLE_RUNTIME_INSTRUMENTATION=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The user has to add that file, or the link fails.
+    /// The user has to add that file; without it the link fails.
     Unlinked,
     /// There is no PMF.
     None,
@@ -71,18 +73,18 @@ pub enum Pmf {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Firmware {
-    /// The most CPUs that it can have.
+    /// The maximum number of CPUs.
     pub max_cpus: u32,
-    /// The way to PMF's timestamps.
+    /// Whether there are PMF timestamps.
     pub pmf: Option<Pmf>,
     /// True if CPUs can be powered on again after CPU_OFF.
     #[serde(default = "yes")]
     pub cpu_off: bool,
-    /// The measurements that are not possible with it, and the reason.
+    /// The measurements that are not possible with this firmware, and why.
     pub note: Option<String>,
-    /// TF-A's own platform, if the firmware is not the overlay platform.
+    /// The platform in TF-A, if the firmware is not built for the overlay platform.
     pub stock: Option<Stock>,
-    /// The states that its CPU_SUSPEND takes.
+    /// The states that its CPU_SUSPEND accepts.
     #[serde(default)]
     pub idle_state: Vec<StateEntry>,
 }
@@ -92,8 +94,8 @@ pub(super) fn yes() -> bool {
 }
 
 impl Firmware {
-    /// Returns the states in the format that the firmware was built for, or all of them
-    /// if there is no choice: all have the other format.
+    /// Returns the states in the format that the firmware was built for. If no state has that
+    /// format, the firmware was built for the other one, and all states are returned.
     pub fn idle_states(&self, format: StateFormat) -> Vec<StateEntry> {
         match self.of_format(format) {
             none if none.is_empty() => self.idle_state.clone(),
@@ -101,7 +103,7 @@ impl Firmware {
         }
     }
 
-    /// Returns the states of this format.
+    /// Returns the states in this format.
     pub fn of_format(&self, format: StateFormat) -> Vec<StateEntry> {
         let states = self.idle_state.iter();
         states

@@ -1,6 +1,6 @@
 //! The kinds of images in a FIP.
 //!
-//! Names, order and UUIDs are those of TF-A's `fiptool` (TF-A 2.12.1,
+//! The names, the order and the UUIDs are those of TF-A's `fiptool` (TF-A 2.12.1,
 //! `tools/fiptool/tbbr_config.c` and `include/tools_share/firmware_image_package.h`).
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 pub struct ImageKind {
     /// The option that names its file, without the dashes.
     pub option: &'static str,
-    /// The name for people.
+    /// The name for people to read.
     pub title: &'static str,
     /// The UUID in a FIP.
     pub uuid: Uuid,
@@ -29,8 +29,8 @@ pub fn called(option: &str) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.option == option)
 }
 
-/// Returns the UUID of the kind that has this option; of another word the nil UUID, which
-/// no image has.
+/// Returns the UUID of the kind that has this option. For any other word, returns the nil UUID,
+/// which no image has.
 pub fn uuid_of(option: &str) -> Uuid {
     called(option).map_or(Uuid::nil(), |kind| kind.uuid)
 }
@@ -40,10 +40,10 @@ pub fn uuid_of(option: &str) -> Uuid {
 #[error("{0:?} is no UUID: those have the form 8-4-4-4-12")]
 pub struct NotAUuid(String);
 
-/// Reads a UUID of the command line.
+/// Parses a UUID from the command line.
 ///
 /// # Errors
-/// If `text` does not have the form of a UUID.
+/// If `text` is not in the form of a UUID.
 pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
     Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
@@ -85,7 +85,7 @@ ddcbbf4acad611ea87d00242ac130003 plat-sp-cert Platform owned Secure Partition co
 52222d31820f494d8bbcea6825d3c35a core-swd-cert Core Secure World Key Certificate
 d43cd9025b9f412e8ac692b6d18be60d plat-key-cert Platform Key Certificate";
 
-/// All kinds, in the order of fiptool.
+/// All kinds, in fiptool's order.
 pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     let kind = |row: &'static str| {
         let (uuid, rest) = row.split_once(' ')?;
@@ -100,7 +100,7 @@ pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     TABLE.lines().filter_map(kind).collect()
 });
 
-/// Returns the name of an entry for a message.
+/// Returns an entry's name for messages.
 pub fn label(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}, {}", kind.option, kind.title),

@@ -1,17 +1,17 @@
-//! The steps by which a LAVA lab starts the board.
+//! How a LAVA lab starts the board.
 
 use serde::Deserialize;
 
-/// The longest that a job may take, in minutes: a day.
+/// The longest time limit of a job, in minutes: one day.
 pub const MINUTES_MAX: u32 = 24 * 60;
 
-/// LAVA's way to get files onto a board.
+/// LAVA's method of putting files onto a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deploy {
-    /// An Arm Versatile Express's SD card, as a drive on USB.
+    /// The SD card of an Arm Versatile Express board, seen as a USB drive.
     Vemsd,
-    /// Commands of the lab's own.
+    /// Commands that the lab defines.
     Flasher,
 }
 
@@ -19,16 +19,16 @@ pub enum Deploy {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Lab {
-    /// LAVA's name of the board.
+    /// LAVA's device type for the board.
     pub device_type: String,
-    /// The way of files onto the board.
+    /// How files are put onto the board.
     pub deploy: Deploy,
-    /// The FIP's place in the board's recovery image, a zip.
+    /// The path of the FIP in the board's recovery image, a zip file.
     pub recovery: String,
-    /// The connection with BL33's UART, if not the first.
+    /// The connection to BL33's UART, if it is not the first one.
     pub console: Option<String>,
-    /// The first connection's prompt when the board starts.
+    /// The prompt on the first connection when the board starts.
     pub prompt: Option<String>,
-    /// The longest that a job may take.
+    /// The time limit of a job.
     pub minutes: u32,
 }

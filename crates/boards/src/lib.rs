@@ -1,7 +1,7 @@
 //! Boards: the files `platforms/BOARD/board.toml`, embedded by `build.rs`, parsed and checked.
 //!
-//! The crate builds no image and runs nothing. It reads no files at run time: a board that was
-//! added or changed is known after the next build.
+//! The crate neither builds images nor runs anything. It reads no files at run time: an added or
+//! changed board takes effect with the next build.
 //!
 //! | part | task |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | rules for names and sentences |
 //! | [`device_tree`] | the device tree of a board |
-//! | `check_tree` | the payload's own reader on those trees |
+//! | `check_tree` | checks those trees with the payload's own reader |
 //! | `check_package`, `check` | contradictions within a file |
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |

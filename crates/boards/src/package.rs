@@ -1,4 +1,4 @@
-//! The file that a board's loader takes, and what goes into it.
+//! The file that a board's loader reads, and its contents.
 
 use serde::Deserialize;
 use uuid::Uuid;
@@ -13,32 +13,32 @@ pub enum PackageKind {
     Raw,
     /// A flattened image tree, which U-Boot loads.
     Fit,
-    /// A format of the vendor's, which the vendor's tool makes.
+    /// A vendor's format, written by the vendor's tool.
     Vendor,
 }
 
-/// An image that fiptool has no option for.
+/// An image for which fiptool has no option.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageBlob {
     /// The UUID in a FIP.
     pub uuid: Uuid,
-    /// The name for people.
+    /// The name for people to read.
     pub title: String,
-    /// The name of its file where it is built.
+    /// The name of its file in the build that makes it.
     pub file: Option<String>,
 }
 
-/// A FIP of its own that the board boots besides the one with the payload.
+/// A separate FIP that the board boots in addition to the one with the payload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExtraFip {
     /// The name of the file.
     pub file: String,
-    /// The images that it needs, by fiptool's options.
+    /// The images that it requires, by fiptool's options.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// The images that it needs and that fiptool has no option for.
+    /// The images that it requires and for which fiptool has no option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
 }
@@ -51,15 +51,15 @@ pub struct Package {
     pub kind: PackageKind,
     /// The name of the file on the board.
     pub file: String,
-    /// The place to which it goes, for people.
+    /// Where to install the file, as text for people.
     pub install: String,
-    /// The images that the FIP needs besides BL33, by fiptool's options.
+    /// The images that the FIP requires in addition to BL33, by fiptool's options.
     #[serde(default)]
     pub requires: Vec<String>,
     /// Alignment of each image in the FIP, in bytes.
     #[serde(default = "one")]
     pub align: u64,
-    /// The images that the FIP needs and that fiptool has no option for.
+    /// The images that the FIP requires and for which fiptool has no option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
     /// Further FIPs.

@@ -1,4 +1,4 @@
-//! `[publish]`: what a page of results says of the board, which no log can tell.
+//! `[publish]`: facts about the board for a page of results that no log contains.
 
 use serde::Deserialize;
 
@@ -8,16 +8,16 @@ use serde::Deserialize;
 pub struct Publish {
     /// The board's name in the page's title.
     pub title: String,
-    /// The address of its maker's page.
+    /// The URL of the manufacturer's page.
     pub link: Option<String>,
-    /// Sentences on its CPUs and power levels.
+    /// Sentences about its CPUs and power levels.
     pub about: String,
-    /// The clocks that it ran at.
+    /// The clocks at which it ran.
     #[serde(default)]
     pub clocks: Vec<ClockDomain>,
 }
 
-/// A part of the board with a clock of its own.
+/// A part of the board that has a separate clock.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockDomain {

@@ -1,4 +1,4 @@
-//! Board files -> boards.
+//! Finds and parses board files.
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -6,17 +6,17 @@ use super::board::BoardFile;
 use super::board_fault::{line, require};
 use super::check::check;
 
-/// The folders of `platforms/` that have a board file, sorted, with its text.
+/// The name and the text of each board file in `platforms/`, sorted.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The largest file that is accepted, in bytes. It bounds the time of checks that compare each
-/// entry with all others.
+/// The maximum size of a board file, in bytes. It bounds the time of checks that compare each entry
+/// with all others.
 pub(super) const FILE_MAX: usize = 64 << 10;
 
 /// Returns the board called `name`.
 ///
 /// # Errors
-/// There is no such board, or its file has a fault, which is named with its line.
+/// If there is no such board, or its file has a fault; the error gives the line.
 pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
@@ -26,7 +26,7 @@ pub fn load(name: &str) -> Result<BoardFile> {
     parse_in_folder(folder, text)
 }
 
-/// Parses the board file of the folder `folder`, which has the board's name.
+/// Parses the board file in `folder`, which has the board's name.
 pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     let file = format!("platforms/{folder}/board.toml");
     let board = parse(&file, text)?;
@@ -36,10 +36,10 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     Ok(board)
 }
 
-/// Parses `text`; `name` stands for the file in messages.
+/// Parses `text`; `name` is the file's name in error messages.
 ///
 /// # Errors
-/// The text is too long, is not TOML, or describes no board that there can be.
+/// If the text is too long, is not TOML, or describes an impossible board.
 pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
     if text.len() > FILE_MAX {
         bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");

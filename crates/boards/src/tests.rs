@@ -1,4 +1,4 @@
-//! The board files that there are, and a made-up one with its changes.
+//! Tests of the existing board files, and of changes to a made-up one.
 
 mod changes;
 mod real;

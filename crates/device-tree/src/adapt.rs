@@ -1,4 +1,4 @@
-//! A device tree that exists, with other boot arguments or other memory.
+//! Changes the boot arguments or the memory in an existing device tree.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,17 +11,18 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 
 use super::{Result, merge, nodes};
 
-/// The most nodes and properties of a tree that is changed: the largest of Linux's have a third.
+/// The maximum number of nodes and properties in a tree that is changed. Linux's largest trees have
+/// a third of that.
 pub const ITEMS_MAX: usize = 30_000;
 
-/// Returns the tree `blob` with other `bootargs` in `/chosen` and other `memory`, all that may
-/// be used, as the payload can read it. None leaves a part as it is; with neither, not a byte
-/// changes.
+/// Returns the tree `blob` with `bootargs` in `/chosen` and with `memory` as the only usable
+/// memory, in a form that the payload can read. None leaves that part unchanged; if both are None,
+/// every byte stays the same.
 ///
 /// # Errors
-/// When the payload could not use the tree, or a change cannot be made.
+/// If the payload could not use the tree, or a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
-    // Only sound trees reach dtoolkit.
+    // dtoolkit must only see well-formed trees.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
     let blob = blob
@@ -70,7 +71,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
 /// Refuses boot arguments that are not printable ASCII.
 ///
 /// # Errors
-/// The first character that is something else.
+/// The first character that is not allowed.
 pub fn check_bootargs(bootargs: &str) -> Result<()> {
     match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         None => Ok(()),
@@ -84,7 +85,7 @@ fn error(message: String) -> FormatError {
     FormatError::new(format_args!("{message}"))
 }
 
-/// Replaces the nodes of memory. Regions beyond the cells of the root are left out.
+/// Replaces the memory nodes. Regions that do not fit in the root's cells are left out.
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {
         let kind = node.property("device_type");
@@ -130,8 +131,8 @@ fn count_items(node: &FdtNode<'_>) -> usize {
     1 + node.properties().count() + below
 }
 
-/// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
-/// the last of them.
+/// Refuses a tree in which two nodes or two properties of one node have the same name: dtoolkit
+/// would keep only the last.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let properties: Vec<_> = node.properties().collect();
     if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {
@@ -149,7 +150,7 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
         .try_for_each(|child| check_names(child, &path(child)))
 }
 
-/// Returns a name that is there twice.
+/// Returns a name that occurs twice.
 fn twice(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
     let pair = names.array_windows().find(|[one, other]| one == other);

@@ -1,5 +1,5 @@
-//! Device trees that the payload reads: their nodes, changes to an existing tree, and trees
-//! made from ACPI tables. `cargo xtask`, the crate boards and the EFI application use them.
+//! Builds device trees for the payload: from nodes, by changing an existing tree, or from ACPI
+//! tables. `cargo xtask`, the crate `boards` and the EFI application use it.
 //!
 //! The crate does not interpret trees: [`hardware::board`] does. The payload contains none of
 //! this code.
@@ -9,7 +9,7 @@
 //! | `regions` | lists of regions |
 //! | `node` | a node under construction |
 //! | [`nodes`] | the nodes that describe a board |
-//! | `adapt` | an existing tree, with other boot arguments or other memory |
+//! | `adapt` | changes the boot arguments or the memory in an existing tree |
 //! | [`acpi`] | converts ACPI tables |
 //!
 //! A part imports only from those above it.
@@ -32,5 +32,5 @@ pub use self::adapt::{ITEMS_MAX, adapt, check_bootargs};
 pub use self::node::TreeNode;
 pub use self::regions::merge;
 
-/// The result of reading bytes from outside.
+/// The result of parsing untrusted bytes.
 pub type Result<T, E = hardware::board::FormatError> = core::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! A node in the making.
+//! A node under construction.
 
 use alloc::vec::Vec;
 
@@ -10,17 +10,17 @@ use hardware::board::Region;
 pub struct TreeNode(pub(crate) DeviceTreeNode);
 
 impl TreeNode {
-    /// Makes an empty node; the root's name is empty.
+    /// Creates an empty node; the root's name is empty.
     pub fn new(name: &str) -> Self {
         Self(DeviceTreeNode::new_unchecked(name))
     }
 
-    /// Returns the name with the unit address.
+    /// Returns the name, including the unit address.
     pub fn name(&self) -> &str {
         dtoolkit::Node::name(&self.0)
     }
 
-    /// Adds a property of these bytes.
+    /// Adds a property whose value is these bytes.
     #[must_use]
     pub fn bytes(mut self, name: &str, value: &[u8]) -> Self {
         self.0
@@ -28,21 +28,21 @@ impl TreeNode {
         self
     }
 
-    /// Adds a property of these cells.
+    /// Adds a property whose value is these cells.
     #[must_use]
     pub fn cells(self, name: &str, cells: &[u32]) -> Self {
         let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
         self.bytes(name, &bytes)
     }
 
-    /// Adds a property of these strings.
+    /// Adds a property whose value is these strings.
     #[must_use]
     pub fn texts(self, name: &str, strings: &[&str]) -> Self {
         let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();
         self.bytes(name, &bytes)
     }
 
-    /// Adds `reg`, on a bus with two cells for addresses and two for sizes.
+    /// Adds `reg`, for a bus with two address cells and two size cells.
     #[must_use]
     pub fn reg(self, regions: &[Region]) -> Self {
         let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
@@ -50,14 +50,14 @@ impl TreeNode {
         self.bytes("reg", &bytes)
     }
 
-    /// Adds a child after those that are there.
+    /// Adds a child after the existing ones.
     #[must_use]
     pub fn with(mut self, child: Self) -> Self {
         self.0.add_child(child.0);
         self
     }
 
-    /// Returns the flattened tree whose root this node is.
+    /// Returns the flattened tree with this node as its root.
     pub fn flatten(self) -> Vec<u8> {
         let mut tree = DeviceTree::new();
         tree.root = self.0;

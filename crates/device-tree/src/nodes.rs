@@ -1,4 +1,4 @@
-//! The nodes that describe a board, as Linux's bindings have them.
+//! The nodes that describe a board, following Linux's bindings.
 
 use alloc::format;
 
@@ -10,14 +10,14 @@ use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
-/// The first CPU's phandle; the next CPU has the next number.
+/// The first CPU's phandle; the next CPU's is one higher.
 pub const CPU_PHANDLES: u32 = 0x100;
 /// Flags of an interrupt specifier: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;
 /// The per-CPU timers in the order of the binding.
 const TIMERS: [&str; 4] = ["sec-phys", "phys", "virt", "hyp-phys"];
 
-/// Makes the root, without children; `has_gic` makes the controller the interrupts' parent.
+/// Builds the root without children. If `has_gic` is true, the GIC is the interrupt parent.
 pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
     let root = TreeNode::new("")
         .cells("#address-cells", &[2])
@@ -30,40 +30,40 @@ pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
     }
 }
 
-/// Makes `/chosen` for the console at `uart`, a child of the root.
+/// Builds `/chosen` with `uart`, a child of the root, as the console.
 pub fn chosen(uart: &TreeNode, bootargs: &str) -> TreeNode {
     TreeNode::new("chosen")
         .texts("stdout-path", &[&format!("/{}", uart.name())])
         .texts("bootargs", &[bootargs])
 }
 
-/// Makes the node of a part of memory.
+/// Builds the node of a memory region.
 pub fn memory(region: Region) -> TreeNode {
     TreeNode::new(&format!("memory@{:x}", region.base))
         .texts("device_type", &["memory"])
         .reg(&[region])
 }
 
-/// Makes the firmware's node.
+/// Builds the firmware's node.
 pub fn psci(conduit: Conduit) -> TreeNode {
     TreeNode::new("psci")
         .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
         .texts("method", &[conduit.word()])
 }
 
-/// Says, in the firmware's node, that no CPU comes back after CPU_OFF.
+/// Marks, in the firmware's node, that no CPU comes back after CPU_OFF.
 pub fn without_cpu_off(psci: TreeNode) -> TreeNode {
     psci.bytes("psci-bench,no-cpu-off", &[])
 }
 
-/// Makes `/cpus` without children.
+/// Builds `/cpus` without children.
 pub fn cpus() -> TreeNode {
     TreeNode::new("cpus")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[0])
 }
 
-/// Makes a CPU's node, without its phandle.
+/// Builds a CPU's node without its phandle.
 pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
     TreeNode::new(&format!("cpu@{mpidr:x}"))
         .texts("device_type", &["cpu"])
@@ -72,12 +72,12 @@ pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
         .texts("enable-method", &["psci"])
 }
 
-/// Makes `/cpus/idle-states` without children.
+/// Builds `/cpus/idle-states` without children.
 pub fn idle_states() -> TreeNode {
     TreeNode::new("idle-states").texts("entry-method", &["psci"])
 }
 
-/// Makes the node of an idle state, without latencies and phandle.
+/// Builds an idle state's node without latencies and phandle.
 pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> TreeNode {
     let mut node = TreeNode::new(name)
         .texts("compatible", &["arm,idle-state"])
@@ -91,11 +91,11 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
     }
 }
 
-/// Makes the per-CPU timers' node. `intids` are in the order of the binding: secure,
-/// physical, virtual, EL2's; only if one is absent, each gets its name.
+/// Builds the per-CPU timers' node. `intids` are in the binding's order: secure, physical, virtual,
+/// EL2. The interrupts are named only if one of them is absent.
 ///
 /// # Panics
-/// If one is neither a PPI nor an SPI: the caller has checked that.
+/// If an INTID is neither a PPI nor an SPI; the caller must check this.
 pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
     let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
     let mut node = TreeNode::new("timer")
@@ -112,7 +112,7 @@ pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> Tr
     }
 }
 
-/// Makes a GICv2's node.
+/// Builds a GICv2's node.
 pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     controller(
         &["arm,gic-400", "arm,cortex-a15-gic"],
@@ -120,7 +120,7 @@ pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     )
 }
 
-/// Makes a GICv3's node; `frames` are the distributor and the redistributor regions.
+/// Builds a GICv3's node; `frames` are the distributor and the redistributor regions.
 pub fn gic_v3(frames: &[Region]) -> TreeNode {
     controller(&["arm,gic-v3"], frames)
 }
@@ -139,7 +139,7 @@ fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
         .cells("phandle", &[GIC_PHANDLE])
 }
 
-/// Makes a UART's node; `reg_shift` and `reg_io_width` are those of a 16550.
+/// Builds a UART's node; `reg_shift` and `reg_io_width` are for a 16550.
 pub fn uart(
     kind: UartKind,
     registers: Region,
@@ -161,14 +161,14 @@ pub fn uart(
 /// Returns the specifier of a PPI or an SPI.
 ///
 /// # Panics
-/// If it is neither: the caller has checked that.
+/// If it is neither; the caller must check this.
 pub fn specifier(intid: IntId) -> [u32; 3] {
     let (kind, number) = intid.specifier().expect("a PPI or an SPI");
     [kind, number, LEVEL_HIGH]
 }
 
-/// Makes the memory-mapped timer with one frame; the frame's size has one cell.
-/// `intid` is an SPI.
+/// Builds the memory-mapped timer's node with one frame, whose size takes one cell. `intid` is an
+/// SPI.
 ///
 /// # Panics
 /// As [`specifier`] does.
@@ -188,7 +188,7 @@ pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) ->
         .with(child)
 }
 
-/// Makes a watchdog's node, without `compatible`. `intid` is an SPI.
+/// Builds a watchdog's node without `compatible`. `intid` is an SPI.
 ///
 /// # Panics
 /// As [`specifier`] does.

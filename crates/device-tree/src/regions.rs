@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hardware::board::Region;
 
-/// Sorts regions, and makes one of those that are adjacent.
+/// Sorts regions and merges adjacent ones.
 pub fn merge(mut regions: Vec<Region>) -> Vec<Region> {
     regions.sort_unstable_by_key(|region| region.base);
     let mut merged: Vec<Region> = Vec::new();

@@ -1,21 +1,21 @@
-//! A device tree as a list of tokens, for tests and fuzzers. A [`Blob`] can be changed to an
-//! unsound tree, which the writers of other crates never make.
+//! A device tree as a list of tokens, for tests and fuzzers. A [`Blob`] can be changed to a
+//! malformed tree, which the writers in other crates never produce.
 //!
-//! The crate does not check or interpret trees. It is one file.
+//! The crate does not check or interpret trees.
 
 #![forbid(unsafe_code)]
 
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node as _, Property as _};
 
-/// A token of the structure block (Devicetree Specification v0.4, section 5.4).
+/// A token in the structure block (Devicetree Specification v0.4, section 5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlobToken {
-    /// A node begins; its name.
+    /// The start of a node, with its name.
     Begin(String),
-    /// A property; its name and value.
+    /// A property, with its name and value.
     Property(String, Vec<u8>),
-    /// A node ends.
+    /// The end of a node.
     End,
 }
 
@@ -29,7 +29,7 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// Reads a tree that is sound and reserves no memory.
+    /// Reads a well-formed tree without memory reservations.
     pub fn read(blob: &[u8]) -> Self {
         let mut tree = Self::default();
         tree.add(&Fdt::new_unchecked(blob).root());
@@ -48,7 +48,7 @@ impl Blob {
         self.tokens.push(BlobToken::End);
     }
 
-    /// Returns the index after the last token of the node that begins at `begin`.
+    /// Returns the index after the last token of the node that starts at `begin`.
     pub fn end(&self, begin: usize) -> usize {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
@@ -64,7 +64,8 @@ impl Blob {
         self.tokens.len()
     }
 
-    /// Returns the value of the first property `name` after the first node called `node`.
+    /// Returns the value of the first property `name` after the start of the first node called
+    /// `node`.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &BlobToken| matches!(token, BlobToken::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
@@ -75,7 +76,8 @@ impl Blob {
         })
     }
 
-    /// Adds to the root, after its last child, what `text` describes in lines:
+    /// Adds nodes and properties to the root, after its last child, as described by the lines of
+    /// `text`:
     ///
     /// ```text
     /// !80000000 1000              memory reservation: base, size
@@ -85,8 +87,8 @@ impl Blob {
     /// -                           its end
     /// ```
     ///
-    /// All numbers are hexadecimal, and one that is left out is 0. A string ends at the next
-    /// quotation mark, or with the line. The tree stays sound, whatever the text is.
+    /// All numbers are hexadecimal; a missing number is 0. A string ends at the next quotation mark
+    /// or at the end of the line. The tree stays well-formed, whatever the text is.
     pub fn add_text(&mut self, text: &[u8]) {
         self.tokens.pop();
         let mut depth = 1;
@@ -97,7 +99,7 @@ impl Blob {
                     self.tokens.push(BlobToken::Begin(text_before_nul(name)));
                     depth += 1;
                 }
-                // The root ends with the text.
+                // The root must stay open until the text ends.
                 Some((b'-', _)) if depth == 1 => {}
                 Some((b'-', _)) => {
                     self.tokens.push(BlobToken::End);
@@ -152,7 +154,7 @@ impl Blob {
     }
 }
 
-/// Returns the bytes of cells, which are big-endian.
+/// Returns the big-endian bytes of cells.
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }
@@ -169,7 +171,7 @@ fn text_before_nul(bytes: &[u8]) -> String {
     String::from_utf8_lossy(before(bytes, 0)).into_owned()
 }
 
-/// Returns the bytes of a property's value.
+/// Returns the bytes of a property's value, given as text.
 fn value(mut text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     while let Some((first, rest)) = text.split_first() {
@@ -190,7 +192,7 @@ fn value(mut text: &[u8]) -> Vec<u8> {
     value
 }
 
-/// Returns the number in hexadecimal digits; other characters are skipped.
+/// Parses hexadecimal digits; other characters are skipped.
 fn number(digits: &[u8]) -> u64 {
     let digits = digits
         .iter()

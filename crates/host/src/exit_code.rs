@@ -1,24 +1,25 @@
-//! Exit codes of the commands. 0 is success.
+//! Exit codes of the commands. 0 means success.
 
 use anyhow::Result;
 
 use crate::interrupt;
 use crate::progress::say;
 
-/// A job, a test case or a verdict is not passed; a figure is a regression; or something is skipped
+/// A job, a test case or a verdict did not pass, a figure is a regression, or something was skipped
 /// that must not be.
 pub const FAILED: u8 = 1;
-/// Input or use is bad, or something is not to be had.
+/// The input or the usage is wrong, or something required is not available.
 pub const BAD: u8 = 2;
-/// A run, a log or a comparison is incomplete, or the user interrupts.
+/// A run, a log or a comparison is incomplete, or the user interrupted the command.
 pub const INCOMPLETE: u8 = 3;
 
-/// The exit codes of all commands, for the help of a program. A command whose codes mean something
-/// else says so in its own help.
+/// The exit codes of all commands, for a program's help. A command with other codes documents them
+/// in its own help.
 pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS, or done; 1 FAIL; 2 bad input or use; 3 INCOMPLETE";
 
-/// Returns the exit code of a command that ended with `result`, after saying what was wrong.
+/// Returns the exit code of a command that ended with `result`, after printing the error if there
+/// is one.
 pub fn of(result: Result<u8>) -> u8 {
     match result {
         Ok(code) => code,

@@ -1,4 +1,4 @@
-//! The files that are to be written, and checks of them.
+//! Checks and writes output files.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{BufWriter, Write};
@@ -11,12 +11,13 @@ use tempfile::TempPath;
 use crate::progress::say;
 use crate::stdout::Out;
 
-/// An option and the file that it names.
+/// An option and the file named by it.
 type NamedPath<'n, P> = (&'n str, P);
-/// A file that is complete but for its name, and the name; None if it is in its place.
+/// A complete file that has not been renamed yet, and its final path; None if it was written in
+/// place.
 type Staged = Option<(TempPath, PathBuf)>;
 
-/// Refuses to write over a file that is read, or into a folder whose files are read.
+/// Refuses to overwrite an input file, or to write into a folder whose files are inputs.
 pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
@@ -35,8 +36,7 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     Ok(())
 }
 
-/// Returns true if a file at `path`, or what a link there leads to, is in `folder`, at any
-/// depth.
+/// Returns true if a file at `path`, or the target of a link there, is in `folder` at any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
     let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
@@ -44,14 +44,14 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
 }
 
-/// Refuses an output that is no place for a file, or one of the files that are read.
+/// Refuses an output path that cannot be a file or that is one of the inputs.
 pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
 
-/// Returns true if both are one file. By links there can be two paths to it, and by
-/// `./` to one that is not there yet.
+/// Returns true if both paths lead to the same file. Links can give a file two paths, and so can
+/// `./`, even if the file does not exist yet.
 fn same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -68,13 +68,13 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns the directory that `path` is in.
+/// Returns the directory that contains `path`.
 fn directory(path: &Path) -> &Path {
     let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
-/// Refuses what can be seen to be no place for a file.
+/// Refuses a path at which, as far as can be seen beforehand, no file can be written.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -88,8 +88,8 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
             "{at}: name a file, ./- for one of this name; what can go to stdout does so without {option}"
         );
     }
-    // A rename asks for the right to write to the directory alone. Who is root
-    // may open the file nevertheless.
+    // A rename needs write permission only for the directory, so a read-only file is refused here.
+    // Root may open it nevertheless.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
             bail!("{at}: this file may not be written: it is read-only");
@@ -105,8 +105,8 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
 }
 
-/// Writes files that are each either as they were or all new, whatever happens meanwhile, and
-/// says so. None is replaced before there is room for all of them.
+/// Writes the files and says so. Whatever happens meanwhile, each file has either its old or its
+/// new contents in full. No file is replaced before all of them have been stored.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
@@ -117,8 +117,8 @@ pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     Ok(())
 }
 
-/// Has `fill` write a file that is either as it was or all new, whatever
-/// happens meanwhile.
+/// Writes a file with `fill`. Whatever happens meanwhile, the file has either its old or its new
+/// contents in full.
 pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -126,7 +126,8 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Has `fill` write the file `-o`, as `write_by` does, or without one standard output.
+/// Writes the file named by `-o` as `write_by` does, or to standard output if there is no such
+/// option.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -139,13 +140,13 @@ pub fn write_or_print(
     Ok(out.flush()?)
 }
 
-/// Gives a file its name.
+/// Renames a file to its final path.
 fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     let put = staged.map_or(Ok(()), |(file, target)| file.persist(target));
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
-/// Has `fill` write a file beside the one that it is to replace.
+/// Writes a file with `fill` in the directory of the file that it is to replace.
 fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -155,13 +156,13 @@ fn stage(
 }
 
 fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
-    // A link stays one.
+    // A link stays a link; its target is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(&target).ok();
     let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
     if !is_file || is_of_the_system(path) {
-        // What is no file, such as a flash's device, cannot be replaced. Where
-        // it is one all the same, as stdout may be, others write to it too.
+        // Special files, such as a flash device, cannot be replaced. A path that is a regular file
+        // nevertheless, as stdout may be, is appended to, because others also write to it.
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);
         fill(&mut out)?;
@@ -179,14 +180,14 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     out.flush()?;
     drop(out);
     if old.is_some() {
-        // As they were, whatever the user's mask takes from a new file.
+        // Keeps the permissions of the old file, whatever the user's umask is.
         file.as_file().set_permissions(mode)?;
     }
     file.as_file().sync_all()?;
     Ok(Some((file.into_temp_path(), target)))
 }
 
-/// Returns true if `path` is one of those that the system makes, such as /dev/stdout.
+/// Returns true if `path` is one that the system provides, such as /dev/stdout.
 fn is_of_the_system(path: &Path) -> bool {
     fs::canonicalize(directory(path))
         .is_ok_and(|dir| ["/dev", "/proc"].iter().any(|place| dir.starts_with(place)))
@@ -210,7 +211,7 @@ mod tests {
         let mode = fs::metadata(&file).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
         assert!(link.is_symlink());
-        // What was written is not half there where the rest failed.
+        // If writing fails, the part already written does not appear.
         let error = write_by(("--out", &link), |out| {
             out.write_all(b"newer")?;
             bail!("no more")

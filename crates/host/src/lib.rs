@@ -1,4 +1,4 @@
-//! What every program on the host needs: progress, child processes, files, interrupts.
+//! Functions that every program on the host needs: progress, child processes, files, interrupts.
 //!
 //! The crate knows nothing about PSCI, boards or runs, and has no command line.
 //!
@@ -6,15 +6,15 @@
 //! |---|---|
 //! | [`hex`] | bytes as hexadecimal digits |
 //! | [`read_file`] | reads files of a bounded size |
-//! | [`stdout`] | standard output, which another program may close |
+//! | [`stdout`] | standard output, whose reader may close it |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
 //! | `side_by_side` | two steps at the same time |
 //! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
 //! | [`places`] | directories that several processes share |
-//! | `temporary` | files in the directory for temporary ones |
+//! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |
-//! | [`log_file`] | the file that gets all bytes of a UART |
-//! | [`process`] | child processes, quiet unless they fail |
+//! | [`log_file`] | the file to which a UART's full output is written |
+//! | [`process`] | child processes, silent unless they fail |
 //! | [`exit_code`] | the exit codes of the commands |
 //!
 //! A file imports only from those above it.

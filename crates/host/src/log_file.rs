@@ -1,4 +1,4 @@
-//! The file that gets all bytes of a UART.
+//! The file to which a UART's full output is written.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -8,31 +8,31 @@ use anyhow::{Context, Result, bail};
 
 use crate::places::next_free;
 
-/// A file that gets all bytes of a UART, and is locked meanwhile: two runs in one file would
-/// read as one. What cannot be written does not end the run that is shown meanwhile:
-/// [`Self::end`] has the error.
+/// A file to which a UART's full output is written. It is locked meanwhile, because two runs in one
+/// file would look like one. A write error does not end the run that is being shown; [`Self::end`]
+/// returns it.
 pub struct LogFile {
     path: PathBuf,
     file: io::Result<File>,
-    /// True while the file has what was in it before.
+    /// True while the file still has its old contents.
     has_old: bool,
 }
 
 impl LogFile {
-    /// Opens `path` and empties it now, so that nothing of a previous run stays in it.
+    /// Opens `path` and empties it at once, so that nothing of a previous run remains.
     ///
     /// # Errors
-    /// When another run writes it.
+    /// If another run is writing to it.
     pub fn create(path: &Path) -> Result<Self> {
         let mut file = Self::at(path)?;
         file.add(b"");
         Ok(file)
     }
 
-    /// Opens `path`, and empties it at the first byte: without any it stays as it is.
+    /// Opens `path` and empties it at the first byte. Without any output the file stays unchanged.
     ///
     /// # Errors
-    /// When another run writes it.
+    /// If another run is writing to it.
     pub fn at(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(path);
@@ -46,7 +46,7 @@ impl LogFile {
         })
     }
 
-    /// Opens a new file in `folder`, named by the next free number.
+    /// Creates a file in `folder`, named by the next free number.
     pub fn in_next(folder: &Path) -> Result<Self> {
         let (path, file) = next_free(folder, ".log", File::create_new)?;
         lock(&file, &path)?;
@@ -71,7 +71,7 @@ impl LogFile {
         }
     }
 
-    /// Returns the path, or the error that kept bytes out of the file.
+    /// Returns the path, or the first write error.
     pub fn end(self) -> Result<PathBuf> {
         if let Err(error) = self.file {
             let named = format!("--log {}: not all is in it", self.path.display());
@@ -81,8 +81,8 @@ impl LogFile {
     }
 }
 
-/// Locks `file` until it is closed. A device, such as /dev/null, can be written by several; and
-/// a file system without locks is no reason to keep no log.
+/// Locks `file` until it is closed. Several runs may write to a device such as /dev/null, and a log
+/// is kept even if the file system has no locks.
 fn lock(file: &File, path: &Path) -> Result<()> {
     if is_regular(file) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         bail!(

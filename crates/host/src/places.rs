@@ -1,4 +1,5 @@
-//! Places in a directory that several processes share: each is made once, whole or not at all.
+//! Directories and files that several processes share. Each is created once, and in full or not at
+//! all.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Makes the directory `place` by `make`, unless it is there. `make` is given
-/// an empty directory to fill; other processes that want the same one wait.
+/// Creates the directory `place` with `make` unless it exists. `make` gets an empty directory to
+/// fill; other processes that need the same directory wait.
 pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if place.is_dir() {
         return Ok(());
@@ -30,15 +31,15 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::create_dir(&partial).with_context(at)?;
     let made = make(&partial);
     if made.is_err() {
-        // The first error is the one to report.
+        // The error of `make` is reported, not that of the cleanup.
         let _ = fs::remove_dir_all(&partial);
     }
     made?;
     fs::rename(&partial, place).with_context(at)
 }
 
-/// Makes what has the next free number in `folder`, by `make`, which must fail where there
-/// is something already. Returns its path, too.
+/// Creates a file or directory in `folder`, named by the next free number, with `make`, which must
+/// fail if the path exists. Also returns the path.
 pub fn next_free<T>(
     folder: &Path,
     ending: &str,

@@ -1,4 +1,5 @@
-//! Child processes: quiet while they succeed, with the end of their output in the error otherwise.
+//! Child processes: silent while they succeed; if they fail, the error contains the end of their
+//! output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,13 +22,13 @@ use crate::interrupt;
 use crate::progress::StepProgress;
 use crate::temporary;
 
-/// The number of last lines of a failed program that are shown.
+/// The number of lines that are shown from the end of a failed program's output.
 const TAIL: usize = 40;
-/// The time between two looks at a child.
+/// The time between two checks of a child.
 const TICK: Duration = Duration::from_millis(20);
-/// The time that an interrupted child may take to end by itself.
+/// The time that an interrupted child gets to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
-/// The time after which a step's progress is shown: most steps find everything built.
+/// The time after which a step's progress is shown: most steps find everything already built.
 const LATE: Duration = Duration::from_millis(500);
 
 /// A program that did not succeed.
@@ -35,13 +36,13 @@ const LATE: Duration = Duration::from_millis(500);
 #[error("{message}")]
 pub struct ProgramFailure {
     message: String,
-    /// The cause, where the program's output has an error of the system's.
+    /// The cause, if the program's output contains an error of the operating system.
     kind: Option<ErrorKind>,
 }
 
 impl ProgramFailure {
     fn new(message: String, output: &str) -> Self {
-        // A program has no other way to tell of it: its exit code is that of any failure.
+        // The output is searched because the exit code is the same for any failure.
         let full = io::Error::from(Errno::NOSPC).to_string();
         let full = full.split(" (os error").next().unwrap_or(&full);
         let kind = output.contains(full).then_some(ErrorKind::StorageFull);
@@ -49,7 +50,7 @@ impl ProgramFailure {
     }
 }
 
-/// Returns true if `error` comes of a full disk: this program's, or one that it ran.
+/// Returns true if `error` was caused by a full disk, in this program or in one that it ran.
 pub fn is_storage_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let own = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -58,7 +59,7 @@ pub fn is_storage_full(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Finds `program` by PATH.
+/// Finds `program` in PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
@@ -69,8 +70,8 @@ pub fn find(program: &str) -> Option<PathBuf> {
         })
 }
 
-/// Returns the command of the cargo that runs this tool, in a process group of its own: an
-/// interruption ends all that it has started.
+/// Returns a command for the cargo that runs this tool, in a separate process group, so that an
+/// interrupt ends everything it has started.
 pub fn cargo() -> Command {
     let mut command = Command::new(cargo_program());
     command.process_group(0);
@@ -82,7 +83,7 @@ pub fn cargo_program() -> OsString {
     env::var_os("CARGO").unwrap_or("cargo".into())
 }
 
-/// Runs `command`, and returns its standard output.
+/// Runs `command` and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let name = display(command);
     let output = command
@@ -97,8 +98,8 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command`, and returns its standard output. The same command is run only once: for what
-/// stays the same while this tool runs, such as a compiler's version.
+/// Runs `command` and returns its standard output. Each command is run only once; this is for
+/// values that stay the same while this tool runs, such as a compiler's version.
 pub fn output_once(command: &mut Command) -> Result<String> {
     static OUTPUTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut outputs = OUTPUTS.lock().expect("nothing panics while it is locked");
@@ -111,8 +112,9 @@ pub fn output_once(command: &mut Command) -> Result<String> {
     Ok(text)
 }
 
-/// Runs `command`, without output. A line shows the progress of `what`, unless it is empty or takes
-/// little time. If it fails, the error has the end of the output, and the file `log` all of it.
+/// Runs `command` without showing its output. A line shows the progress of `what`, unless `what` is
+/// empty or the command ends soon. If it fails, the error contains the end of the output, and the
+/// file `log` contains all of it.
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = temporary(tempfile::tempfile())?;
@@ -134,8 +136,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command`, the step `what`, without input. An interruption ends the command, and its
-/// group if it has one of its own, by force if it does not end by itself.
+/// Runs `command`, the step `what`, without input. An interrupt ends the command, and its process
+/// group if it has a separate one; it is killed if it does not end by itself.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =
@@ -144,7 +146,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     while interrupt::check().is_ok() {
         let status = child.try_wait()?;
         if !status.is_some_and(|status| status.success()) {
-            // At a terminal a Ctrl-C ends the child, too, perhaps before the flag is set.
+            // At a terminal, Ctrl-C also ends the child, perhaps before the flag is set.
             thread::sleep(TICK);
         }
         if let Some(status) = status {
@@ -157,7 +159,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may belong to root, and then is only waited for.
+    // A child may belong to root. It cannot be signalled then, only waited for.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
@@ -168,14 +170,14 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     bail!("interrupted")
 }
 
-/// Returns the words of `command`.
+/// Returns `command` as text.
 pub fn display(command: &Command) -> String {
     let words = iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Makes a command with few environment variables: a makefile reads all of them. It has a
-/// process group of its own, as `cargo` has.
+/// Returns a command with few environment variables, because a makefile reads all of them. It has a
+/// separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

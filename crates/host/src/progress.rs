@@ -1,5 +1,5 @@
-//! Progress: a spinner with its time or a bar on a terminal, lines otherwise. All of it goes
-//! to stderr, because stdout is the UART's.
+//! Progress: on a terminal a spinner with its time, or a bar; otherwise lines. All of it goes to
+//! stderr, because stdout is for the UART's output.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
-/// The least time of a step that a terminal shows after it, too.
+/// The minimum duration of a step that a terminal still shows once it has ended.
 const LONG: Duration = Duration::from_secs(2);
 
 /// The displays of all steps in progress, one below the other.
@@ -18,14 +18,14 @@ static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The display of one long step.
 pub struct StepProgress {
     bar: ProgressBar,
-    /// The step's name, if a terminal shows the step after it, too.
+    /// The step's name, if a terminal still shows the step once it has ended.
     what: String,
-    /// True if what a terminal would show is printed in lines.
+    /// True if the progress is printed as lines instead.
     is_printed: bool,
 }
 
 impl StepProgress {
-    /// Shows that `what` begins; where there is no terminal, by a line.
+    /// Shows that `what` begins; without a terminal, prints a line.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {
@@ -37,12 +37,12 @@ impl StepProgress {
         progress
     }
 
-    /// Shows that `what` begins, if there is a terminal.
+    /// Shows that `what` begins, if stderr is a terminal.
     pub fn on_terminal(what: &str) -> Self {
-        // Hidden where stderr is no terminal.
+        // Hidden if stderr is not a terminal.
         let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
-        // A terminal writes `^C` where the cursor is: at the line's end, that would begin
-        // another line, and this one would stay.
+        // A terminal writes `^C` at the cursor. At the end of the line that would start another
+        // line, and this one would remain.
         bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(120));
@@ -54,7 +54,7 @@ impl StepProgress {
         }
     }
 
-    /// Shows that `what` begins within the step, and its time from now on.
+    /// Shows that `what` begins within the step, with the time from now on.
     pub fn step(&self, what: &str) {
         if self.is_printed {
             say(what);
@@ -64,12 +64,12 @@ impl StepProgress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Shows the part of the step that is done, after its name.
+    /// Shows which part of the step is done, after its name.
     pub fn part(&self, part: &str) {
         self.bar.set_prefix(part.to_owned());
     }
 
-    /// Shows the part that is done.
+    /// Shows how much of the step is done.
     pub fn percent(&self, percent: f32) {
         if self.bar.length().is_none() {
             self.bar.set_length(100);
@@ -91,7 +91,7 @@ impl Drop for StepProgress {
     }
 }
 
-/// Returns a time in words: `34 s`, `16 min`.
+/// Returns a duration in words: `34 s`, `16 min`.
 pub fn in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..100 => format!("{seconds} s"),
@@ -108,16 +108,17 @@ fn style(template: &str) -> ProgressStyle {
     style.with_key("time", time)
 }
 
-/// The beginning of a line that `cargo xtask test` shows of tests that pass, too.
+/// The beginning of a line that `cargo xtask test` shows even for tests that pass.
 pub const NOTE: &str = "note on this host: ";
 
-/// Prints a line to stderr for a test that finds less on this host than on others.
+/// Prints a line to stderr for a test that can check less on this host than on others.
 pub fn note(text: &str) {
-    // The test's name may stand before it. A closed stderr does not stop the test.
+    // The test harness may have printed the test's name on this line. A closed stderr does not stop
+    // the test.
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// The name by which this program was called, without its folder.
+/// The name under which this program was called, without its folder.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);
@@ -130,7 +131,7 @@ pub fn say(text: &str) {
     let _ = above_steps(|| writeln!(stderr(), "{}: {text}", *PROGRAM));
 }
 
-/// Hides the displays of all steps while `print` runs, so that what it prints stays above them.
+/// Hides the progress of all steps while `print` runs, so that its output stays above them.
 pub fn above_steps<T>(print: impl FnOnce() -> T) -> T {
     STEPS.suspend(print)
 }

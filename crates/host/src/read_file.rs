@@ -1,4 +1,4 @@
-//! Files that are read: of a bounded size, and none whose opening may wait for ever.
+//! Reads input files: their size is bounded, and opening them never blocks forever.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,11 +11,11 @@ fn named(what: &str, path: &Path) -> String {
     format!("{what} {}", path.display()).trim_start().to_owned()
 }
 
-/// Opens the file `path`. `what`, the option that named it, stands before the path in errors.
+/// Opens the file `path`. Errors begin with `what`, the option that named it, and the path.
 pub fn open(what: &str, path: &Path) -> Result<File> {
     let named = || named(what, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();
-    // The pipe of a process substitution is open already, and has no path.
+    // The pipe of a process substitution is open already and has no path.
     if kind.is_fifo() && fs::canonicalize(path).is_ok() {
         let why = "this is a named pipe, and nothing may ever be written to it: give a file";
         bail!("{}: {why}", named());
@@ -23,7 +23,7 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     File::open(path).with_context(named)
 }
 
-/// Opens the file `path`, which may be of any size. A device may have no end, and is refused.
+/// Opens the file `path`, which may have any size. A device is refused, because it may have no end.
 pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();
@@ -34,10 +34,10 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Returns bytes as text.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// The line, from 1, of the first byte that is not UTF-8.
+/// The number, from 1, of the line with the first byte that is not UTF-8.
 pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     String::from_utf8(bytes).map_err(|error| {
         let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -45,15 +45,15 @@ pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     })
 }
 
-/// Returns the bytes of the file `path`, at most `most` of them. `what`, the option that named
-/// it, stands before the path in errors.
+/// Returns the bytes of the file `path`, at most `most` of them. Errors begin with `what`, the
+/// option that named it, and the path.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let file = open(what, path)?;
     let named = || named(what, path);
     let is_large = file.metadata().with_context(named)?.len() > most as u64;
     let mut bytes = Vec::new();
     if !is_large {
-        // A device has no size to look at, and may have no end.
+        // A device has no size that could be checked, and may have no end.
         let mut file = file.take(most as u64 + 1);
         file.read_to_end(&mut bytes).with_context(named)?;
     }

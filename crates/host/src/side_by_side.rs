@@ -10,20 +10,20 @@ use anyhow::{Error, Result};
 /// Two steps in progress.
 struct TwoSteps {
     has_failed: AtomicBool,
-    /// The pair with the step that started this one, if there is one.
+    /// The enclosing pair, if a step of it started this pair.
     outer: Option<Arc<TwoSteps>>,
 }
 
 thread_local! {
-    /// The pair with the step that this thread runs.
+    /// The pair to which the step on this thread belongs.
     static PAIR: RefCell<Option<Arc<TwoSteps>>> = const { RefCell::new(None) };
 }
 
-/// Runs `first` on this thread and `second` on another one, and returns both results.
+/// Runs `first` on this thread and `second` on another, and returns both results.
 ///
 /// # Errors
-/// The error of the step that fails first. The other step is ended: [`crate::interrupt::check`]
-/// fails in it, which also ends the programs that it has started.
+/// The error of the step that fails first. The other step is then ended:
+/// [`crate::interrupt::check`] returns an error in it, which also ends the programs it has started.
 pub fn side_by_side<A, B: Send>(
     first: impl FnOnce() -> Result<A>,
     second: impl FnOnce() -> Result<B> + Send,
@@ -46,7 +46,7 @@ pub fn side_by_side<A, B: Send>(
     }
 }
 
-/// Runs one of two steps. Keeps its error if the other one has none yet.
+/// Runs one of two steps. Stores its error unless the other step has already failed.
 fn run_step<T>(
     pair: &Arc<TwoSteps>,
     failure: &OnceLock<Error>,
@@ -56,7 +56,7 @@ fn run_step<T>(
     match step() {
         Ok(value) => Some(value),
         Err(error) => {
-            // Only the first error is of use: the other may only say that the step was ended.
+            // Only the first error is useful: the other may only say that the step was ended.
             let _ = failure.set(error);
             pair.has_failed.store(true, Ordering::Relaxed);
             None
@@ -64,8 +64,8 @@ fn run_step<T>(
     }
 }
 
-/// Returns true if the result of the step that this thread runs is no longer needed, because the
-/// other step has failed.
+/// Returns true if the result of this thread's step is no longer needed because the other step has
+/// failed.
 pub(crate) fn is_given_up() -> bool {
     let mut pair = PAIR.with_borrow(Clone::clone);
     while let Some(current) = pair {

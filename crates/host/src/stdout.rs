@@ -1,8 +1,8 @@
-//! Standard output, which another program may close.
+//! Standard output, whose reader may close it.
 
 use std::io::{self, Write, stdout};
 
-/// Standard output. A reader that closes it makes no error: the verdict does not depend on it.
+/// Standard output. It is not an error if the reader closes it: the verdict does not depend on it.
 #[derive(Default)]
 pub struct Out {
     closed: bool,

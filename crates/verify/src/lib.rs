@@ -1,8 +1,8 @@
-//! Tests of the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom: every order of
-//! the steps of two CPUs, and every value that the memory model lets a load return.
+//! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
+//! interleaving of the steps of two CPUs and every value that the memory model lets a load return.
 //!
-//! Each ordering in `handover.rs` that is not relaxed is then weakened by itself: the scenarios
-//! must notice those on which the messages depend.
+//! Each ordering in `handover.rs` that is not relaxed is then weakened on its own. The scenarios
+//! must notice this if the messages depend on the ordering.
 //!
 //! Without `--cfg loom` the crate is empty: `cargo xtask test` builds it with that flag. Nothing
 //! else is checked here; docs/verification.md lists the other checks.
@@ -17,15 +17,16 @@ use loom::sync::Arc;
 use loom::thread;
 use sync::cells::{self, AccessPlace};
 
-/// Orders in a row: the second one reuses what the first one's hand-over left.
+/// Number of consecutive orders: the second one reuses what the first one's hand-over left behind.
 const ORDERS: u64 = 2;
 
-/// The names by which this program calls itself to explore with an ordering weakened.
+/// The environment variable with which this program calls itself to explore with one ordering
+/// weakened.
 const PLACE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
 
-/// The orderings on which the exchange of messages depends, by the code that has them.
+/// The orderings on which the exchange of messages depends, by the code that contains them.
 const NEEDED: [&str; 4] = [
     "self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)",
     "self.issued.store(number.wrapping_add(1), Ordering::Release);",
@@ -42,15 +43,15 @@ fn wait_for<T>(mut given: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Explores all interleavings, whatever the environment says of preemptions.
+/// Explores all interleavings, whatever limit on preemptions the environment sets.
 fn explore(scenario: fn()) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = None;
     model.check(scenario);
 }
 
-/// Each order reaches the CPU whole, each outcome the lead, in turn; after the last one the CPU
-/// waits for its release.
+/// Each order reaches the CPU in full, and each outcome the lead, in turn. After the last one the
+/// CPU waits for its release.
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
@@ -71,7 +72,7 @@ fn exchange() {
     cpu.join().expect("the CPU");
 }
 
-/// A CPU that is given up either did its order whole or sees that.
+/// A CPU that has been given up either carried out its order in full or sees that it was given up.
 fn dismissal() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
@@ -104,8 +105,8 @@ fn dismissed_cpu_did_its_order_or_stops() {
     explore(dismissal);
 }
 
-/// Returns true if a child of this program, in which loom may abort, notices that the ordering
-/// at `place` is weakened.
+/// Returns true if a child of this program, in which loom may abort, notices that the ordering at
+/// `place` is weakened.
 fn is_noticed(place: AccessPlace) -> bool {
     let program = env::current_exe().expect("this program");
     let mut command = Command::new(program);
@@ -124,7 +125,7 @@ fn tests_notice_each_ordering_that_messages_need() {
         explore(dismissal);
         return;
     }
-    // Executes all places, and shows that a child without a mutation succeeds.
+    // Explores all places, and shows that a child without a mutation succeeds.
     explore(exchange);
     explore(dismissal);
     assert!(!is_noticed((0, 0)));

@@ -1,9 +1,9 @@
-//! Changes of a made-up board file that are refused or accepted.
+//! Changes to a made-up board file that are refused or accepted.
 
-/// Parts of the file and what is put in the place of each, once.
+/// Parts of the file with their replacements; each part occurs once.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// Changes that are refused, and the line and message of each error.
+/// Changes that are refused, with the line and the message of each error.
 #[rustfmt::skip]
 pub const REFUSED: &[(Changes, &str)] = &[
     // The file as a whole.

@@ -1,4 +1,4 @@
-//! The boards that there are, as they are printed and as the documents have them.
+//! The existing board files, as they are printed and as the documents show them.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn document() -> String {
     fs::read_to_string(file).expect("docs/boards.md")
 }
 
-/// The first block of `kind` after `heading`.
+/// Returns the first block of `kind` after `heading`.
 fn block(document: &str, heading: &str, kind: &str) -> String {
     let (_, rest) = document.split_once(heading).expect(heading);
     let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect("a block");
@@ -45,7 +45,7 @@ fn the_stock_platform_of_qemu_has_clusters_of_16() {
     }
 }
 
-/// serde names all keys of a table when it meets an unknown one.
+/// serde's error for an unknown key lists all keys of the table.
 #[test]
 fn the_document_has_every_key() {
     let sbsa = BOARD.replace("\"sp805\"", "\"sbsa-gwdt\"");
@@ -63,7 +63,7 @@ fn check_keys(made_up: &str) {
         let (before, rest) = made_up.split_at(at + 1);
         let text = format!("{before}nonsense = 1{end}{rest}");
         let error = crate::parse("x", &text).expect_err(rest).to_string();
-        // Within a list the error is another one.
+        // The error within a list is different.
         let Some((_, known)) = error.split_once("unknown field `nonsense`, expected ") else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Changes of a made-up board file that are refused or accepted, and its choices.
+//! Tests of changes to a made-up board file that are refused or accepted, and of its options.
 
 use hardware::board::Mpidr;
 use hardware::image::UartKind;
@@ -9,7 +9,7 @@ use super::changes::{ACCEPTED, REFUSED};
 use crate::StateFormat;
 use crate::read::{EMBEDDED, FILE_MAX, parse_in_folder};
 
-/// Returns the good file with each of `changes` made.
+/// Returns the valid file with each of `changes` applied.
 fn changed(changes: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
     for (from, to) in changes {
@@ -19,7 +19,7 @@ fn changed(changes: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns the error of a board file, or "accepted".
+/// Returns the error for a board file, or "accepted".
 fn error(text: &str) -> String {
     let error = crate::parse("", text).err();
     error.map_or("accepted".into(), |error| format!("{error:#}"))

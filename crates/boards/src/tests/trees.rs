@@ -1,4 +1,4 @@
-//! The trees of board files, as the payload reads them.
+//! The trees built from board files, as the payload reads them.
 
 use hardware::board as payload;
 use hardware::image::Conduit;
@@ -10,7 +10,7 @@ use crate::device_tree::{Choices, build, machine};
 use crate::devices::WatchdogEntry;
 use crate::{BoardFile, GicVersion, StateFormat, parse};
 
-/// Returns the made-up board with a change of its file.
+/// Returns the made-up board with one change to its file.
 fn made_up(from: &str, to: &str) -> BoardFile {
     assert!(BOARD.contains(from), "{from}");
     parse("board.toml", &BOARD.replacen(from, to, 1)).expect("a good board")
@@ -28,7 +28,7 @@ fn choices(cpus: u32, gic: GicVersion) -> Choices<'static> {
     }
 }
 
-/// Checks that the payload reads in the tree what the board file says.
+/// Checks that the payload reads from the tree what the board file contains.
 fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let blob = build(board, choices, bootargs).expect("a tree");
     let read = payload::Board::read(&blob).expect("a good tree");
@@ -40,7 +40,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     assert_eq!(read.memory, board.memory);
     let reserved = board.reserved.iter().map(Reserved::region);
     assert!(reserved.eq(read.reserved.iter().copied()));
-    // It boots on a Cortex-A53, and has others.
+    // It boots on a Cortex-A53 and also has other CPUs.
     let has_a73 = board.name == "hikey960";
     let erratum = has_a73.then_some(CounterErratum::CortexA73);
     assert_eq!(read.counter_erratum, erratum, "{}", board.name);
@@ -163,11 +163,11 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
     assert_eq!(error.to_string(), "--gic 2: A made-up board has no GIC");
 }
 
-/// The labels that people know these boards by, from their device trees and TF-A's topology,
-/// and not from the board files.
+/// The well-known labels of these boards' CPUs, taken from published device trees and TF-A's
+/// topology rather than from the board files.
 #[test]
 fn labels_are_those_of_published_topologies() {
-    // With the MT bit, Aff0 is the thread, and there is one.
+    // With the MT bit, Aff0 is the thread number, and each core has one thread.
     for (name, mt, clusters) in [
         ("fvp-base-revc", true, &[4, 4][..]),
         ("n1sdp", true, &[2, 2]),

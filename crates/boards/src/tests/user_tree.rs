@@ -1,4 +1,4 @@
-//! Trees of QEMU's board file, as a user's.
+//! Trees of QEMU's board file, used as trees from a user.
 
 use device_tree::{Result, adapt};
 use dtoolkit::Node as _;
@@ -42,7 +42,7 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     with_bootargs(&[0xee; 4096], None).expect_err("garbage");
 }
 
-/// Returns the tree with `to` instead of `from`, which is as long and there once.
+/// Returns the tree with `from`, which occurs once, replaced by `to` of the same length.
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut blob = tree();
     let mut places = memchr::memmem::find_iter(&blob, from);

@@ -1,14 +1,14 @@
-//! Bytes of AML: numbers, names and data (ACPI 6.5, section 20.2). Nothing is executed.
+//! Bytes of AML: numbers, names and data (ACPI 6.5, section 20.2). No AML is executed.
 
 use alloc::vec::Vec;
 
 /// A name of four characters.
 pub type Segment = [u8; 4];
 
-/// The longest text in bytes that is read.
+/// The maximum length of a string, in bytes.
 const TEXT_MAX: usize = 255;
 
-/// A name in AML, relative to the scope that it is in.
+/// A name in AML, relative to its scope.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// True if the name begins at the root.
@@ -23,25 +23,25 @@ pub struct Name {
 pub enum Value<'m> {
     Integer(u64),
     Text(&'m [u8]),
-    /// The bytes of a buffer, without the size before them.
+    /// The bytes of a buffer, without the size that precedes them.
     Buffer(&'m [u8]),
     /// The elements of a package.
     Package(Stream<'m>),
     Name(Name),
 }
 
-/// A part of a table that is read from front to back. After a None, the place of the next
-/// byte has no meaning.
+/// A part of a table that is read from front to back. After a method returns None, the position is
+/// meaningless.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
-    /// The bytes that are left.
+    /// The bytes not read yet.
     pub bytes: &'m [u8],
-    /// Offset in the table of the next byte.
+    /// Offset of the next byte in the table.
     pub at: usize,
 }
 
 impl<'m> Stream<'m> {
-    /// Begins at an offset of a table.
+    /// Starts at an offset in a table.
     pub fn new(table: &'m [u8], at: usize) -> Self {
         let bytes = table.get(at..).unwrap_or(&[]);
         Self { bytes, at }
@@ -51,7 +51,7 @@ impl<'m> Stream<'m> {
         self.bytes.is_empty()
     }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     pub fn take(&mut self, count: usize) -> Option<&'m [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         (self.bytes, self.at) = (rest, self.at + count);
@@ -66,7 +66,7 @@ impl<'m> Stream<'m> {
         super::table::number(self.take(size)?, 0, size)
     }
 
-    /// Takes an opcode; one of two bytes has the first, 0x5b, in bits 15:8.
+    /// Reads an opcode. A two-byte opcode has its first byte, 0x5b, in bits 15:8.
     pub fn opcode(&mut self) -> Option<u16> {
         match self.byte()? {
             0x5b => Some(0x5b00 | u16::from(self.byte()?)),
@@ -74,7 +74,8 @@ impl<'m> Stream<'m> {
         }
     }
 
-    /// Takes a part that begins with its length, which counts itself (section 20.2.4).
+    /// Reads a part that begins with its length; the length includes its own encoding (section
+    /// 20.2.4).
     pub fn part(&mut self) -> Option<Self> {
         let mut ahead = self.clone();
         let lead = usize::from(ahead.byte()?);
@@ -90,7 +91,7 @@ impl<'m> Stream<'m> {
         })
     }
 
-    /// Takes a name (section 20.2.2).
+    /// Reads a name (section 20.2.2).
     pub fn name(&mut self) -> Option<Name> {
         let mut name = Name {
             is_absolute: false,
@@ -124,7 +125,7 @@ impl<'m> Stream<'m> {
         name.segments.iter().all(is_sound).then_some(name)
     }
 
-    /// Takes data, or a name that stands for some.
+    /// Reads data, or a name that refers to data.
     pub fn value(&mut self) -> Option<Value<'m>> {
         let start = self.clone();
         Some(match self.opcode()? {
@@ -165,7 +166,7 @@ impl<'m> Stream<'m> {
         })
     }
 
-    /// Takes the number of bytes or elements: an integer or a name, which nests no further.
+    /// Reads a number of bytes or elements: an integer or a name, so that nesting ends here.
     fn value_of_size(&mut self) -> Option<Value<'m>> {
         match self.bytes.first()? {
             0x11..=0x13 => None,

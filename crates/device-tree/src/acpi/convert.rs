@@ -1,4 +1,4 @@
-//! The device tree that is made of ACPI tables.
+//! Builds a device tree from ACPI tables.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,20 +15,20 @@ use super::tables::Tables;
 use super::{gtdt, lpi, serial};
 use crate::{Result, TreeNode, nodes};
 
-/// A device tree that is made of ACPI tables.
+/// A device tree that was built from ACPI tables.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The flattened tree.
     pub tree: Vec<u8>,
-    /// Sentences for the user about what the tables lack, and what of them is not used.
+    /// Sentences for the user about what the tables lack and which parts of them are not used.
     pub notes: Vec<String>,
 }
 
-/// Makes a device tree of a machine's tables, for CPUs of the name `cpu`. Memory and boot
-/// arguments are for [`crate::adapt()`] to add.
+/// Builds a device tree from a machine's tables; `cpu` is the name of its CPUs. Memory and boot
+/// arguments are added later by [`crate::adapt()`].
 ///
 /// # Errors
-/// When a table that is needed is missing or not sound.
+/// If a required table is missing or malformed.
 pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     // Without PSCI there is nothing to measure, so that error comes first.
     let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
@@ -57,7 +57,7 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     Ok(Conversion { tree, notes })
 }
 
-/// Reads the conduit of PSCI calls.
+/// Reads the conduit for PSCI calls.
 fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
     match fadt.read::<FadtArm>(0)?.arm_boot_flags.get() {
         flags if flags & 1 == 0 => Err(fadt.error(
@@ -72,21 +72,21 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
     }
 }
 
-/// Returns the name of the board: OEM ID and OEM table ID.
+/// Returns the board's name: the OEM ID and the OEM table ID.
 fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
     let (maker, board) = (text(&oem.id), text(&oem.table_id));
     Ok(format!("{maker} {board}").trim().into())
 }
 
-/// Returns a field's text, without what is not printable ASCII.
+/// Returns a field's text without characters that are not printable ASCII.
 fn text(field: &[u8]) -> String {
     let plain = field.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     let text: String = plain.map(|byte| char::from(*byte)).collect();
     text.trim().into()
 }
 
-/// Makes `/cpus`.
+/// Builds `/cpus`.
 fn cpus_node(
     tables: &Tables<'_>,
     cpus: &[MadtCpu],

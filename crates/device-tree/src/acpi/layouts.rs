@@ -1,10 +1,10 @@
-//! The layouts of tables and entries, up to the last field that is used (ACPI 6.5; SPCR and
-//! DBG2 are Microsoft's).
+//! Layouts of tables and entries, up to the last field that is used (ACPI 6.5; SPCR and DBG2 are
+//! specified by Microsoft).
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Defines structures that any bytes of their size are.
+/// Defines structures for which any bytes of the right size are valid.
 macro_rules! layouts {
     ($($(#[$about:meta])* $name:ident { $($field:ident: $type:ty,)+ })+) => {
         $(
@@ -30,7 +30,7 @@ layouts! {
         reserved: [u8; 3],
     }
 
-    /// The header that each table begins with (section 5.2.6).
+    /// The header at the start of each table (section 5.2.6).
     Header {
         signature: [u8; 4],
         length: U32,
@@ -41,7 +41,7 @@ layouts! {
         creator: [u8; 8],
     }
 
-    /// The maker of a table, and its name for it.
+    /// The manufacturer's ID, and its ID for the table.
     Oem {
         id: [u8; 6],
         table_id: [u8; 8],
@@ -54,14 +54,14 @@ layouts! {
         dsdt: U32,
     }
 
-    /// The FADT up to Arm's boot architecture flags (section 5.2.9.4).
+    /// The FADT up to the Arm boot architecture flags (section 5.2.9.4).
     FadtArm {
         start: FadtStart,
         other: [u8; 85],
         arm_boot_flags: U16,
     }
 
-    /// The FADT up to the DSDT's address of 64 bits.
+    /// The FADT up to the 64-bit address of the DSDT.
     FadtLong {
         arm: FadtArm,
         minor_version: u8,
@@ -69,7 +69,7 @@ layouts! {
         dsdt: U64,
     }
 
-    /// The MADT's own fields (section 5.2.12); entries follow.
+    /// The fixed fields of the MADT (section 5.2.12); entries follow.
     Madt {
         header: Header,
         local_controller: U32,
@@ -222,7 +222,7 @@ layouts! {
     }
 }
 
-// What a size or an offset that is wrong would break silently.
+// A wrong size or offset here would otherwise go unnoticed.
 const _: () = {
     assert!(size_of::<Rsdp>() == 36 && size_of::<Header>() == 36);
     assert!(core::mem::offset_of!(FadtArm, arm_boot_flags) == 129);

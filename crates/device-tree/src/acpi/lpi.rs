@@ -1,6 +1,6 @@
-//! Idle states by `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware
-//! specification, DEN0048): those of each CPU, combined with those of the processor containers
-//! around it, as Linux combines them.
+//! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware specification,
+//! DEN0048). The states of each CPU are combined with those of its processor containers in the same
+//! way as in Linux.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -15,39 +15,39 @@ use super::namespace::{Namespace, Object};
 use super::tables::Tables;
 use crate::{TreeNode, nodes};
 
-/// The address that means WFI in a register of [`FIXED_HARDWARE`].
+/// The address in a [`FIXED_HARDWARE`] register that means WFI.
 const WFI: u64 = 0xffff_ffff;
-/// The address space of power_state values.
+/// The address space whose addresses are power_state values.
 const FIXED_HARDWARE: u8 = 0x7f;
-/// The most states that a package may have, and that all levels of a CPU may have together.
+/// The maximum number of states in a package, and of all levels of a CPU together.
 const LEVEL_MAX: usize = 16;
 const COMBINED_MAX: usize = 128;
-/// The longest name of a node (Devicetree Specification v0.4, section 2.2.1).
+/// The maximum length of a node's name (Devicetree Specification v0.4, section 2.2.1).
 const NAME_MAX: usize = 31;
 
-/// The way to enter a state.
+/// How a state is entered.
 #[derive(Clone, Copy)]
 enum Entry {
     /// The whole power_state.
     Register(u64),
-    /// A part that is added to the power_state of the level below.
+    /// A value that is added to the power_state of the level below.
     Added(u64),
 }
 
-/// A state of one level, or of several that are combined.
+/// A state of one level, or a combination of the states of several levels.
 #[derive(Clone)]
 struct State {
-    /// Number in the package of the uppermost level, from 1.
+    /// Number in the package of the topmost level, from 1.
     index: u64,
     loses_context: bool,
-    /// The last state of the level above that may be combined with this one.
+    /// The last state of the level above that may be combined with this state.
     enabled_parent: u64,
     entry: Entry,
     name: String,
 }
 
-/// Makes `/cpus/idle-states` of all tables' AML, for the CPUs with these UIDs; None without
-/// states. Reasons for which states may be missing go to `notes`.
+/// Builds `/cpus/idle-states` from the AML of all tables, for the CPUs with these UIDs. Returns
+/// None if there are no states. Adds to `notes` why states may be missing.
 pub fn idle_states(
     tables: &Tables<'_>,
     uids: &[u32],
@@ -113,7 +113,7 @@ pub fn idle_states(
     Some(node)
 }
 
-/// Returns true for a sound name that is not one of those by power_state.
+/// Returns true if `name` is a valid node name and is not one that is generated from a power_state.
 fn is_node_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -122,13 +122,13 @@ fn is_node_name(name: &str) -> bool {
         && name.chars().all(is_plain)
 }
 
-/// Returns true for a power_state that has one of PSCI's formats.
+/// Returns true if a power_state is valid in one of PSCI's formats.
 fn is_sound(power_state: u64) -> bool {
     let word = u32::try_from(power_state);
     word.is_ok_and(|it| StateFormat::ALL.iter().any(|format| format.accepts(it)))
 }
 
-/// Returns the states of the CPU at a path, with those of the containers around it.
+/// Returns the states of the CPU at a path, combined with those of its containers.
 fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>) -> Vec<State> {
     let mut below = level(namespace, cpu, notes).unwrap_or_default();
     below.retain(|state| matches!(state.entry, Entry::Register(_)));
@@ -161,12 +161,13 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
     states
 }
 
-/// Combines a state with one of the container around it. None if they may not be combined,
-/// or the container's is 0: the firmware enters that one by itself.
+/// Combines a state with a state of the enclosing container. Returns None if they may not be
+/// combined, or if the container's power_state is 0, which means that the firmware enters it
+/// autonomously.
 fn combine(below: &State, above: &State) -> Option<State> {
     let entry = match (below.entry, above.entry) {
         (_, Entry::Register(power_state)) => power_state,
-        // WFI has no power_state that could be added to.
+        // WFI has no power_state to which another could be added.
         (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
         (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
     };
@@ -178,7 +179,7 @@ fn combine(below: &State, above: &State) -> Option<State> {
     })
 }
 
-/// Reads the enabled states of a CPU or a container; None without `_LPI`.
+/// Reads the enabled states of a CPU or a container. Returns None if there is no `_LPI`.
 fn level(
     namespace: &Namespace<'_>,
     device: &[Segment],
@@ -211,8 +212,8 @@ fn level(
     states
 }
 
-/// Reads a state from the elements of its package; the inner None is a state that is not
-/// enabled, or that is not entered by PSCI.
+/// Reads a state from the elements of its package. The inner None means that the state is not
+/// enabled, or is not entered through PSCI.
 fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     let mut numbers = [0; 6];
     for number in &mut numbers {
@@ -227,7 +228,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
         Value::Buffer(register) => address(register).map(Entry::Register),
         _ => None,
     };
-    // Two registers of counters are between the entry and the name.
+    // Two counter registers lie between the entry method and the name.
     let name = match (0..3).map_while(|_| elements.value()).nth(2) {
         Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
@@ -241,8 +242,8 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     }))
 }
 
-/// Returns the address in a resource template that begins with a register of
-/// [`FIXED_HARDWARE`] (section 6.4.3.7).
+/// Returns the address from a resource template that begins with a [`FIXED_HARDWARE`] register
+/// (section 6.4.3.7).
 fn address(template: &[u8]) -> Option<u64> {
     match template.split_first_chunk()? {
         ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::number(rest, 0, 8),
@@ -250,7 +251,7 @@ fn address(template: &[u8]) -> Option<u64> {
     }
 }
 
-/// Adds a note about the object at a path, unless there is that note about another one.
+/// Adds a note about the object at a path, unless the same note exists for another object.
 fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
     if !notes.iter().any(|note| note.ends_with(message)) {
         let segments: Vec<_> = path.iter().map(|it| String::from_utf8_lossy(it)).collect();

@@ -21,15 +21,15 @@ const GICR_RANGE: u8 = 0x0e;
 pub struct MadtCpu {
     /// ACPI processor UID.
     pub uid: u32,
-    /// Its number in the hardware.
+    /// MPIDR of the CPU.
     pub mpidr: Mpidr,
-    /// Base of a GICv2's CPU interface; 0: none.
+    /// Base of the GICv2 CPU interface; 0 if there is none.
     interface: u64,
-    /// Base of the CPU's redistributor; 0: none, or in a range.
+    /// Base of the CPU's redistributor; 0 if there is none or it is in a range.
     redistributor: u64,
 }
 
-/// Returns the entries of a kind.
+/// Returns the entries of one kind.
 fn entries<'m>(
     madt: &AcpiTable<'m>,
     kind: u8,
@@ -38,7 +38,7 @@ fn entries<'m>(
     entries.filter(move |entry| entry.as_ref().map_or(true, |entry| entry.kind() == kind))
 }
 
-/// Reads the enabled CPUs, in the order of the table.
+/// Reads the enabled CPUs, in the table's order.
 pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     let mut cpus: Vec<MadtCpu> = Vec::new();
     for entry in entries(madt, GICC) {
@@ -76,7 +76,7 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     }
 }
 
-/// Makes the node of the interrupt controller.
+/// Builds the node of the interrupt controller.
 pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
     let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
@@ -113,7 +113,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     }
 }
 
-/// Returns the regions of redistributors, by ranges or else by CPUs.
+/// Returns the redistributor regions: the ranges if there are any, otherwise one region per CPU.
 fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Result<Vec<Region>> {
     let mut regions = Vec::new();
     for range in entries(madt, GICR_RANGE) {
@@ -124,13 +124,13 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
         });
     }
     if regions.is_empty() {
-        // With virtual LPIs a redistributor has two more frames (IHI 0069, section 12.10).
+        // A redistributor with virtual LPIs has two more frames (IHI 0069, section 12.10).
         let size = GICR.least << u32::from(has_vlpis);
         let bases = cpus.iter().map(|cpu| cpu.redistributor);
         let bases = bases.filter(|base| *base != 0);
         regions = bases.map(|base| Region { base, size }).collect();
     }
-    // A last redistributor (GICR_TYPER.Last) ends a region, so that few are left apart.
+    // The redistributor with GICR_TYPER.Last set ends a region, so adjacent regions are merged.
     match regions.len() {
         ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
         _ => Ok(merge(regions)),

@@ -1,9 +1,9 @@
-//! The conversion of a machine's ACPI tables (ACPI 6.5) to a device tree that the payload
-//! reads as the same board.
+//! Converts a machine's ACPI tables (ACPI 6.5) to a device tree from which the payload reads the
+//! same board.
 //!
 //! | file | tables |
 //! |---|---|
-//! | `layouts` | the fields of all of them but DSDT and SSDT |
+//! | `layouts` | the fields of all tables except DSDT and SSDT |
 //! | `table`, `tables` | RSDP, XSDT; the checks of all others |
 //! | `convert` | FADT; the device tree |
 //! | `madt` | MADT: CPUs, interrupt controller |

@@ -1,5 +1,5 @@
-//! The namespace of all AML tables, as far as idle states need it: devices, hardware IDs,
-//! packages, and what `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
+//! The namespace of all AML tables, as far as idle states need it: devices, hardware IDs, packages,
+//! and the values that `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -10,27 +10,27 @@ use super::aml::{Name, Segment, Stream, Value};
 use super::table::{AcpiTable, HEADER_SIZE};
 use super::tables::Tables;
 
-/// The deepest nesting of term lists.
+/// The maximum nesting depth of term lists.
 const DEPTH_MAX: usize = 16;
-/// The most segments of a path.
+/// The maximum number of segments in a path.
 const PATH_MAX: usize = 32;
-/// The most objects; the largest DSDTs known have some thousand.
+/// The maximum number of objects. The largest known DSDTs have a few thousand.
 const OBJECTS_MAX: usize = 16384;
 
-/// The names whose values are kept; packages may be what `_LPI` names.
+/// The names whose values are kept. Packages are kept as well, because `_LPI` may refer to them.
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
 
 /// The absolute path of an object.
 pub type ObjectPath = Vec<Segment>;
 
-/// An object with a path.
+/// An object in the namespace.
 #[derive(Debug)]
 pub enum Object<'m> {
-    /// A device, or a scope without meaning here.
+    /// A device, or a scope that is not interpreted.
     Device,
-    /// A processor that is declared as such, which ACPI 6.0 deprecates.
+    /// An object declared with `Processor`, which ACPI 6.0 deprecates.
     Processor,
-    /// A named value, or the value that an `_LPI` method returns.
+    /// A named value, or the return value of an `_LPI` method.
     Value(Value<'m>),
 }
 
@@ -38,12 +38,12 @@ pub enum Object<'m> {
 #[derive(Debug, Default)]
 pub struct Namespace<'m> {
     objects: BTreeMap<ObjectPath, Object<'m>>,
-    /// Offset of the first term in the table that could not be read.
+    /// Table offset of the first term that could not be read.
     first_fault: Option<usize>,
 }
 
 impl<'m> Namespace<'m> {
-    /// Reads the DSDT and all SSDTs. Reasons for which objects may be missing go to `notes`.
+    /// Reads the DSDT and all SSDTs. Adds to `notes` why objects may be missing.
     pub fn read(tables: &Tables<'m>, notes: &mut Vec<String>) -> Self {
         let mut namespace = Self::default();
         for segment in [*b"_SB_", *b"_PR_"] {
@@ -67,7 +67,7 @@ impl<'m> Namespace<'m> {
         namespace
     }
 
-    /// Reads a table, and returns the first reason for which objects may be missing.
+    /// Reads a table. Returns the first reason why objects may be missing.
     fn read_table(&mut self, table: &AcpiTable<'m>) -> Option<String> {
         self.first_fault = None;
         self.list(Stream::new(table.bytes, HEADER_SIZE), &[], 0);
@@ -79,7 +79,7 @@ impl<'m> Namespace<'m> {
         Some(format!("{}", table.error(at, message)))
     }
 
-    /// Reads a list of terms in the scope `scope`. A term that cannot be read ends the list.
+    /// Reads a list of terms in `scope`. The list ends at the first term that cannot be read.
     fn list(&mut self, mut terms: Stream<'m>, scope: &[Segment], depth: usize) {
         while !terms.is_empty() {
             let at = terms.at;
@@ -142,7 +142,7 @@ impl<'m> Namespace<'m> {
                 let value = terms.value()?;
                 self.add(scope.to_vec(), Object::Value(value));
             }
-            // Alias: a name, and another one for it
+            // Alias: an existing name, and a second name for the same object
             0x06 => {
                 let source = terms.name()?;
                 let path = absolute(scope, &terms.name()?)?;
@@ -150,7 +150,7 @@ impl<'m> Namespace<'m> {
                     self.add(path, Object::Value(Value::Name(source)));
                 }
             }
-            // If, Else, While: no condition is evaluated.
+            // If, Else, While: conditions are not evaluated.
             0xa0..=0xa2 if !is_method => {
                 let (at, part) = (terms.at, terms.part()?);
                 let has = |name: &[u8]| part.bytes.windows(name.len()).any(|it| it == name);
@@ -163,15 +163,15 @@ impl<'m> Namespace<'m> {
         Some(())
     }
 
-    /// Adds an object; of two with one path, the first counts.
+    /// Adds an object. If the path already has one, the first is kept.
     fn add(&mut self, path: ObjectPath, object: Object<'m>) {
         if self.objects.len() < OBJECTS_MAX {
             self.objects.entry(path).or_insert(object);
         }
     }
 
-    /// Finds the object that `name` means in a scope: a single segment is looked for in the
-    /// scopes around as well (section 5.3).
+    /// Finds the object to which `name` refers in a scope. A single segment is also searched for in
+    /// the enclosing scopes (section 5.3).
     pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(ObjectPath, &Object<'m>)> {
         let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
         let last = if is_searched { 0 } else { scope.len() };
@@ -182,7 +182,7 @@ impl<'m> Namespace<'m> {
         })
     }
 
-    /// Returns the elements of the package that a value is or names.
+    /// Returns the elements of the package that `value` is or refers to.
     pub fn package(&self, scope: &[Segment], value: &Value<'m>) -> Option<Stream<'m>> {
         match value {
             Value::Package(elements) => Some(elements.clone()),
@@ -194,12 +194,12 @@ impl<'m> Namespace<'m> {
         }
     }
 
-    /// Returns the object of a path.
+    /// Returns the object at a path.
     pub fn get(&self, path: &[Segment]) -> Option<&Object<'m>> {
         self.objects.get(path)
     }
 
-    /// Returns the integer that a device has under a name, if it is one.
+    /// Returns the value of a device's object with this name, if it is an integer.
     pub fn integer(&self, device: &[Segment], name: Segment) -> Option<u64> {
         match self.get(&[device, &[name]].concat())? {
             Object::Value(Value::Integer(value)) => Some(*value),
@@ -229,9 +229,9 @@ fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
     (path.len() <= PATH_MAX).then_some(path)
 }
 
-/// Takes the rest of a term that has no meaning here.
+/// Skips the rest of a term that is not interpreted.
 fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
-    // Number of values before the name, and of bytes and values after it.
+    // The numbers of values before the name, and of bytes and values after it.
     let (before, bytes, after) = match opcode {
         // Field, PowerResource, ThermalZone, IndexField, BankField
         0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),
@@ -244,7 +244,7 @@ fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
         // OperationRegion, DataTableRegion
         0x5b80 => (0, 1, 2),
         0x5b88 => (0, 0, 3),
-        // CreateField, and those for a bit and for 1, 2, 4 and 8 bytes
+        // CreateField, and its variants for a bit and for 1, 2, 4 and 8 bytes
         0x5b13 => (3, 0, 0),
         0x8a..=0x8d | 0x8f => (2, 0, 0),
         _ => return None,

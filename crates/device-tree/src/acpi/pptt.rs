@@ -16,42 +16,43 @@ const ENTRIES: usize = HEADER_SIZE;
 /// Kinds of entries.
 const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
-/// Offset of the parent in a processor's entry.
+/// Offset of the parent field in a processor's entry.
 const PARENT: usize = core::mem::offset_of!(Processor, parent);
 /// In the flags of a processor: the leaf is a thread.
 const IS_THREAD: u32 = 1 << 2;
 /// In the flags of a cache: the size is valid.
 const HAS_SIZE: u32 = 1;
-/// The most private resources of a processor that are looked at.
+/// The maximum number of a processor's private resources that are examined.
 const RESOURCES_MAX: u32 = 16;
-/// The most processors above one: machines have threads, cores, clusters, dies and packages.
+/// The maximum number of processors above another one: machines have threads, cores, clusters, dies
+/// and packages.
 const LEVELS_MAX: usize = 16;
 
-/// The place of a CPU in the hierarchy, by the offsets of entries. The order is that of the
+/// A CPU's place in the hierarchy, given by the offsets of entries. It sorts in the order of the
 /// labels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPlace {
-    /// 0 if no processor is above the core.
+    /// 0 if there is no processor above the core.
     cluster: usize,
     core: usize,
     leaf: usize,
     is_thread: bool,
-    /// Number of the CPU in the MADT's order.
+    /// Number of the CPU in the MADT.
     cpu: u32,
 }
 
-/// The hierarchy above the CPUs.
+/// The hierarchy of processors above the CPUs.
 pub struct Topology<'m> {
     pptt: AcpiTable<'m>,
-    /// Sorted; one for each CPU.
+    /// Sorted, with one element for each CPU.
     places: Vec<CpuPlace>,
 }
 
 impl<'m> Topology<'m> {
-    /// Finds the place of each CPU.
+    /// Finds each CPU's place.
     ///
     /// # Errors
-    /// When an entry is not sound, a CPU is left out, or the CPUs are at different levels.
+    /// If an entry is malformed, a CPU is missing, or the CPUs are at different levels.
     pub fn read(pptt: AcpiTable<'m>, cpus: &[MadtCpu]) -> Result<Self> {
         let processors = Processors::read(&pptt)?;
         let leaves = processors.leaves(cpus)?;
@@ -100,7 +101,7 @@ impl<'m> Topology<'m> {
         }
     }
 
-    /// Makes `cpu-map`, a child of `/cpus`.
+    /// Builds `cpu-map`, a child of `/cpus`.
     pub fn map(&self) -> TreeNode {
         let mut map = TreeNode::new("cpu-map");
         let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
@@ -115,8 +116,9 @@ impl<'m> Topology<'m> {
         map
     }
 
-    /// Returns the bytes of the largest second-level cache: of those after a core's private
-    /// caches or, if none has a next level, of its cluster's private caches.
+    /// Returns the size in bytes of the largest second-level cache. It is looked for behind the
+    /// cores' private caches or, if none of these has a next level, among the clusters' private
+    /// caches.
     pub fn second_level_cache(&self) -> Option<u64> {
         let of_cpu = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
@@ -131,13 +133,14 @@ impl<'m> Topology<'m> {
         self.places.iter().filter_map(of_cpu).max()
     }
 
-    /// Returns the cache at an offset; None for another entry.
+    /// Returns the cache at an offset, or None if the entry there is not a cache.
     fn cache(&self, at: usize) -> Option<AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
     }
 
-    /// Returns the private caches of the processor at an offset; none for another entry.
+    /// Returns the private caches of the processor at an offset; empty if the entry there is not a
+    /// processor.
     fn caches(&self, at: usize) -> impl Iterator<Item = AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
@@ -152,7 +155,7 @@ impl<'m> Topology<'m> {
     }
 }
 
-/// The processors of the table, sorted by their offsets.
+/// The processors in the table, sorted by offset.
 struct Processors<'m>(Vec<AcpiTable<'m>>);
 
 impl<'m> Processors<'m> {
@@ -167,8 +170,8 @@ impl<'m> Processors<'m> {
         Ok(Self(processors))
     }
 
-    /// Returns the processors with the UID of a CPU that are no other processor's parent,
-    /// sorted by UID; of one UID, in the order of the table.
+    /// Returns the processors that have a CPU's UID and are not the parent of another processor.
+    /// They are sorted by UID, and those with the same UID are in the table's order.
     fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
@@ -187,7 +190,7 @@ impl<'m> Processors<'m> {
         Ok(leaves)
     }
 
-    /// Returns the parent of a processor; None at the top.
+    /// Returns the parent of a processor, or None if it is at the top.
     fn parent(&self, processor: &AcpiTable<'m>) -> Result<Option<AcpiTable<'m>>> {
         let at = processor.read::<Processor>(0)?.parent.get() as usize;
         if at == 0 {
@@ -202,7 +205,7 @@ impl<'m> Processors<'m> {
         }
     }
 
-    /// Returns the number of processors above one.
+    /// Returns the number of processors above `processor`.
     fn level(&self, processor: &AcpiTable<'m>) -> Result<usize> {
         let mut top = *processor;
         for level in 0..=LEVELS_MAX {
@@ -222,7 +225,7 @@ fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
     (has_size && size != 0).then_some(size.into())
 }
 
-/// Makes the node of the core that consists of `cpus`: one CPU, or threads.
+/// Builds the node of the core that consists of `cpus`: one CPU, or threads.
 fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
     let mut node = TreeNode::new(&format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {

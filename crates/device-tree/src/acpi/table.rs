@@ -1,4 +1,4 @@
-//! One ACPI table: the check of it, its fields and its entries (ACPI 6.5, section 5.2.6).
+//! One ACPI table: its check, its fields and its entries (ACPI 6.5, section 5.2.6).
 
 use alloc::string::String;
 use core::fmt;
@@ -9,18 +9,18 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use super::layouts::Header;
 use crate::Result;
 
-/// Size in bytes of the header that each table begins with.
+/// Size in bytes of the header at the start of each table.
 pub const HEADER_SIZE: usize = size_of::<Header>();
-/// The largest table in bytes; the largest known is a DSDT of less than a MiB.
+/// The maximum size of a table, in bytes. The largest known table is a DSDT of less than 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
-/// Returns the little-endian number of `size` bytes, 1 to 8, at an offset.
+/// Returns the little-endian number of `size` bytes, from 1 to 8, at an offset.
 pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Returns the sum of all bytes, which is 0 in a sound table.
+/// Returns the sum of all bytes, which is 0 in a valid table.
 pub fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
@@ -43,22 +43,22 @@ impl fmt::Display for TableOrigin {
     }
 }
 
-/// A table whose bytes begin with a whole header, or an entry of a table.
+/// A table with a complete header, or an entry of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct AcpiTable<'m> {
     signature: [u8; 4],
     place: TableOrigin,
-    /// Offset of an entry in its table; 0 for a table.
+    /// Offset of an entry in its table; 0 if this is a table.
     pub at: usize,
-    /// The bytes that can be read: of a checked table all, and no more.
+    /// The readable bytes; for a checked table, exactly the whole table.
     pub bytes: &'m [u8],
 }
 
 impl<'m> AcpiTable<'m> {
-    /// Takes the bytes of a table.
+    /// Wraps the bytes of a table.
     ///
     /// # Panics
-    /// If they are less than a header: the caller has checked that.
+    /// If there are fewer bytes than a header has; the caller must check this.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {
@@ -69,15 +69,15 @@ impl<'m> AcpiTable<'m> {
         }
     }
 
-    /// Returns the four letters that the table begins with.
+    /// Returns the four-letter signature.
     pub fn signature(&self) -> [u8; 4] {
         self.signature
     }
 
-    /// Returns the table with exactly its own bytes.
+    /// Returns the table cut to its size.
     ///
     /// # Errors
-    /// When its size or its checksum is wrong, or not all of it can be read.
+    /// If its size or checksum is wrong, or it cannot be read in full.
     pub fn check(self) -> Result<Self> {
         let length = self.read::<Header>(0)?.length.get() as usize;
         let have = self.bytes.len();
@@ -103,7 +103,7 @@ impl<'m> AcpiTable<'m> {
     /// Returns the structure at an offset.
     ///
     /// # Errors
-    /// When the table or entry ends before the structure does.
+    /// If the table or entry ends before the structure does.
     pub fn read<T>(&self, at: usize) -> Result<&'m T>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -115,8 +115,8 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Returns the entry at an offset. An entry begins with a byte for the kind and a length of
-    /// `length_size` bytes.
+    /// Returns the entry at an offset. An entry begins with one byte for its kind and `length_size`
+    /// bytes for its length.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let length = number(rest, 1, length_size).unwrap_or(0) as usize;
@@ -128,12 +128,13 @@ impl<'m> AcpiTable<'m> {
         Ok(Self { at, bytes, ..*self })
     }
 
-    /// Returns the kind of an entry; the meaning depends on the table.
+    /// Returns an entry's kind; its meaning depends on the table.
     pub fn kind(&self) -> u8 {
         self.bytes.first().copied().unwrap_or(0)
     }
 
-    /// Returns the entries from an offset on to the table's end; an error is the last.
+    /// Returns the entries from an offset to the end of the table. Iteration stops after the first
+    /// error.
     pub fn entries(
         self,
         mut at: usize,
@@ -147,7 +148,7 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Makes an error of an offset in the table or entry.
+    /// Returns an error that refers to an offset in the table or entry.
     #[cold]
     pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
         let (name, place) = (String::from_utf8_lossy(&self.signature), self.place);

@@ -11,28 +11,29 @@ use super::layouts::{FadtLong, FadtStart, Header, Rsdp};
 use super::table::{AcpiTable, HEADER_SIZE, TableOrigin, checksum};
 use crate::Result;
 
-/// The most tables; machines have 10 to 40.
+/// The maximum number of tables; machines have 10 to 40.
 const TABLES_MAX: usize = 256;
 
-/// Physical memory that tables may be in.
+/// Physical memory that may contain tables.
 pub trait Memory<'m> {
-    /// Returns `size` bytes from a physical address on, if all of them can be read.
+    /// Returns `size` bytes at a physical address, or None unless all of them can be read.
     fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
 }
 
-/// The tables of a machine. Only those that are used are checked.
+/// A machine's tables. Only those that are used are checked.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
     tables: Vec<AcpiTable<'m>>,
-    /// Reasons for which tables could not be found.
+    /// Reasons why tables could not be found.
     pub(super) notes: Vec<String>,
 }
 
 impl<'m> Tables<'m> {
-    /// Finds the tables by the RSDP at a physical address, of revision 2 or later.
+    /// Finds the tables from the RSDP at a physical address. The RSDP must have revision 2 or
+    /// later.
     ///
     /// # Errors
-    /// When RSDP or XSDT is not sound, or names more than 256 tables.
+    /// If the RSDP or XSDT is malformed, or there are more than 256 tables.
     pub fn find(memory: &impl Memory<'m>, rsdp: u64) -> Result<Self> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
@@ -75,10 +76,10 @@ impl<'m> Tables<'m> {
         Ok(found)
     }
 
-    /// Takes whole tables, one a file, as Linux has them in /sys/firmware/acpi/tables.
+    /// Takes complete tables, one per file, as found in Linux's /sys/firmware/acpi/tables.
     ///
     /// # Errors
-    /// When a file is no table, or there are more than 256.
+    /// If a file is not a table, or there are more than 256.
     pub fn of_files(files: &[&'m [u8]]) -> Result<Self> {
         let mut found = Self::new(files.len())?;
         for (bytes, number) in files.iter().zip(1..) {
@@ -117,19 +118,19 @@ impl<'m> Tables<'m> {
         }
     }
 
-    /// Returns all tables with a signature, not checked.
+    /// Returns all tables with a signature, unchecked.
     pub(super) fn all(&self, signature: [u8; 4]) -> impl Iterator<Item = AcpiTable<'m>> {
         let tables = self.tables.iter().copied();
         tables.filter(move |table| table.signature() == signature)
     }
 
-    /// Returns the first table with a signature, checked.
+    /// Checks and returns the first table with a signature.
     pub(super) fn get(&self, signature: [u8; 4]) -> Result<Option<AcpiTable<'m>>> {
         self.all(signature).next().map(AcpiTable::check).transpose()
     }
 
-    /// Returns the first table with a signature, checked; `purpose` is for the error that it is
-    /// missing.
+    /// Checks and returns the first table with a signature. The error for a missing table mentions
+    /// `purpose`.
     pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<AcpiTable<'m>> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {
@@ -141,7 +142,7 @@ impl<'m> Tables<'m> {
     }
 }
 
-/// Reads the table at an address, or only its header where the rest cannot be read.
+/// Reads the table at an address, or only its header if the rest cannot be read.
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
     let place = TableOrigin::Address(address);
     let bytes = memory.bytes(address, HEADER_SIZE as u64)?;

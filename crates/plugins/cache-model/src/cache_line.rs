@@ -1,26 +1,26 @@
-//! One line of memory. Masks have a bit for each byte.
+//! One line of memory. Masks have one bit per byte.
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer of bytes that have no value: nothing has stored there, or an earlier stage.
+/// The writer of bytes without a value: nothing has stored to them, or only an earlier stage has.
 const EARLIER: u32 = 0;
 /// The writer of bytes that an earlier stage loaded.
 const LOADER: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub struct CacheLine {
-    /// Bytes whose last value a cache may have, and memory not.
+    /// Bytes whose last value may be in a cache but not in memory.
     dirty: u64,
     /// True if a cache may write the line back.
     may_be_written_back: bool,
-    /// The CPUs and the clusters whose caches may hold the line that is written back.
+    /// The CPUs and clusters whose caches may hold the line that may be written back.
     cpus: u64,
     clusters: u64,
-    /// Bytes of which a cache may hold an old copy.
+    /// Bytes of which a cache may hold a stale copy.
     newer: u64,
-    /// Bytes whose last value may be gone.
+    /// Bytes whose last value may be lost.
     lost: [(CacheFault, u64); 3],
-    /// The instants of the last store and of the last invalidate.
+    /// The times of the last store and of the last invalidate.
     stored: u64,
     pub invalidated: u64,
     /// The writer of each byte, by number.
@@ -52,7 +52,7 @@ impl Default for CacheLine {
     }
 }
 
-/// A CPU with its cluster, as sets.
+/// A CPU and its cluster, as bit masks.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub cpu: u64,
@@ -60,7 +60,7 @@ pub struct Owner {
 }
 
 impl CacheLine {
-    /// Returns a line that an earlier stage left dirty in any cache.
+    /// Returns a line that an earlier stage left dirty in some cache.
     pub fn soiled(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
         Self {
@@ -91,9 +91,9 @@ impl CacheLine {
         self.write(bytes, writer, now);
         self.dirty |= bytes;
         self.may_be_written_back = true;
-        // The line may leave the CPU's cache for its cluster's at any time.
+        // The line may move from the CPU's cache to its cluster's at any time.
         (self.cpus, self.clusters) = (owner.cpu, owner.cluster);
-        // The line that is written back has old copies of other bytes.
+        // The line that is written back contains old copies of other bytes.
         self.newer &= !bytes;
         self.lost[OVERWRITTEN].1 |= self.newer;
     }
@@ -109,7 +109,7 @@ impl CacheLine {
         }
     }
 
-    /// Returns the reason why a byte of `bytes` may be wrong, which one, and its writer.
+    /// Returns the reason why a byte of `bytes` may be wrong, its index and its writer.
     pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
         let of_way = match way {
             Way::Cached => (CacheFault::NotInvalidated, self.newer),
@@ -131,17 +131,17 @@ impl CacheLine {
         (self.cpus, self.clusters) = (0, 0);
     }
 
-    /// Takes the beginning of an invalidate, from when on dirty bytes may be gone. Those that an
-    /// earlier stage left have no value that a load could rely on.
+    /// Starts an invalidate; from now on dirty bytes may be lost. Bytes left by an earlier stage
+    /// have no value on which a load could rely.
     pub fn discard(&mut self) {
         let writers = self.writers.iter().rev();
         let stored = writers.fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
         self.lost[DISCARDED].1 |= self.dirty & stored;
     }
 
-    /// Takes maintenance that began at one instant and is done at another.
+    /// Applies maintenance that began at `begun` and is now complete.
     pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
-        // A store since then is not covered.
+        // A store since then is not covered by it.
         if self.stored > begun {
             return;
         }
@@ -152,10 +152,10 @@ impl CacheLine {
         }
     }
 
-    /// Takes a flush by set and way of a CPU's own cache, or of its cluster's.
+    /// Applies a flush by set and way of a CPU's own cache or its cluster's.
     pub fn flush(&mut self, owner: Owner, level: u32) {
         match level {
-            // The line goes to the cluster's cache.
+            // The line moves to the cluster's cache.
             1 if self.cpus & owner.cpu != 0 => {
                 self.cpus &= !owner.cpu;
                 self.clusters |= owner.cluster;
@@ -168,7 +168,7 @@ impl CacheLine {
         }
     }
 
-    /// Takes the loss of a CPU's own cache.
+    /// Applies the loss of a CPU's own cache.
     pub fn power_off(&mut self, owner: Owner) {
         if self.cpus & owner.cpu != 0 {
             self.lost[POWERED_OFF].1 |= self.dirty;

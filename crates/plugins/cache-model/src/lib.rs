@@ -1,10 +1,10 @@
-//! A model of data caches that do whatever the architecture permits: a line that a cache may
-//! hold is held, is filled at any time, and is evicted at any time. A [`CacheModel`] takes accesses
-//! and maintenance, and returns a [`CacheFinding`] for a load that may return another value than the
-//! last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
+//! A model of data caches that do whatever the architecture permits: a cache may hold any line that
+//! it is allowed to, and may fill or evict it at any time. A [`CacheModel`] takes accesses and
+//! maintenance operations, and returns a [`CacheFinding`] for a load that may return a value other
+//! than the last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
-//! Not modelled: instruction caches, barriers between CPUs, dirty lines that move to another
-//! CPU's cache without a load, and the loss of a cluster's cache.
+//! Not modeled: instruction caches, barriers between CPUs, dirty lines that move to another CPU's
+//! cache without a load, and the loss of a cluster's cache.
 
 mod cache_line;
 #[cfg(test)]
@@ -15,64 +15,61 @@ use std::ops::Range;
 
 use cache_line::{CacheLine, Owner};
 
-/// The bytes of a line.
+/// Size of a cache line, in bytes.
 pub const LINE: u64 = 64;
 
-/// The way of an access to memory.
+/// How memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     /// Through the caches.
     Cached,
-    /// Past the caches: with SCTLR_ELx.C or M clear, or to Device or Non-cacheable memory.
+    /// Bypassing the caches: with SCTLR_ELx.C or M clear, or to Device or Non-cacheable memory.
     Uncached,
 }
 
-/// An instruction that accesses memory, on a CPU.
+/// An instruction on a CPU that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheActor {
     /// The CPU's number, below 64.
     pub cpu: u32,
     /// The instruction's address.
     pub pc: u64,
-    /// The way of its access.
+    /// How it accesses memory.
     pub way: Way,
 }
 
-/// The reason why a load may return another value than the last one stored.
+/// Why a load may return a value other than the last one stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheFault {
-    /// A load past the caches of bytes that may be in a cache alone: a clean to the point of
-    /// coherency is missing.
+    /// A load that bypasses the caches, of bytes that may be only in a cache: a clean to the point
+    /// of coherency is missing.
     NotCleaned,
-    /// A load through the caches of bytes of which they may hold an old copy: an invalidate is
-    /// missing.
+    /// A load through the caches, which may hold a stale copy: an invalidate is missing.
     NotInvalidated,
-    /// A load of bytes that a write-back of an older line may have overwritten: an invalidate
+    /// A load of bytes that the write-back of an older line may have overwritten: an invalidate
     /// before the store is missing.
     Overwritten,
     /// A load of bytes whose line was invalidated before it was cleaned.
     Discarded,
-    /// A load of bytes whose line was in the cache of a CPU that lost its power.
+    /// A load of bytes whose line was in the cache of a CPU that lost power.
     PoweredOff,
 }
 
-/// A load that may return another value than the last one stored.
+/// A load that may return a value other than the last one stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheFinding {
-    /// The reason.
     pub fault: CacheFault,
-    /// The address of the first such byte.
+    /// The address of the first affected byte.
     pub address: u64,
-    /// The load.
     pub reader: CacheActor,
-    /// The last store; None for one before the model began, by an earlier stage.
+    /// The last store; None if it is from an earlier stage, before the model started.
     pub writer: Option<CacheActor>,
 }
 
-/// Maintenance of a line by its address (`DC`), to the point of coherency.
+/// Maintenance of a line by address (`DC`), to the point of coherency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
-    /// `DC CVAC`, `CVAP`.
+    /// `DC CVAC` or `DC CVAP`.
     Clean,
     /// `DC IVAC`.
     Invalidate,
@@ -83,18 +80,18 @@ pub enum Maintenance {
 #[derive(Clone, Debug, Default)]
 struct CpuCaches {
     is_on: bool,
-    /// The last instant with the caches on.
+    /// The last time at which the caches were on.
     last_on: u64,
-    /// The last instant at which its cluster's cache was flushed with its own caches off.
+    /// The last time at which the cluster's cache was flushed while this CPU's caches were off.
     flushed: u64,
-    /// Maintenance that has not been followed by a DSB, with its instant.
+    /// Maintenance that no DSB has completed yet, with its line and time.
     pending: Vec<(Maintenance, u64, u64)>,
-    /// Lines that it has stored to past the caches since its last DMB or DSB. Maintenance is in
-    /// no order with such stores (Arm ARM, D7.5.9).
+    /// Lines to which it has stored bypassing the caches since its last DMB or DSB. Maintenance is
+    /// not ordered with such stores (Arm ARM, D7.5.9).
     unordered: BTreeSet<u64>,
 }
 
-/// The caches of a machine, and its memory.
+/// A machine's caches and memory.
 #[derive(Debug, Default)]
 pub struct CacheModel {
     lines: HashMap<u64, CacheLine>,
@@ -103,7 +100,8 @@ pub struct CacheModel {
     cpus: HashMap<u32, CpuCaches>,
     writers: Vec<CacheActor>,
     known: HashMap<CacheActor, u32>,
-    /// Memory whose lines an earlier stage may have left dirty, until they are accessed.
+    /// Memory whose lines may have been left dirty by an earlier stage and have not been accessed
+    /// yet.
     soiled: Vec<(Range<u64>, bool)>,
     clock: u64,
     /// The number of CPUs that share a second-level cache.
@@ -111,7 +109,8 @@ pub struct CacheModel {
 }
 
 impl CacheModel {
-    /// Returns a machine in which so many CPUs, by their order, share a second-level cache.
+    /// Returns a machine in which each group of `cluster` consecutive CPUs shares a second-level
+    /// cache.
     pub fn new(cluster: u32) -> Self {
         Self {
             cluster,
@@ -128,8 +127,8 @@ impl CacheModel {
         cpu.is_on = is_on;
     }
 
-    /// Assumes that an earlier stage left all lines of `memory` dirty: with data that it loaded,
-    /// or with what it no longer needs.
+    /// Assumes that an earlier stage left all lines of `memory` dirty. `is_data` is true if they
+    /// contain data that it loaded, and false if it no longer needs their contents.
     pub fn soil(&mut self, memory: Range<u64>, is_data: bool) {
         self.lines.retain(|line, _| !memory.contains(line));
         self.soiled.push((memory, is_data));
@@ -146,8 +145,7 @@ impl CacheModel {
         })
     }
 
-    /// Returns true if a cache may hold a copy of a line that was invalidated last at this
-    /// instant.
+    /// Returns true if a cache may hold a copy of a line that was last invalidated at this time.
     fn may_hold(&self, invalidated: u64) -> bool {
         let may = |cpu: &CpuCaches| cpu.is_on || cpu.last_on > invalidated.max(cpu.flushed);
         self.cpus.values().any(may)
@@ -160,7 +158,7 @@ impl CacheModel {
         })
     }
 
-    /// Splits an access by lines: each with the mask of its bytes.
+    /// Splits an access into lines, each with the mask of its bytes.
     fn parts(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = address & !(LINE - 1);
         (first..address + size)
@@ -172,7 +170,7 @@ impl CacheModel {
             })
     }
 
-    /// Takes a store of `size` bytes.
+    /// Records a store of `size` bytes.
     pub fn store(&mut self, actor: CacheActor, address: u64, size: u64) {
         self.clock += 1;
         let (writer, now) = (self.writer(actor), self.clock);
@@ -194,7 +192,7 @@ impl CacheModel {
         }
     }
 
-    /// Takes a load of `size` bytes. Returns the first byte that may be wrong.
+    /// Records a load of `size` bytes. Returns the first byte that may be wrong.
     pub fn load(&mut self, actor: CacheActor, address: u64, size: u64) -> Option<CacheFinding> {
         self.clock += 1;
         let mut found = None;
@@ -216,7 +214,7 @@ impl CacheModel {
         found
     }
 
-    /// Takes maintenance by address. It is done with the CPU's next [`Self::barrier`].
+    /// Records maintenance by address. It completes at the CPU's next [`Self::barrier`].
     pub fn maintain(&mut self, cpu: u32, operation: Maintenance, address: u64) {
         self.clock += 1;
         let (line, now) = (address & !(LINE - 1), self.clock);
@@ -229,12 +227,12 @@ impl CacheModel {
         }
     }
 
-    /// Takes a DMB of a CPU.
+    /// Records a DMB on a CPU.
     pub fn order(&mut self, cpu: u32) {
         self.cpus.entry(cpu).or_default().unordered.clear();
     }
 
-    /// Takes a DSB of a CPU.
+    /// Records a DSB on a CPU.
     pub fn barrier(&mut self, cpu: u32) {
         self.clock += 1;
         self.order(cpu);
@@ -246,8 +244,8 @@ impl CacheModel {
         }
     }
 
-    /// Takes the end of a loop of `DC CISW` or `CSW` over a CPU's cache of a level: 1, its own,
-    /// or 2, its cluster's.
+    /// Records the end of a loop of `DC CISW` or `CSW` over a CPU's cache: its own (level 1) or its
+    /// cluster's (level 2).
     pub fn flush(&mut self, cpu: u32, level: u32) {
         self.clock += 1;
         let (now, owner) = (self.clock, self.owner(cpu));
@@ -267,7 +265,7 @@ impl CacheModel {
         }
     }
 
-    /// Takes a reset of a CPU: what its own cache may have held alone is lost.
+    /// Records a reset of a CPU: data that only its own cache held is lost.
     pub fn reset(&mut self, cpu: u32) {
         let owner = self.owner(cpu);
         for line in self.dirty.iter().copied().collect::<Vec<_>>() {

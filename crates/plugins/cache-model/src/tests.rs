@@ -5,7 +5,7 @@ const AT: u64 = 0x1010;
 const OFF: Way = Way::Uncached;
 const ON: Way = Way::Cached;
 
-/// Steps of a story: CPU, and what it does.
+/// A CPU's step in a sequence.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Store(Way),
@@ -22,7 +22,7 @@ use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff}
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
 use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
-/// Returns the faults of all loads, of 8 bytes each.
+/// Returns the faults of all loads. Each load has 8 bytes.
 fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[NotCleaned],
         ),
         (&[(0, Store(ON)), (1, Load(ON))], &[]),
-        // Hand-over from one.
+        // Hand-over from such a CPU.
         (
             &[(0, Caches(true)), (1, Store(OFF)), (0, Load(ON))],
             &[NotInvalidated],
@@ -91,7 +91,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // A dirty line of an earlier stage, invalidated before the store, and after it.
+        // A line left dirty by an earlier stage, invalidated before the store and after it.
         (
             &[(0, Soil), (0, Store(OFF)), (0, Load(OFF))],
             &[Overwritten],
@@ -122,7 +122,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[(0, Soil), (0, Do(Invalidate)), (0, Barrier), (0, Load(ON))],
             &[],
         ),
-        // An invalidate in the place of a clean.
+        // An invalidate instead of a clean.
         (
             &[
                 (0, Store(ON)),
@@ -141,7 +141,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // Power-down with a flush of the own cache, of the cluster's, and without.
+        // Power-down with a flush of the CPU's own cache, of the cluster's, and without a flush.
         (&[(0, Store(ON)), (0, Reset), (1, Load(ON))], &[PoweredOff]),
         (
             &[(0, Store(ON)), (0, Flush(1)), (0, Reset), (1, Load(ON))],
@@ -165,7 +165,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[(0, Store(ON)), (0, Flush(1)), (2, Flush(2)), (0, Load(OFF))],
             &[NotCleaned],
         ),
-        // The cluster's cache first.
+        // The cluster's cache is flushed first.
         (
             &[(0, Store(ON)), (1, Flush(2)), (0, Flush(1)), (0, Load(OFF))],
             &[NotCleaned],
@@ -184,7 +184,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // The line went to another CPU's cache with a load.
+        // The line moved to another CPU's cache with a load.
         (
             &[
                 (0, Store(ON)),

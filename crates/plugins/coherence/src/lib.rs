@@ -1,9 +1,9 @@
-//! Looks for loads that may return an old value on hardware with caches: a [`CacheModel`] takes all
-//! accesses of all CPUs, and their maintenance.
+//! Looks for loads that may return a stale value on hardware with caches: passes the accesses and
+//! cache maintenance of all CPUs to a [`CacheModel`].
 //!
-//! Arguments: `out=FILE`, the findings; `entry=A-B`, the payload's image, at whose first
-//! instruction all other memory becomes as an earlier stage may have left it: dirty in any cache.
-//! `loss=A-B`, where A is the firmware's instruction at which a CPU loses its power.
+//! Arguments: `out=FILE` is the file for the findings. `entry=A-B` is the payload's image; at its
+//! first instruction, all other memory becomes dirty in any cache, as an earlier stage may have
+//! left it. `loss=A-B` gives in A the firmware's instruction at which a CPU loses power.
 //! `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
@@ -19,14 +19,14 @@ use qemu_abi::{
     read_register,
 };
 
-/// The RAM of QEMU's `virt`, secure and not.
+/// The RAM of QEMU's `virt` machine, secure and non-secure.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
 /// The number of CPUs in a cluster of the overlay platform.
 const CLUSTER: u32 = 4;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;
 
-/// An instruction of maintenance.
+/// A barrier or a maintenance instruction.
 #[derive(Clone, Copy)]
 enum Special {
     Barrier,
@@ -34,23 +34,23 @@ enum Special {
     Order,
     /// `TLBI`.
     Translations,
-    /// By the address in a register.
+    /// Maintenance by the address in a register.
     Line(Maintenance, u32),
-    /// By the set and way in a register.
+    /// Maintenance by the set and way in a register.
     SetWay(u32),
-    /// `DC ZVA`, of 64 bytes.
+    /// `DC ZVA` of 64 bytes.
     Zero(u32),
 }
 
-/// Returns the maintenance that `word` is (Arm ARM, C5.3).
+/// Decodes a barrier or maintenance instruction (Arm ARM, C5.3).
 fn special(word: u32) -> Option<Special> {
     use Maintenance::{Clean, CleanInvalidate, Invalidate};
     let register = word & 0x1f;
-    // Of the domains and kinds of access in bits 11:8, ISH and SY alone are for all that counts.
+    // In bits 11:8, only ISH and SY cover all relevant domains and all kinds of access.
     if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
-    // DMB, and DSB, of stores or of all accesses of these domains.
+    // DMB and DSB for stores or for all accesses in these domains.
     if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }
@@ -72,13 +72,13 @@ fn special(word: u32) -> Option<Special> {
     }
 }
 
-/// A block in execution.
+/// The block that is being executed.
 #[derive(Clone, Copy, Default)]
 struct Now {
     cpu: u32,
     address: u64,
     level: u64,
-    /// True if MMU and caches are on.
+    /// True if the MMU and the caches are on.
     is_on: bool,
 }
 
@@ -88,18 +88,17 @@ struct Coherence {
     model: CacheModel,
     /// The address of each block.
     blocks: Vec<u64>,
-    /// Each instruction of maintenance, with its address.
+    /// Each barrier or maintenance instruction, with its address.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
-    /// The address of firmware at which a CPU loses its power, and how often that was.
+    /// The firmware's address at which a CPU loses power, and how often it was executed.
     power_loss: u64,
     losses: u64,
-    /// The addresses of instructions of maintenance and barriers that were executed.
+    /// The addresses of all barriers and maintenance instructions that were executed.
     maintained: BTreeSet<u64>,
     attributes: Attributes,
-    /// The block that is executed.
     now: Now,
-    /// Findings by all but the address, with the first address and their number.
+    /// Findings keyed by everything except the address, with the first address and the count.
     findings: BTreeMap<(CacheFault, CacheActor, Option<CacheActor>), (u64, u64)>,
     executed: u64,
 }
@@ -134,7 +133,7 @@ fn is_ram(address: u64) -> bool {
 }
 
 impl Coherence {
-    /// Returns the actor of an access to RAM; None for other memory.
+    /// Returns the actor of an access to RAM, or None for other memory.
     fn actor(&mut self, pc: u64, address: u64) -> Option<CacheActor> {
         if !is_ram(address) {
             return None;
@@ -234,7 +233,7 @@ impl Plugin for Coherence {
             }
             Special::SetWay(at) => {
                 let operand = register(at);
-                // Loops count down to set 0 of way 0.
+                // Loops count down, so set 0 of way 0 is the last.
                 if operand & !0xe == 0 {
                     self.model.flush(cpu, (operand >> 1 & 7) as u32 + 1);
                 }

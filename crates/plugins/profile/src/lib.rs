@@ -1,8 +1,8 @@
-//! Records the blocks of the firmware that CPUs execute, and its stores of timestamps.
+//! Records the firmware's blocks that CPUs execute, and its stores of timestamps.
 //!
-//! Arguments: `out=FILE`, the record; `blocks=A-B`, the addresses of the firmware's code;
-//! `stores=A-B`, those of its timestamps; `lose=N`, the number, from 1, of an execution that
-//! is left out, for tests. `xtask/src/profile/record.rs` reads the record, and has its format.
+//! Arguments: `out=FILE` is the file for the record. `blocks=A-B` is the address range of the
+//! firmware's code, and `stores=A-B` that of its timestamps. `lose=N` leaves out the Nth execution,
+//! for tests. `xtask/src/profile/record.rs` reads the record and describes its format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -47,7 +47,7 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
 
 impl ProfilePlugin {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
-        // Where one write failed, as on a full disk, each later one would take its time to fail.
+        // After one failed write, as on a full disk, each later one would also fail, after a delay.
         if self.error.is_some() {
             return;
         }
@@ -85,7 +85,7 @@ impl Plugin for ProfilePlugin {
     }
 
     fn end(&mut self, counts: InstructionCounts) {
-        // A record that lacks something has no end.
+        // An incomplete record gets no end mark.
         if self.error.is_none() {
             self.write(END, (0, 0), [counts.inside, counts.outside]);
         }

@@ -1,4 +1,4 @@
-//! The CPU that executes a block.
+//! Identifies the CPU that executes a block.
 
 #[cfg(feature = "api-2")]
 pub use by_register::*;
@@ -11,7 +11,7 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// By VMPIDR_EL2, as the index is wrong in QEMU 10.0: it is that of the CPU that translated
+/// Uses VMPIDR_EL2, because the index is wrong in QEMU 10.0: it is that of the CPU that translated
 /// the block.
 #[cfg(feature = "api-2")]
 mod by_register {
@@ -25,13 +25,13 @@ mod by_register {
     /// The affinity fields of MPIDR that QEMU's machines use: Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    /// The registers by name, and a buffer; all CPUs of the machine are of one model.
+    /// The registers by name, and a buffer. All CPUs of the machine have the same model.
     struct Registers {
         handles: Option<HashMap<String, *mut c_void>>,
         bytes: *mut qemu::Bytes,
     }
 
-    // SAFETY: QEMU's handles and the buffer are used by the thread of virtual CPUs alone.
+    // SAFETY: only the thread of virtual CPUs uses QEMU's handles and the buffer.
     unsafe impl Send for Registers {}
 
     static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
@@ -39,13 +39,13 @@ mod by_register {
         bytes: std::ptr::null_mut(),
     });
 
-    /// Has the registers listed when a CPU begins.
+    /// Registers a callback that lists the registers when a CPU starts.
     pub fn prepare(id: u64) {
         if let Ok(mut registers) = REGISTERS.lock() {
-            // SAFETY: GLib's function has no condition.
+            // SAFETY: GLib's function has no preconditions.
             registers.bytes = unsafe { qemu::g_byte_array_new() };
         }
-        // SAFETY: the plugin is being installed, and has this ID.
+        // SAFETY: the plugin is being installed and has this ID.
         unsafe { qemu::qemu_plugin_register_vcpu_init_cb(id, begun) };
     }
 
@@ -56,59 +56,60 @@ mod by_register {
         if registers.handles.is_some() {
             return;
         }
-        // SAFETY: QEMU is beginning this CPU, where the registers may be asked for.
+        // SAFETY: QEMU is starting this CPU; the registers may be listed at this point.
         let list = unsafe { qemu::qemu_plugin_get_registers() };
-        // SAFETY: QEMU returns a new array, which is never freed: one of the machine.
+        // SAFETY: QEMU returns a new array, which is never freed. There is one per machine.
         let list = unsafe { &*list };
         let len = list.len as usize;
-        // SAFETY: the array has so many registers; QEMU's CPUs have some.
+        // SAFETY: the length is the array's own; QEMU's CPUs have at least one register.
         let list = unsafe { slice::from_raw_parts(list.data, len) };
         let handle = |register: &qemu::Register| {
-            // SAFETY: names end with zero.
+            // SAFETY: names are NUL-terminated.
             let name = unsafe { CStr::from_ptr(register.name) };
             (name.to_string_lossy().into_owned(), register.handle)
         };
         registers.handles = Some(list.iter().map(handle).collect());
     }
 
-    /// Returns a register of the CPU that executes, as QEMU's debugger calls it; None if there is
-    /// none. Only for callbacks of CPUs that execute: [`crate::Plugin`]'s but `translate` and
-    /// `end`.
+    /// Returns a register of the executing CPU by its name in QEMU's debugger, or None if there is
+    /// none. May be called only in callbacks of executing CPUs: all of [`crate::Plugin`]'s except
+    /// `translate` and `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;
         let handle = *registers.handles.as_ref()?.get(name)?;
         let bytes = registers.bytes;
-        // SAFETY: the array is GLib's, and of this thread alone.
+        // SAFETY: the array belongs to GLib, and only this thread uses it.
         unsafe { qemu::g_byte_array_set_size(bytes, 0) };
-        // SAFETY: the handle is QEMU's, of a CPU of this model.
+        // SAFETY: the handle is from QEMU, for a CPU of this model.
         unsafe { qemu::qemu_plugin_read_register(handle, bytes) };
         word(bytes)
     }
 
-    /// Returns the first 64 bits of GLib's array; None if it is empty.
+    /// Returns the first 64 bits of GLib's array, or None if it is empty.
     fn word(bytes: *const qemu::Bytes) -> Option<u64> {
-        // SAFETY: the array is as QEMU has filled it, and of this thread alone.
+        // SAFETY: QEMU has filled the array, and only this thread uses it.
         let bytes = unsafe { &*bytes };
         let len = bytes.len as usize;
         if len == 0 {
             return None;
         }
-        // SAFETY: the array has so many bytes.
+        // SAFETY: the length is the array's own.
         let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
         let word = bytes.iter().take(8).rev();
         Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
-    /// Returns 64 bits of memory, as the CPU that executes maps it; None if it does not.
+    /// Returns 64 bits of memory through the executing CPU's mapping, or None if the address is not
+    /// mapped.
     #[cfg(feature = "api-4")]
     pub fn read_memory(address: u64) -> Option<u64> {
         let bytes = REGISTERS.lock().ok()?.bytes;
-        // SAFETY: the array is GLib's, and of this thread alone; a CPU executes.
+        // SAFETY: the array belongs to GLib, and only this thread uses it; a CPU is executing.
         let is_read = unsafe { qemu::qemu_plugin_read_memory_vaddr(address, bytes, 8) };
         word(bytes).filter(|_| is_read)
     }
 
-    /// Returns the affinity of the CPU that executes; `u32::MAX` if QEMU does not return it.
+    /// Returns the affinity of the executing CPU, or `u32::MAX` if QEMU does not return it.
     pub fn identify(_: u32) -> u32 {
         let register = read_register("VMPIDR_EL2");
         register.map_or(u32::MAX, |value| (value & AFFINITY) as u32)

@@ -1,4 +1,4 @@
-//! The functions and types of QEMU. Sizes are those of a 64-bit host.
+//! QEMU's functions and types. The sizes are those on a 64-bit host.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +14,7 @@ pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2
 #[derive(Debug)]
 pub struct RawBlock([u8; 0]);
 
-/// An instruction of such a block; opaque.
+/// An instruction in such a block; opaque.
 #[repr(C)]
 pub struct RawInstruction([u8; 0]);
 
@@ -81,14 +81,14 @@ mod since_2 {
         pub feature: *const c_char,
     }
 
-    /// GLib's array, with registers.
+    /// A GLib array of registers.
     #[repr(C)]
     pub struct Registers {
         pub data: *const Register,
         pub len: c_uint,
     }
 
-    /// GLib's array of bytes.
+    /// A GLib array of bytes.
     #[repr(C)]
     pub struct Bytes {
         pub data: *const u8,

@@ -1,12 +1,11 @@
-//! QEMU's TCG plugin interface, as far as the plugins here use it: a plugin implements
-//! [`Plugin`], and [`export!`] makes it one that QEMU loads.
+//! The parts of QEMU's TCG plugin interface that the plugins here use. A plugin implements
+//! [`Plugin`], and [`export!`] makes it loadable by QEMU.
 //!
-//! The declarations are written from the interface's documentation
-//! (docs/devel/tcg-plugins.rst of QEMU). They are of version 0, which QEMU 7.2 to 8.2
-//! load; with the feature `api-2` of version 2, which QEMU 9.0 and later load; with `api-4` of
-//! version 4, for 9.2 and later. QEMU runs
-//! all virtual CPUs in one thread where it counts instructions, and plugins are for such
-//! runs alone.
+//! The declarations are written from the interface's documentation (docs/devel/tcg-plugins.rst in
+//! QEMU). They are for version 0, which QEMU 7.2 to 8.2 load. With the feature `api-2` they are for
+//! version 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins
+//! are only for runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in
+//! one thread.
 
 mod cpus;
 mod declarations;
@@ -25,24 +24,25 @@ pub use declarations::VERSION;
 
 /// A plugin. All calls come from one thread.
 pub trait Plugin: Send {
-    /// Prepares for a block of instructions that QEMU is going to execute.
+    /// Called when QEMU has translated a block of instructions, before it is executed.
     fn translate(&mut self, block: &mut TranslatedBlock);
-    /// Takes an execution of a block. `block` is the number given to [`TranslatedBlock::report`], and
-    /// `counts` are the instructions before its first one.
+    /// Called when a block is executed. `block` is the number given to [`TranslatedBlock::report`],
+    /// and `counts` are the instructions executed before its first one.
     fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts);
-    /// Takes an access by the block that was executed last, with the instruction's place in it.
+    /// Called for an access by the block that was executed last, with the instruction's index in
+    /// it.
     fn access(&mut self, instruction: u32, access: MemoryAccess);
-    /// Takes an instruction of which [`TranslatedBlock::report_instruction`] was called, with its number
-    /// there, before it is executed.
+    /// Called before an instruction is executed, with the number given to
+    /// [`TranslatedBlock::report_instruction`].
     fn instruction(&mut self, _number: u32) {}
-    /// Takes the end of QEMU.
+    /// Called when QEMU exits.
     fn end(&mut self, counts: InstructionCounts);
 }
 
-/// Instructions executed since the machine's start, by all CPUs.
+/// Instructions executed by all CPUs since the machine's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounts {
-    /// In blocks whose execution is reported.
+    /// In blocks counted as inside.
     pub inside: u64,
     /// In other blocks.
     pub outside: u64,
@@ -62,7 +62,7 @@ pub struct MemoryAccess {
 static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
 
 fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
-    // A poisoned lock is of a panic, which has ended QEMU.
+    // A lock is poisoned only by a panic, which has ended QEMU.
     if let Ok(mut plugin) = PLUGIN.lock()
         && let Some(plugin) = plugin.as_mut()
     {
@@ -70,7 +70,7 @@ fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
     }
 }
 
-/// A block of instructions under translation.
+/// A translated block of instructions.
 #[derive(Debug)]
 pub struct TranslatedBlock(*mut qemu::RawBlock);
 
@@ -93,7 +93,7 @@ impl TranslatedBlock {
             .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
     }
 
-    /// Returns the instruction at a place of the block; 0 if there is none.
+    /// Returns the instruction at an index in the block, or 0 if there is none.
     #[cfg(feature = "api-4")]
     pub fn word(&self, place: usize) -> u32 {
         let mut word = [0u8; 4];
@@ -101,46 +101,46 @@ impl TranslatedBlock {
             return 0;
         };
         let to = word.as_mut_ptr().cast();
-        // SAFETY: the instruction is one of this block; there is room for 4 bytes.
+        // SAFETY: the instruction belongs to this block; there is room for 4 bytes.
         unsafe { qemu::qemu_plugin_insn_data(instruction, to, 4) };
         u32::from_le_bytes(word)
     }
 
-    /// Counts each instruction of the block as outside.
+    /// Counts each instruction in the block as outside.
     pub fn count(&mut self) {
         self.instructions().for_each(|it| call(it, outside));
     }
 
-    /// Counts each instruction of the block as inside.
+    /// Counts each instruction in the block as inside.
     pub fn count_inside(&mut self) {
         self.instructions().for_each(|it| call(it, inside));
     }
 
-    /// Reports each execution of the instruction at `place`, as `number`.
+    /// Reports each execution of the instruction at `place`, with `number`.
     pub fn report_instruction(&mut self, place: usize, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
         for instruction in self.instructions().skip(place).take(1) {
-            // SAFETY: the instruction is one of this block; the callback takes the number as a
-            // number alone.
+            // SAFETY: the instruction belongs to this block; the callback uses the data only as a
+            // number.
             unsafe {
                 qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, reached, flags, number);
             }
         }
     }
 
-    /// Reports each execution of the block, as `number`, and its accesses to memory.
+    /// Reports each execution of the block, with `number`, and its memory accesses.
     pub fn report(&mut self, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
-        // SAFETY: as in `address`; the callback takes the number as a number alone.
+        // SAFETY: as in `address`; the callback uses the data only as a number.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
         for (place, instruction) in self.instructions().enumerate() {
             let place = ptr::without_provenance_mut(place);
-            // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
+            // QEMU 7.2 takes some stores for loads if only stores are requested.
             let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
-            // SAFETY: the instruction is one of this block; the callback takes the place as a
-            // number alone.
+            // SAFETY: the instruction belongs to this block; the callback uses the data only as an
+            // index.
             unsafe {
                 qemu::qemu_plugin_register_vcpu_mem_cb(instruction, accessed, flags, kinds, place);
             }
@@ -148,19 +148,19 @@ impl TranslatedBlock {
     }
 }
 
-// A callback counts each instruction, and not code that QEMU compiles into blocks: QEMU 10.0
-// computes wrong addresses in such code where several CPUs share a thread.
+// Instructions are counted by a callback each, not by code that QEMU inlines into blocks: QEMU 10.0
+// computes wrong addresses in that code if several CPUs share a thread.
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
-/// Has `call` called before each execution of an instruction.
+/// Registers `call` to run before each execution of an instruction.
 fn call(instruction: *mut qemu::RawInstruction, call: qemu::Executed) {
     let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
-    // SAFETY: the instruction is one of a block under translation; the callback takes no data.
+    // SAFETY: the instruction belongs to a block being translated; the callback takes no data.
     unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
 }
 
-// Loads and stores: there is one thread of virtual CPUs.
+// A separate load and store suffice: there is one thread of virtual CPUs.
 fn increment(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
@@ -215,13 +215,11 @@ pub enum ArgumentError {
     Missing(String),
     /// The argument of this name is not a range.
     NotARange(String),
-    /// The file that the argument `name` names cannot be written.
+    /// The file named by the argument `name` cannot be written.
     File {
-        /// The argument's name.
         name: String,
-        /// Its value.
+        /// The path.
         path: String,
-        /// The system's error.
         error: io::Error,
     },
 }
@@ -247,7 +245,7 @@ impl PluginArguments {
     /// Returns the value of the argument `name`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If it is missing.
     pub fn get(&self, name: &str) -> Result<&str, ArgumentError> {
         let mut pairs = self.0.iter().filter_map(|it| it.split_once('='));
         let found = pairs.find(|it| it.0 == name);
@@ -256,10 +254,10 @@ impl PluginArguments {
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 
-    /// Returns the two numbers of the argument `name`, which are hexadecimal: `name=A-B`.
+    /// Returns the two hexadecimal numbers of the argument `name=A-B`.
     ///
     /// # Errors
-    /// If it is missing, or has another form.
+    /// If it is missing or malformed.
     pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, ArgumentError> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         let numbers = self.get(name)?.split_once('-');
@@ -268,10 +266,10 @@ impl PluginArguments {
     }
 }
 
-/// Installs the plugin that `make` makes; for [`export!`].
+/// Installs the plugin that `make` creates; for [`export!`].
 ///
 /// # Safety
-/// The arguments are those that QEMU passes to `qemu_plugin_install`.
+/// The arguments must be those that QEMU passes to `qemu_plugin_install`.
 pub unsafe fn install<P: Plugin + 'static>(
     id: u64,
     (count, words): (c_int, *const *const c_char),
@@ -285,7 +283,7 @@ pub unsafe fn install<P: Plugin + 'static>(
         _ => &[],
     };
     let word = |word: &*const c_char| {
-        // SAFETY: each is a string that ends with zero.
+        // SAFETY: each word is a NUL-terminated string.
         unsafe { CStr::from_ptr(*word) }
             .to_string_lossy()
             .into_owned()
@@ -307,11 +305,11 @@ pub unsafe fn install<P: Plugin + 'static>(
     0
 }
 
-/// Makes a library a plugin of QEMU, by a function from [`PluginArguments`] to a [`Plugin`].
+/// Exports a function from [`PluginArguments`] to a [`Plugin`] as a plugin for QEMU.
 #[macro_export]
 macro_rules! export {
     ($make:expr) => {
-        /// The version of the interface, for QEMU.
+        /// The interface version, read by QEMU.
         // SAFETY: QEMU expects this name, and nothing else has it.
         #[unsafe(no_mangle)]
         pub static qemu_plugin_version: std::ffi::c_int = $crate::VERSION;
@@ -325,7 +323,7 @@ macro_rules! export {
             count: std::ffi::c_int,
             words: *const *const std::ffi::c_char,
         ) -> std::ffi::c_int {
-            // SAFETY: QEMU calls this with what it passes to plugins.
+            // SAFETY: QEMU calls this with the arguments that it passes to plugins.
             unsafe { $crate::install(id, (count, words), $make) }
         }
     };
