@@ -1,24 +1,24 @@
-//! Reports: runs in UART logs, in the format that is asked for. The program `psci-report` is a thin
-//! layer over this library, and `cargo xtask` has the same verbs.
+//! Reads runs from UART logs and writes reports in many formats. The program `psci-report` is a
+//! thin layer over this library, and `cargo xtask` has the same verbs.
 //!
-//! The crate builds and starts nothing, and needs no checkout: board files are embedded in the
-//! crate boards.
+//! The crate neither builds nor starts anything, and needs no checkout: board files are embedded in
+//! the crate `boards`.
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`log`] | logs and published tables to [`log::LoggedRun`] |
+//! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |
 //! | [`analysis`] | figures, findings; comparisons, merged runs, overhead, audits of pages |
-//! | [`jobs`] | results and logs of lab engines; runs side by side |
-//! | [`export`] | a report in each format, one file for each |
-//! | [`profile`] | profiles, their differences and their formats |
-//! | [`follow`] | a run in progress: its UART's bytes, and how far it got |
+//! | [`jobs`] | results and logs from lab engines; a matrix of runs |
+//! | [`export`] | report formats, one file each |
+//! | [`profile`] | profiles, their differences and formats |
+//! | [`follow`] | a run in progress: its UART output and how far it got |
 //! | [`cli`] | the command line |
 //!
 //! A folder imports only from those above it.
 //!
-//! A format writes the same bytes for the same report; durations become time by
-//! [`log::LoggedRun::ns`] alone. A part of the baseline without a change that counts goes to
-//! `Comparison::lacks`, or a gate would let it pass.
+//! A format always writes the same bytes for the same report, and only [`log::LoggedRun::ns`]
+//! converts ticks to time. Parts of the baseline that were not compared must be listed by
+//! `Comparison::lacks`; otherwise a gate would let them pass.
 
 #![forbid(unsafe_code)]
 

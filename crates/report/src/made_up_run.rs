@@ -1,7 +1,7 @@
-//! A run that is made up, and the log that the payload prints of it.
+//! A made-up run, and the log that the payload would print for it.
 //!
-//! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
-//! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
+//! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, with CPU 0
+//! and with CPU 2 as the helper. There are two more scenarios of the suite, and a sweep.
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
@@ -16,12 +16,12 @@ use run::record::Writer;
 use run::testing::example;
 use suite::output::{self, ClosingSummary};
 
-/// The firmware's lines before the payload's.
+/// The firmware's lines before those of the payload.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run: that of `run`'s tests, but for clusters, plan and scenarios.
+/// Returns the made-up run: the one in the tests of `run`, with other clusters, plan and scenarios.
 pub fn run() -> Run {
     let mut run = Run {
         id: RunId::parse("1c291ca3"),
@@ -44,7 +44,7 @@ pub fn run() -> Run {
     run
 }
 
-/// Returns the end of a run with these scenarios.
+/// Returns the `end` record of a run with these scenarios.
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
     groups(run).for_each(|group| totals.add(group));
@@ -65,7 +65,7 @@ fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     run.scenarios.chunk_by(is_one)
 }
 
-/// Returns a CPU in a cluster of two.
+/// Returns a CPU; each cluster has two.
 pub fn cpu(index: u16) -> Cpu {
     let (cluster, core) = (index / 2, index % 2);
     Cpu {
@@ -115,7 +115,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     scenario
 }
 
-/// Returns a cell of two samples, whose figures depend on `base` and the CPU.
+/// Returns a cell with two samples, whose figures depend on `base` and the CPU.
 fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
@@ -196,8 +196,8 @@ fn sweep() -> Scenario {
     scenario
 }
 
-/// Changes the Powerdown or Latency of each cell of TFTF's suite, in its statistics and in the
-/// sample shown.
+/// Changes the Powerdown or Latency figure of each cell of TFTF's suite, both in its statistics and
+/// in the shown sample.
 pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
     let suite = run.scenarios.iter_mut().filter(|it| it.id.is_suite());
     for scenario in suite {
@@ -208,7 +208,7 @@ pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
     }
 }
 
-/// Changes the Powerdown or Latency of one cell.
+/// Changes the Powerdown or Latency figure of one cell.
 fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) -> u64) {
     for series in &mut cell.series {
         let end = match series.metric {
@@ -241,7 +241,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
     cell.choose_figures(is_parallel);
 }
 
-/// Returns the log of `run`, each record written as often as `records` says.
+/// Returns the log of `run`, with each record written as often as `records` says.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));

@@ -58,9 +58,11 @@ pub enum CacheFault {
 /// A load that may return a value other than the last one stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheFinding {
+    /// The reason.
     pub fault: CacheFault,
     /// The address of the first affected byte.
     pub address: u64,
+    /// The load.
     pub reader: CacheActor,
     /// The last store; None if it is from an earlier stage, before the model started.
     pub writer: Option<CacheActor>,

@@ -217,9 +217,11 @@ pub enum ArgumentError {
     NotARange(String),
     /// The file named by the argument `name` cannot be written.
     File {
+        /// The argument's name.
         name: String,
         /// The path.
         path: String,
+        /// The operating system's error.
         error: io::Error,
     },
 }

@@ -1,9 +1,9 @@
-//! A published page against itself: each change that it prints beside the one between the
-//! tables of its two newest releases.
+//! Audits a published page: compares each printed change with the one computed from the tables of
+//! its two newest releases.
 //!
-//! A table's changes are by CPU, or, of calls in parallel, by place in the order of size;
-//! never by the row's place in the file. Where labels repeat, a row is of no certain CPU:
-//! a change that fits one of them is ambiguous.
+//! A table's changes are by CPU or, for parallel calls, by rank in size; never by row number. If
+//! labels repeat, a row cannot be assigned to one CPU, and a change that fits one of these rows is
+//! ambiguous.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use super::compare::percent;
 use crate::log::page::{Page, PageTable};
 use crate::log::published_rows::PublishedFigure;
 
-/// The most that a change may be rounded, in hundredths of a percent.
+/// The maximum rounding error of a printed change, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
 
 const ABSENT: &str = "there is no table of the former release beside this one";
@@ -27,28 +27,28 @@ const REPEATED: &str =
 const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
                          the lock queue is no change of the firmware";
 
-/// A page, and what it should print.
+/// A page and the changes that it should print.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,
-    /// The two releases, the newer first; the second is empty if there is none.
+    /// The two releases, the newer one first. The second is empty if there is none.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
-    /// Sentences on the whole page.
+    /// Sentences about the whole page.
     pub(crate) findings: Vec<String>,
 }
 
-/// A table of the newer release beside that of the former one.
+/// A table of the newer release, compared with that of the previous one.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedTable {
     pub(crate) id: ScenarioId,
     pub(crate) line: usize,
     pub(crate) figures: Vec<AuditedFigure>,
-    /// Sentences on this table.
+    /// Sentences about this table.
     pub(crate) findings: Vec<String>,
 }
 
-/// A figure, the change that is printed behind it, and what that should be.
+/// A figure, the change printed after it, and the change that should be printed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedFigure {
     pub(crate) place: String,
@@ -58,36 +58,36 @@ pub(crate) struct AuditedFigure {
     pub(crate) ns: u64,
     /// In percent.
     pub(crate) printed: Option<f64>,
-    /// Against the same CPU; None where labels repeat, or it is not there.
+    /// Change from the same CPU; None if labels repeat, or the CPU is missing.
     pub(crate) by_cpu: Option<f64>,
-    /// Against the same place in the order of size; None of calls in sequence.
+    /// Change from the figure of the same rank in size; None for serial calls.
     pub(crate) by_order: Option<f64>,
-    /// The old figure that the printed change is of, in nanoseconds.
+    /// The old figure in nanoseconds that follows from the printed change.
     pub(crate) implied_ns: Option<f64>,
     pub(crate) judged: AuditOutcome,
-    /// The change in percent that should be printed, where none is.
+    /// The change in percent that should be printed but is not.
     #[serde(skip)]
     unprinted: Option<f64>,
 }
 
-/// The judgement of a printed change.
+/// The verdict on a printed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditOutcome {
     /// No change is printed.
     NotPrinted,
-    /// It fits.
+    /// It is correct.
     Right,
-    /// It fits a row of the same labels, and labels repeat.
+    /// It fits a row with the same labels, but these labels repeat.
     Ambiguous,
-    /// It fits nothing.
+    /// It fits no old figure.
     Wrong,
-    /// The former release has no figure of this CPU.
+    /// The previous release has no figure for this CPU.
     NotChecked,
 }
 
 impl AuditOutcome {
-    /// Returns the word that stands for it.
+    /// Returns the word for it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::NotPrinted => "not printed",
@@ -99,14 +99,14 @@ impl AuditOutcome {
     }
 }
 
-/// Returns the number of figures on pages that are judged so.
+/// Returns the number of figures on the pages with this verdict.
 pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     let tables = audits.iter().flat_map(|it| &it.tables);
     let figures = tables.flat_map(|it| &it.figures);
     figures.filter(|it| it.judged == judged).count()
 }
 
-/// Returns the number of printed changes by their judgement.
+/// Returns the number of printed changes by verdict.
 pub fn counts(audits: &[Audit]) -> String {
     use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
     let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
@@ -153,7 +153,7 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     audit
 }
 
-/// Compares a table with that of the former release.
+/// Compares a table with that of the previous release.
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
     let columns = new.rows.first().map_or(0, |it| it.figures.len());
     let columns: Vec<AuditColumn> = (0..columns)
@@ -200,7 +200,7 @@ fn repeats(table: &PageTable) -> bool {
     !table.rows.iter().map(|it| it.label).all_unique()
 }
 
-/// The figures of one metric, each beside the old ones that it can be compared with.
+/// The figures of one metric, each with the old figures to which it can be compared.
 struct AuditColumn<'t> {
     cells: Vec<Beside<'t>>,
 }
@@ -208,8 +208,8 @@ struct AuditColumn<'t> {
 struct Beside<'t> {
     label: (u16, u16),
     new: &'t PublishedFigure,
-    /// The old figures in nanoseconds: of the rows with the same labels, of the same place in
-    /// the order of size, and of the same row of the file.
+    /// The old figures in nanoseconds: of the rows with the same labels, of the same rank in size,
+    /// and of the same row number.
     of_labels: Vec<u64>,
     of_cpu: Option<u64>,
     of_order: Option<u64>,
@@ -222,7 +222,7 @@ impl Beside<'_> {
     }
 }
 
-/// Returns true if the printed change is that from an old figure.
+/// Returns true if the printed change is the change from the figure `old`.
 fn fits(new: &PublishedFigure, old: u64) -> bool {
     let printed = new.change.map(|it| it as f64);
     let both = printed.zip(percent(new.ns as f64, old as f64));
@@ -233,7 +233,7 @@ impl<'t> AuditColumn<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
         let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
         let former = former.collect_vec();
-        // Of equal figures that with the greatest change comes first.
+        // If figures are equal, the one with the greatest change comes first.
         let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
         let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
         let order = order.map(|it| it.0).collect_vec();
@@ -262,12 +262,12 @@ impl<'t> AuditColumn<'t> {
         self.cells.iter().filter(|it| it.new.change.is_some())
     }
 
-    /// Returns the number of changes that fit the old figures of one kind.
+    /// Returns the number of changes that fit one kind of old figures.
     fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
         self.printed().filter(|it| it.fits(old(it))).count()
     }
 
-    /// Returns true if all figures are the former ones by size, and not by CPU.
+    /// Returns true if all figures match the previous ones by rank in size but not by CPU.
     fn is_reordered(&self, ppm: u32) -> bool {
         let is_far = |old: Option<u64>, new: u64| {
             let change = old.and_then(|old| percent(new as f64, old as f64));
@@ -278,11 +278,11 @@ impl<'t> AuditColumn<'t> {
         is_apart && !cells.clone().any(|it| is_far(it.of_order, it.new.ns))
     }
 
-    /// Returns the figures with their judgement, and their places on the page.
+    /// Returns the figures with their verdicts and their places on the page.
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
         let is_by_order = self.fitting(|it| it.of_order) == printed;
-        // One change may fit a place in the order by chance.
+        // A single change may fit a figure of the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
@@ -320,14 +320,15 @@ impl<'t> AuditColumn<'t> {
     }
 }
 
-/// Returns the old figure in nanoseconds that a printed change is of, if it was rounded by so
-/// many hundredths of a percent.
+/// Returns the old figure in nanoseconds that follows from a printed change, if the change was
+/// rounded by `rounded` hundredths of a percent.
 fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     let share = 1.0 + (figure.change? as f64 + rounded) / 10_000.0;
     (share > 0.0).then(|| figure.ns as f64 / share)
 }
 
-/// Returns a sentence on changes of both releases that imply one old figure, if most do.
+/// Returns a sentence about changes in both releases that imply the same old figure, if most of
+/// them do.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
     let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
     let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));
@@ -349,8 +350,8 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     })
 }
 
-/// Returns a sentence on changes that are printed nowhere: beyond the tolerance, and at least
-/// as great as the least that the page prints.
+/// Returns a sentence about unprinted changes that exceed the tolerance and are at least as large
+/// as the smallest change that the page prints.
 fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     let tables = audit.tables.iter();
     let figures = tables.flat_map(|table| table.figures.iter().map(|it| (table.id, it)));

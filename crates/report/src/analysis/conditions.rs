@@ -1,4 +1,4 @@
-//! The conditions that two runs, or one scenario of each, may have to share.
+//! The conditions that two runs, or one scenario of each, may be required to share.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -8,7 +8,7 @@ use run::plan::{Procedure, TimerPlan};
 use super::figure::has_figure;
 use crate::log::LoggedRun;
 
-/// A difference that a comparison passes over if it is asked to.
+/// A difference that a comparison ignores on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     Methods,
@@ -28,7 +28,7 @@ impl Across {
     /// The parts of the baseline that a run may lack.
     pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
-    /// Returns the word that asks for it.
+    /// Returns the word for it on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Methods => "methods",
@@ -40,7 +40,7 @@ impl Across {
         }
     }
 
-    /// Returns the option that asks for it.
+    /// Returns the option that requests it.
     pub(super) fn option(self) -> String {
         let name = match Self::PARTS.contains(&self) {
             true => "allow-missing",
@@ -56,11 +56,11 @@ pub(super) type ComparedSide<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 /// A condition of a run, or of a scenario.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
-    /// The name in sentences.
+    /// The name used in sentences.
     pub(super) name: &'static str,
-    /// The wish that passes over a difference.
+    /// The option that ignores a difference.
     pub(super) across: Option<Across>,
-    /// Returns the value; None if it is unknown or means nothing here.
+    /// Returns the value; None if it is unknown or does not apply.
     value: fn(ComparedSide<'_>) -> Option<String>,
 }
 
@@ -130,7 +130,7 @@ const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes),
     let has_one = scenario.id.is_suite() && scenario.id.has_queue();
     has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
 });
-/// With the CPU that stayed awake in a parallel scenario.
+/// Includes the CPU that stayed awake in a parallel scenario.
 const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
     let source = side.1?.conditions.as_ref()?.wake_source.word();
     Some(match side.1?.helper {
@@ -154,27 +154,27 @@ const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
         "operation",
     ))
 });
-/// Firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
+/// The firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
 const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
     scenario.filter(|it| it.id.procedure() == Procedure::CpuOn)?;
     Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
 });
 
-/// Returns the plan of the timer, for a scenario that measures it.
+/// Returns how the timer was set up, for a scenario that measures it.
 fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     scenario.filter(|it| it.id.procedure() == Procedure::Timers)?;
     Some(run.run.plan.as_ref()?.timer)
 }
 
-/// The board's condition of a comparison: an unknown one differs from a known one.
+/// The conditions of a comparison on the board: an unknown value differs from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
-/// Conditions that a comparison names if they differ.
+/// Conditions whose differences a comparison lists.
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions of merging: an unknown value differs from a known one.
+/// Conditions for merging runs: an unknown value differs from a known one.
 pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
-/// Conditions of merging scenarios.
+/// Conditions for merging scenarios.
 pub(super) const MERGED: &[Condition] = &[
     POWER_STATE,
     PATTERN,
@@ -184,10 +184,9 @@ pub(super) const MERGED: &[Condition] = &[
     FOOTPRINT,
     CPU_ON_AFTER,
 ];
-/// Conditions of the cost of instrumentation: an unknown value differs from a known
-/// one.
+/// Conditions for the cost of instrumentation: an unknown value differs from a known one.
 pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
-/// Conditions of comparing scenarios.
+/// Conditions for comparing scenarios.
 pub(super) const COMPARED: &[Condition] = &[
     METHOD,
     POWER_STATE,
@@ -208,7 +207,7 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
-/// The beginning of the board's value where tables have a platform's name alone.
+/// The prefix of the board's value for tables that give only a platform's name.
 const PLATFORM: &str = "platform ";
 
 fn is_one_board(a: &str, b: &str) -> bool {
@@ -219,8 +218,8 @@ fn is_one_board(a: &str, b: &str) -> bool {
     }
 }
 
-/// Returns true if a board's name contains that of a platform, or the title that the
-/// platform's board file gives it, but for case and signs.
+/// Returns true if a board's name contains the platform's name or its title in the board file. Case
+/// and punctuation are ignored.
 pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
     let plain = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -232,17 +231,17 @@ pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
     names.any(|it| !it.is_empty() && plain(name).contains(&it))
 }
 
-/// Returns true if rows without an MPIDR have equal labels.
+/// Returns true if rows without an MPIDR have the same labels.
 pub(super) fn is_ambiguous(run: &Run) -> bool {
     let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
     !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
 }
 
-/// A condition that two sides do not share, and its values.
+/// A condition that differs between two sides, with both values.
 pub(super) type Difference = (Condition, [String; 2]);
 
-/// Returns the conditions that differ. A value that one side does not know counts if
-/// `is_strict`.
+/// Returns the conditions that differ. If `is_strict` is true, an unknown value differs from a
+/// known one.
 pub(super) fn differences<'c>(
     conditions: &'c [Condition],
     sides: [ComparedSide<'c>; 2],
@@ -257,7 +256,7 @@ pub(super) fn differences<'c>(
     })
 }
 
-/// Returns the reason why a scenario is not compared with that of the baseline.
+/// Returns why a scenario cannot be compared with the baseline's.
 pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
     let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;

@@ -1,4 +1,4 @@
-//! Changes of the made-up run of the suite, each of one thing.
+//! Edits of the made-up run of the suite; each changes one thing.
 
 use hardware::board::Mpidr;
 use run::measure::{Facts, Metric};
@@ -9,10 +9,10 @@ use super::made_up::suite;
 use crate::log::LoggedRun;
 use crate::log::logged_run::Stage;
 
-/// A change of a run.
+/// An edit of a run.
 pub(super) type RunEdit = fn(&mut LoggedRun);
 
-/// Makes the run of the suite with one thing changed.
+/// Returns the made-up run of the suite after one edit.
 pub(super) fn edited(edit: RunEdit) -> LoggedRun {
     let mut run = suite();
     edit(&mut run);
@@ -109,41 +109,41 @@ pub(super) fn callers_figures(run: &mut LoggedRun) {
     conditions(run).pmf = false;
 }
 
-/// The last CPU of the first scenario is its helper.
+/// Makes the last CPU of the first scenario its helper.
 pub(super) fn helper(run: &mut LoggedRun) {
     wake_source(run);
     let first = &mut run.run.scenarios[0];
     first.helper = first.cells.pop().map(|cell| cell.cpu);
 }
 
-/// The first scenario lacks a row.
+/// Removes a row of the first scenario.
 pub(super) fn lost_row(run: &mut LoggedRun) {
     run.run.scenarios[0].cells.pop();
 }
 
-/// Of a row of the second scenario there is a line only, and no record.
+/// Leaves only the line of a row of the second scenario, without its record.
 pub(super) fn line(run: &mut LoggedRun) {
     let cell = &mut run.run.scenarios[1].cells[2];
     cell.counts = None;
     cell.set_figure(Metric::Powerdown, Some(1));
 }
 
-/// The second scenario has no rows.
+/// Removes all rows of the second scenario.
 pub(super) fn no_rows(run: &mut LoggedRun) {
     run.run.scenarios[1].cells.clear();
 }
 
-/// A row of the second scenario has no Powerdown.
+/// Removes the Powerdown figure from a row of the second scenario.
 pub(super) fn no_powerdown(run: &mut LoggedRun) {
     run.run.scenarios[1].cells[3].set_figure(Metric::Powerdown, None);
 }
 
-/// The second scenario is by the warm method.
+/// Changes the second scenario to the warm method.
 pub(super) fn warm(run: &mut LoggedRun) {
     run.run.scenarios[1].method = Method::Warm;
 }
 
-/// The second scenario is by the warm method as well.
+/// Adds the second scenario by the warm method.
 pub(super) fn warm_too(run: &mut LoggedRun) {
     let mut warm = run.run.scenarios[1].clone();
     warm.method = Method::Warm;

@@ -12,8 +12,7 @@ use serde::Serialize;
 
 use crate::log::LoggedRun;
 
-/// The question that a figure answers. Equal keys in one scenario differ only in
-/// their CPUs.
+/// What a figure measures. Figures with equal keys in one scenario differ only in their CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct FigureKey {
     #[serde(skip_serializing_if = "CellStep::is_only")]
@@ -27,13 +26,13 @@ impl FigureKey {
         Self { step, metric }
     }
 
-    /// Returns the key of a scenario of TFTF's suite.
+    /// Returns the key for a scenario of TFTF's suite.
     pub fn of_suite(metric: Metric) -> Self {
         let step = CellStep::default();
         Self { step, metric }
     }
 
-    /// Returns the metric of a scenario of TFTF's suite; None of others.
+    /// Returns the metric for a scenario of TFTF's suite; None for other scenarios.
     pub fn suite_metric(self) -> Option<Metric> {
         (!self.is_of_step()).then_some(self.metric)
     }
@@ -47,13 +46,12 @@ impl FigureKey {
         self.metric.heading()
     }
 
-    /// Returns the key of the metric.
+    /// Returns the word for the metric.
     pub const fn word(self) -> &'static str {
         self.metric.key()
     }
 
-    /// Returns the name in words separated by dots: `powerdown`,
-    /// `alone.psci_version.ticks`.
+    /// Returns the name as words separated by dots: `powerdown`, `alone.psci_version.ticks`.
     pub fn name(self) -> String {
         if !self.is_of_step() {
             return self.word().to_owned();
@@ -63,7 +61,7 @@ impl FigureKey {
         format!("{how}.{variant}{x}.{}", self.word())
     }
 
-    /// Returns the name in a sentence: the heading in TFTF's suite, else the name.
+    /// Returns the name for a sentence: the heading for TFTF's suite, otherwise the name.
     pub fn in_sentence(self) -> String {
         match self.is_of_step() {
             false => self.heading().to_owned(),
@@ -76,7 +74,7 @@ impl FigureKey {
         self.step.per.max(1)
     }
 
-    /// Returns true if median and p99 are lower ends of a histogram's classes.
+    /// Returns true if the median and the p99 are lower bounds of a histogram's classes.
     pub const fn is_of_classes(self) -> bool {
         matches!(self.metric, Metric::Entry | Metric::Handler)
     }
@@ -96,9 +94,9 @@ impl FigureKey {
         }
     }
 
-    /// Returns a sample's figure as that of one operation: nanoseconds instead of
-    /// ticks if the clock is known. Those of TFTF's suite are truncated to whole ones, as
-    /// RT_INSTR lines have them.
+    /// Converts a sample's figure to that of one operation, in nanoseconds if the clock is known
+    /// and otherwise in ticks. Figures of TFTF's suite are truncated to integers, as in RT_INSTR
+    /// lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
         let scale = match self.unit() {
             _ if !self.is_of_step() => return clock.ns(figure).unwrap_or(figure) as f64,
@@ -109,7 +107,7 @@ impl FigureKey {
     }
 }
 
-/// The end of a table's title where a figure is one of [`FigureKey::is_of_classes`].
+/// The end of a table's title if a figure in it is one of [`FigureKey::is_of_classes`].
 pub const OF_CLASSES: &str = "; medians and p99 are lower ends of classes, up to 1/16 too small";
 
 /// A figure of one CPU.
@@ -119,15 +117,16 @@ pub struct Figure<'r> {
     pub series: &'r Series,
     pub cpu: CpuIndex,
     pub key: FigureKey,
-    /// The value that stands for the CPU in tables, in the samples' unit. None if there are
-    /// only statistics.
+    /// The value that tables show for the CPU, in the samples' unit. None if there are only
+    /// statistics.
     pub shown: Option<u64>,
     pub summary: Option<&'r Summary>,
-    /// True for a cell of a line without a checksum.
+    /// True for a cell read from a line without a checksum.
     pub is_doubtful: bool,
 }
 
-/// Returns a scenario's figures, cell by cell; in TFTF's suite those of columns of tables first.
+/// Returns a scenario's figures, cell by cell. For TFTF's suite, those in the tables' columns come
+/// first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
@@ -164,7 +163,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     all
 }
 
-/// Returns the figures by CPU and key: the first of each.
+/// Returns the figures by CPU and key, the first of each.
 pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
     let all = all.into_iter().rev();
     all.map(|it| ((it.cpu, it.key), it)).collect()
@@ -181,22 +180,22 @@ pub fn has_figures(scenario: &Scenario) -> bool {
     scenario.step_series().next().is_some() || !scenario.columns().is_empty()
 }
 
-/// Returns true if CPUs wait for each other, so that a figure depends on the CPU's
-/// place in their order.
+/// Returns true if CPUs wait for each other, so that a figure depends on the CPU's place in the
+/// queue.
 pub fn is_sorted_by_size(id: ScenarioId) -> bool {
     id.is_parallel() || id.has_queue()
 }
 
-/// Returns the name of the quantity that was varied, as a heading.
+/// Returns the name of the quantity that was varied, for a heading.
 pub const fn x_heading(id: ScenarioId) -> &'static str {
     match id.axis() {
         Some(axis) => axis.heading(),
-        // A log may contain a step that its scenario does not have.
+        // A log may contain a step that its scenario does not define.
         None => "x",
     }
 }
 
-/// Returns that quantity as a cell.
+/// Returns that quantity as text for a table cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
     match id.axis().is_some_and(Axis::has_names) {
         true => format!("{x:#010x}"),

@@ -1,5 +1,4 @@
-//! The findings of a scenario: the payload's, and those that need more than a
-//! board's integers.
+//! The findings of a scenario: the payload's, and those that need more than integer arithmetic.
 
 use hardware::text::plural::many;
 use run::findings::{Detail, findings_of};
@@ -9,9 +8,8 @@ use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
-/// Returns the findings of a scenario, all computed from its figures: the payload's with more
-/// detail, and the report's own. A scenario that lacks a record has none but the sentence
-/// that says so.
+/// Returns the findings of a scenario, computed from its figures: the payload's with more detail,
+/// and the report's. If a record is missing, returns only the sentence that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(run, scenario) {
         return vec![not_told(format!("No findings: {what} lost."))];
@@ -45,7 +43,7 @@ fn not_told(sentence: String) -> Finding {
     }
 }
 
-/// Returns the lost records without which findings would be wrong, with the verb; None if a
+/// Returns the missing records without which findings would be wrong, with the verb. None if the
 /// log has all of them, or has no records at all.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     run.integrity.records.as_ref()?;
@@ -63,7 +61,7 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     }
 }
 
-/// Returns true if no other scenario of the run is lost: a finding that rests on one can be
+/// Returns true if no other scenario of the run is missing, so that a finding based on one can be
 /// computed.
 fn has_other_scenarios(run: &LoggedRun) -> bool {
     run.integrity.records.is_none() || run.integrity.is_whole()

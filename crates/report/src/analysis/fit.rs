@@ -1,5 +1,4 @@
-//! Figures over the quantity that was varied: curves, and straight lines through
-//! them.
+//! Figures as a function of the quantity that was varied: curves, and straight lines through them.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
@@ -10,30 +9,30 @@ use run::plan::ScenarioId;
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;
 
-/// The least coefficient of determination of a growth.
+/// The minimum coefficient of determination at which growth is reported.
 const R2_SOME: f64 = 0.5;
 
-/// A figure over `x` in one circumstance.
+/// A figure as a function of `x` under the same circumstances.
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,
     pub how: How,
     pub variant: Variant,
-    /// In the order of `x`.
+    /// Sorted by `x`.
     pub at: Vec<At<'r>>,
 }
 
-/// The figures at one `x`.
+/// The figures for one `x`.
 #[derive(Clone, Debug)]
 pub struct At<'r> {
     pub x: u64,
-    /// The figures of all CPUs, the least median first.
+    /// The figures of all CPUs, sorted by median.
     pub all: Vec<CellSeries<'r>>,
 }
 
 impl<'r> At<'r> {
-    /// Returns the figure whose median stands for all: in a queue that of the last to
-    /// get through, else the median, the lower of two.
+    /// Returns the figure that represents all: in a queue that of the last CPU to get through,
+    /// otherwise the median one (the lower of two).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -43,7 +42,7 @@ impl<'r> At<'r> {
 }
 
 impl Curve<'_> {
-    /// Returns `x` and the figure that stands for it, of one operation.
+    /// Returns each `x` with its representative figure per operation.
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
         let each = self.at.iter().filter_map(|at| {
             let it = at.typical(is_queue)?;
@@ -54,13 +53,13 @@ impl Curve<'_> {
         each.collect()
     }
 
-    /// Returns the line of best fit; None where the figures do not grow along a line, of
-    /// which a sweep's finding says the same.
+    /// Returns the line of best fit; None if the figures do not grow linearly. A sweep's finding
+    /// agrees with this.
     pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
         let fit = match is_queue {
-            // A queue has no end, and caches have.
+            // A queue grows without limit, whereas a cache has a size.
             true => Straight::through(&points).map(|line| Bent { line, level: None }),
             false if is_level(extent(&points)?) => None,
             false => Bent::through(&points),
@@ -69,18 +68,18 @@ impl Curve<'_> {
     }
 }
 
-/// Returns the least and the greatest figure of `points`.
+/// Returns the smallest and the largest figure of `points`.
 pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let figures = points.iter().map(|it| it.1);
     figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
 }
 
-/// Returns true if figures from `least` to `most` do not differ by more than 2 %.
+/// Returns true if figures between `least` and `most` differ by at most 2 %.
 pub(super) fn is_level((least, most): (f64, f64)) -> bool {
     most - least <= most / 50.0
 }
 
-/// Returns all curves of a scenario with at least two `x`.
+/// Returns all curves of a scenario that have at least two values of `x`.
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let all = scenario.step_series();
     let all = all.filter(|it| it.series.summary.n > 0);
@@ -104,7 +103,7 @@ pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     each.filter(|it| it.at.len() > 1).collect()
 }
 
-/// A straight line by ordinary least squares.
+/// A straight line fitted by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Straight {
     pub n: usize,
@@ -112,14 +111,14 @@ pub struct Straight {
     pub at_zero: f64,
     /// Coefficient of determination, 0 to 1.
     pub r2: f64,
-    /// The greatest distance of a point from the line.
+    /// The largest distance of a point from the line.
     pub residual: f64,
-    /// The sum of the squares of these distances.
+    /// The sum of the squared distances.
     rest: f64,
 }
 
 impl Straight {
-    /// Returns the line; None for fewer than three points, and for points of one `x`.
+    /// Returns the line; None for fewer than three points, or if all have the same `x`.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < 3 {
             return None;
@@ -152,7 +151,7 @@ impl Straight {
         })
     }
 
-    /// Returns true if the figures grow along the line.
+    /// Returns true if the figures grow linearly.
     pub fn is_growth(&self) -> bool {
         self.r2 >= R2_SOME && self.slope > 0.0
     }
@@ -161,25 +160,25 @@ impl Straight {
         self.at_zero + self.slope * x
     }
 
-    /// Returns `r2` in percent, rounded down: only a perfect fit has 100.
+    /// Returns `r2` in percent, rounded down, so that only a perfect fit has 100.
     pub fn r2_percent(&self) -> u8 {
-        // Rounding may leave a hair less than 1.
+        // Rounding errors may leave slightly less than 1.
         (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 }
 
-/// A straight line that is level from some `x` on.
+/// A straight line that becomes level at some `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bent {
     pub line: Straight,
-    /// The `x` from which on it is level, and its value there; None if it never is.
+    /// The `x` at which it becomes level, and the value there; None if it never does.
     pub level: Option<(f64, f64)>,
 }
 
 impl Bent {
-    /// Returns the line through all of `points`; or through the first of them, three
-    /// at least, and a level through the others, two at least, if their squares sum
-    /// to less than a quarter of those of the one line.
+    /// Returns the line through all of `points`. Alternatively the line goes through the first ones
+    /// (at least three) and a level through the others (at least two), if the sum of squares is
+    /// less than a quarter of that of the single line.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

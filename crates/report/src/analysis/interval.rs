@@ -1,26 +1,26 @@
-//! The interval in which noise may move a figure.
+//! The interval within which noise may move a figure.
 //!
-//! The interval of a median is the notch of McGill, Tukey and Larsen, "Variations
-//! of Box Plots", The American Statistician 32 (1978): median +- 1.57 IQR /
-//! sqrt(n). Two medians whose notches do not overlap differ at about the 5 % level.
-//! The records have MAD and no quartiles: IQR is twice MAD for samples that lie
-//! alike on both sides of their median, which makes the notch 3.14 MAD / sqrt(n).
-//! Nothing is drawn at random, so that equal input has equal output.
+//! The interval of a median is the notch of McGill, Tukey and Larsen, "Variations of Box Plots",
+//! The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose notches do
+//! not overlap differ at about the 5 % level. The records contain the MAD but no quartiles. For
+//! samples that are symmetric about their median the IQR is twice the MAD, which makes the notch
+//! 3.14 MAD / sqrt(n). No random numbers are used, so equal input gives equal output.
 //!
-//! MAD is often 0, as a tick is coarse: the interval is at least a tick to either
-//! side. Of fewer than six samples no interval of the median between two of them
-//! holds with 95 % (1 - 2 / 2^n): the interval is from the least to the greatest.
+//! The MAD is often 0, because a tick is coarse, so the interval extends at least one tick to
+//! either side. With fewer than six samples, no interval between two of them contains the median
+//! with a confidence of 95 % (1 - 2 / 2^n); the interval is then from the smallest sample to the
+//! largest.
 
 use run::measure::{Histogram, Metric, Summary};
 use run::model::Scenario;
 
-/// The fewest samples of which the median has an interval of its own.
+/// The minimum number of samples for which the notch is used.
 const SAMPLES_MIN: u32 = 6;
 
-/// The notch in MAD, with IQR as twice that.
+/// The notch in units of the MAD, with an IQR of twice the MAD.
 const NOTCH: f64 = 1.57 * 2.0;
 
-/// Returns the interval of a median in ticks; None of a single sample.
+/// Returns the interval of a median in ticks; None for a single sample.
 pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     match summary.n {
         0 | 1 => None,
@@ -34,8 +34,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the interval of a median that is the lower end of a histogram's class: the
-/// true one is anywhere in the class.
+/// Returns the interval of a median that is the lower bound of a histogram's class: the true median
+/// is anywhere in the class.
 pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     let (low, high) = notch(summary)?;
     let bins = Histogram::default();
@@ -43,14 +43,14 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
         .bins()
         .take_while(|it| it.from <= summary.median)
         .last();
-    // The last class is open.
+    // The last class has no upper bound.
     let more = class.map_or(0, |it| it.width.checked_sub(1).unwrap_or(u64::MAX));
     let most = summary.max.max(high);
     Some((low, high.saturating_add(more).min(most)))
 }
 
-/// Returns the statistics of each place in the order of a metric, over the rounds
-/// of a parallel scenario; None if a sample lacks.
+/// Returns the statistics for each place in the order of a metric, over the rounds of a parallel
+/// scenario; None if a sample is missing.
 pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
     let cells = scenario.suite_cells();
     let rounds = cells.first()?.samples.len();
@@ -84,7 +84,7 @@ mod tests {
         for (mut values, expected) in [
             (vec![7], None),
             (vec![7, 9, 30], Some((7, 30))),
-            // MAD 0: a tick.
+            // MAD 0: one tick.
             (vec![7, 7, 7, 7, 7, 9], Some((6, 8))),
             // 16 samples, MAD 4: 3.14.
             (wide, Some((96, 104))),

@@ -1,4 +1,4 @@
-//! Runs for tests: made up, or of published tables.
+//! Runs for tests: made up, or from published tables.
 
 use std::path::Path;
 
@@ -14,8 +14,7 @@ use run::plan::{Method, ScenarioId};
 use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;
 
-/// Makes a run with records of CPUs in one cluster, without scenarios. A tick is
-/// 16 ns.
+/// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
 pub(super) fn run(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
         mpidr: Some(Mpidr::new(core.into())),
@@ -36,7 +35,7 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     made
 }
 
-/// Makes a scenario by TFTF's method, with its record.
+/// Returns a scenario measured by TFTF's method, with its record.
 pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
     let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
@@ -54,7 +53,7 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     scenario
 }
 
-/// Makes the instants of a suspend: Powerdown, Wakeup and Cache Flush.
+/// Returns the instants of a suspend with these figures: Powerdown, Wakeup and Cache Flush.
 fn instants(figures: [u64; 3]) -> Instants {
     let [powerdown, wakeup, flush] = figures.map(|it| it as i64);
     let mut all = Instants::new(1000);
@@ -71,8 +70,8 @@ fn instants(figures: [u64; 3]) -> Instants {
     all
 }
 
-/// Makes a cell of the samples of suspends in ticks: Powerdown, Wakeup and Cache
-/// Flush. The first sample is shown.
+/// Returns a cell with suspend samples in ticks: Powerdown, Wakeup and Cache Flush. The first
+/// sample is the one shown.
 pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),
@@ -92,8 +91,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     cell
 }
 
-/// Replaces the samples of a metric, all of which are only in statistics then, and
-/// shows a figure.
+/// Replaces the samples of a metric by statistics only, and sets the shown figure.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|it| it.metric != metric);
@@ -108,7 +106,7 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
     }
 }
 
-/// Makes a whole run of the suite on four CPUs, with two samples of each figure.
+/// Returns a complete run of the suite on four CPUs, with two samples of each figure.
 pub(super) fn suite() -> LoggedRun {
     let mut made = run(4);
     for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
@@ -127,7 +125,7 @@ pub(super) fn suite() -> LoggedRun {
     made
 }
 
-/// Makes a step of one operation on one CPU alone.
+/// Returns a step of one operation on one CPU alone.
 pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
         x,
@@ -135,7 +133,7 @@ pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     }
 }
 
-/// Makes a cell of one metric.
+/// Returns a cell of one metric.
 pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64]) -> Cell {
     Cell {
         counts: Some(Counts {
@@ -147,7 +145,7 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
     }
 }
 
-/// Makes a run of one scenario of steps.
+/// Returns a run with one scenario of steps.
 pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     let mut made = run(4);
     made.run.scenarios.push(scenario(id, cells));

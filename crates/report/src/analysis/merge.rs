@@ -1,8 +1,8 @@
-//! Several runs of one board as one table: CPUs by their MPIDR.
+//! Merges several runs of one board into one table; CPUs are matched by MPIDR.
 //!
-//! If every run has sent all its samples, they are pooled and have statistics of
-//! their own. Otherwise the figures of the runs stand beside each other and are
-//! never made a statistic of samples: a parallel row is one part of one round.
+//! If every run has sent all its samples, the samples are pooled, and statistics are computed from
+//! the pool. Otherwise the runs' figures are listed next to each other. They are never treated as
+//! samples, because a row of a parallel scenario is part of a single round.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ use crate::log::{LoggedRun, Source};
 /// Several runs of one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
-    /// The runs' places in their inputs, in the runs' order.
+    /// Where each run is in its input, in the order of the runs.
     pub(crate) sources: Vec<Source>,
     /// The board's CPUs.
     pub(crate) cpus: Vec<Cpu>,
-    /// The scenarios that any of the runs has.
+    /// All scenarios that are in at least one run.
     pub(crate) scenarios: Vec<MergedScenario>,
 }
 
@@ -34,8 +34,7 @@ pub(crate) struct MergedScenario {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     pub(crate) power_state: Option<u32>,
-    /// One for each figure of a CPU that any of the runs has: CPUs first, then
-    /// steps.
+    /// One for each figure of a CPU that is in at least one run, sorted by CPU and then by step.
     pub(crate) figures: Vec<MergedFigure>,
 }
 
@@ -46,26 +45,26 @@ pub(crate) struct MergedFigure {
     pub(crate) cpu: CpuIndex,
     #[serde(flatten)]
     pub(crate) key: FigureKey,
-    /// The value in each run; None in a run without it.
+    /// The value in each run; None if the run lacks it.
     pub(crate) shown: Vec<Option<RunFigure>>,
-    /// Statistics of the samples of all runs; None unless all have sent all.
+    /// Statistics of the samples of all runs; None unless every run has sent all its samples.
     pub(crate) pooled: Option<Summary>,
 }
 
 /// A figure in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RunFigure {
-    /// The table's figure, or a median.
+    /// The figure in the table, or a median.
     pub(crate) figure: u64,
-    /// The samples.
+    /// The statistics of the samples.
     pub(crate) summary: Option<Summary>,
-    /// True if it is from a line without a checksum.
+    /// True if it was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
 }
 
-/// Removes the runs that repeat an earlier one to the last tick: the samples of one
-/// that was named twice, or of a machine that repeats itself, would count twice.
-/// Returns a sentence on each.
+/// Removes runs that are identical to an earlier one down to the last tick, and returns a sentence
+/// about each. The samples of a run that was given twice, or of a machine that repeats itself
+/// exactly, would otherwise count twice.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {
@@ -82,13 +81,13 @@ pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     repeats
 }
 
-/// Returns true if `run` is `other` again, to the last tick.
+/// Returns true if `run` is identical to `other` down to the last tick.
 fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
     let (own, others) = (&run.run.scenarios, &other.run.scenarios);
     !own.is_empty() && own == others && check(other, run).is_ok()
 }
 
-/// Merges `runs`, which have to share the conditions of the first.
+/// Merges `runs`, which must share the conditions of the first.
 pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     let mut cpus = Vec::new();
     if let Some((first, others)) = runs.split_first() {
@@ -104,7 +103,7 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     })
 }
 
-/// Refuses runs that do not share a condition.
+/// Refuses runs that differ in a condition.
 pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;
@@ -134,8 +133,8 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario of `run` that shares a table with `scenario`, or would if the
-/// same interrupt woke the CPUs. Placements of the helper stand beside each other.
+/// Returns the scenario of `run` that goes into the same table as `scenario`, or would if the same
+/// interrupt woke the CPUs. Different placements of the helper are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
     let is_woken_otherwise = |it: &&Scenario| {
@@ -154,7 +153,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     });
     let each: Vec<Vec<Figure<'_>>> = each.collect();
     let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
-    // A CPU whose row only a later run has stands in the board's order.
+    // A CPU that only a later run has is put in the board's order.
     let order = order.sorted_by_key(|(cpu, key)| match key.is_of_step() {
         true => (true, CpuIndex::default()),
         false => (false, *cpu),
@@ -183,7 +182,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     }
 }
 
-/// Returns the statistics of the samples of all figures; None if one lacks a sample.
+/// Returns the statistics of the samples of all figures; None if one lacks samples.
 fn pooled<'f>(
     key: FigureKey,
     figures: impl Iterator<Item = Option<&'f Figure<'f>>>,
@@ -211,7 +210,7 @@ mod tests {
     use crate::analysis::edits::{self, RunEdit, edited};
     use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
-    /// Edits of the second run, and the condition that is named.
+    /// Edits of the second run, and the condition in the error.
     const REFUSED: &[(RunEdit, &str)] = &[
         (edits::nothing, ""),
         (edits::no_head, "the board"),

@@ -1,4 +1,4 @@
-//! Runs -> findings, comparisons and merged runs.
+//! Turns runs into findings, comparisons and merged runs.
 
 pub mod audit;
 pub mod compare;

@@ -1,8 +1,8 @@
-//! The cost of a firmware's instrumentation: the same payload under a build with
-//! PMF and under a plain one, by the caller's figures.
+//! The cost of a firmware's instrumentation: compares the caller's figures of the same payload on a
+//! build with PMF and on a plain one.
 //!
-//! The figures that are not comparable are listed with the reason. The payload reads
-//! PMF's timestamps after the timed region, so that no figure here contains these reads.
+//! Figures that cannot be compared are listed with the reason. The payload reads PMF's timestamps
+//! after the timed region, so no figure here includes these reads.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -15,12 +15,12 @@ use super::interval::notch;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The unit of costs.
+/// The unit of the costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostUnit {
-    /// Nanoseconds, or ticks without a clock.
+    /// Nanoseconds, or ticks if the clock is unknown.
     Time,
-    /// Instructions, each of which adds `ns` to the clock.
+    /// Instructions, each of which advances the clock by `ns`.
     Instructions {
         /// Nanoseconds.
         ns: u32,
@@ -40,18 +40,18 @@ pub struct Overhead {
     pub left_out: Vec<String>,
 }
 
-/// A figure of a scenario under both builds.
+/// A figure of a scenario on both builds.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// The scenario.
     pub scenario: ScenarioKey,
     /// The figure.
     pub key: FigureKey,
-    /// Each CPU that both have.
+    /// The CPUs that both runs have.
     pub cpus: Vec<CostOfCpu>,
 }
 
-/// A CPU's medians under both builds, in the [`CostUnit`].
+/// A CPU's medians on both builds, in the [`CostUnit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostOfCpu {
     /// The CPU's label.
@@ -60,7 +60,7 @@ pub struct CostOfCpu {
     pub with: f64,
     /// The median without.
     pub without: f64,
-    /// The sum of both notches; None of single samples.
+    /// The sum of both notches; None for single samples.
     pub margin: Option<f64>,
 }
 
@@ -70,43 +70,41 @@ impl CostOfCpu {
         self.with - self.without
     }
 
-    /// Returns true if noise alone may have made the difference; None where the margin is
-    /// not known.
+    /// Returns true if noise alone can explain the difference; None if the margin is unknown.
     pub fn is_noise(&self) -> Option<bool> {
         Some(self.difference().abs() <= self.margin?)
     }
 }
 
 impl Cost {
-    /// Returns the CPU whose difference is the median, the lower one of an even
-    /// number.
+    /// Returns the CPU with the median difference, the lower one if their number is even.
     pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
     }
 
-    /// Returns the CPU with the least figures: the instructions of other CPUs can
-    /// only add to it.
+    /// Returns the CPU with the smallest figures: instructions on other CPUs can only add to a
+    /// figure.
     pub fn cleanest(&self) -> Option<&CostOfCpu> {
         let sum = |it: &CostOfCpu| it.with + it.without;
         let cpus = self.cpus.iter();
         cpus.min_by(|a, b| sum(a).total_cmp(&sum(b)))
     }
 
-    /// Returns the CPUs in the order of their differences.
+    /// Returns the CPUs sorted by difference.
     pub fn sorted(&self) -> Vec<&CostOfCpu> {
         let order = |a: &&CostOfCpu, b: &&CostOfCpu| a.difference().total_cmp(&b.difference());
         self.cpus.iter().sorted_by(order).collect()
     }
 
-    /// Returns the number of CPUs with the difference of [`Cost::typical`].
+    /// Returns the number of CPUs that have the same difference as [`Cost::typical`].
     pub fn alike(&self) -> usize {
         let typical = self.typical().map_or(f64::NAN, CostOfCpu::difference);
         let is_same = |it: &&CostOfCpu| (it.difference() - typical).abs() < 1e-6;
         self.cpus.iter().filter(is_same).count()
     }
 
-    /// Returns a step's variant, and the quantity that was varied; None in TFTF's suite.
+    /// Returns a step's variant and the quantity that was varied; None for TFTF's suite.
     pub fn variant_text(&self) -> Option<String> {
         if !self.key.is_of_step() {
             return None;
@@ -117,7 +115,7 @@ impl Cost {
     }
 }
 
-/// Compares the run `with` instrumentation with the one `without`.
+/// Compares the run `with` instrumentation to the one `without`.
 pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {
@@ -181,12 +179,12 @@ const LEFT_OUT: [&str; 6] = [
      the firmware, as the clock of instructions counts those of all CPUs.",
 ];
 
-/// Returns true if figures do not depend on the order in a queue.
+/// Returns true if the figures do not depend on the order in a queue.
 fn is_comparable(scenario: &Scenario) -> bool {
     !scenario.id.has_queue()
 }
 
-/// Returns true for a figure of the caller's side that depends on one CPU alone.
+/// Returns true for a figure on the caller's side that depends on one CPU alone.
 fn is_compared(figure: &Figure<'_>) -> bool {
     let (key, cell) = (figure.key, figure.cell);
     if key.is_of_step() {
@@ -194,7 +192,7 @@ fn is_compared(figure: &Figure<'_>) -> bool {
         return is_callers && key.step.how == How::Alone && key.step.variant != Variant::Loop;
     }
     if key.metric == Metric::Call {
-        // A call that sleeps is as long as the sleep.
+        // A call that sleeps takes as long as the sleep.
         cell.summary(Metric::Wake).is_none()
     } else {
         matches!(key.metric, Metric::Wake | Metric::TurnOn)
@@ -233,7 +231,7 @@ fn costs_of(
         .collect()
 }
 
-/// Returns a CPU's cost; `scale` makes an operation's figure of ticks.
+/// Returns a CPU's cost; `scale` converts ticks to the figure of one operation.
 fn cost(label: String, scale: f64, new: &Summary, old: &Summary) -> CostOfCpu {
     let margin = |summary: &Summary| {
         let (low, high) = notch(summary)?;

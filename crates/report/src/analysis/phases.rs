@@ -1,4 +1,4 @@
-//! The phases of a CPU between the instants of a sample, for time lines.
+//! The phases of a CPU between the instants of a sample, for timelines.
 
 use hardware::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
@@ -8,27 +8,27 @@ use run::measure::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, T
 use run::measure::Instants;
 use run::model::{Cell, Scenario};
 
-/// The state of a CPU between two instants.
+/// A CPU's state between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuPhase {
-    /// The name in legends.
+    /// The name in the legend.
     pub name: &'static str,
-    /// The class in style sheets.
+    /// The class in the style sheet.
     pub class: &'static str,
-    /// The side of low power.
+    /// Whether it is before, in or after low power.
     pub side: PowerSide,
-    /// The pairs of instants that it may lie between.
+    /// The pairs of instants between which it may lie.
     ends: &'static [(Instant, Instant)],
 }
 
-/// The side of low power on which a phase lies.
+/// Whether a phase is before, in or after low power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerSide {
-    /// Before it.
+    /// Before low power.
     Down,
     /// In low power.
     Between,
-    /// After it.
+    /// After low power.
     Up,
 }
 
@@ -53,10 +53,11 @@ const DOWN: Instant = Stamp(EnterHwLowPwr);
 const UP: Instant = Stamp(ExitHwLowPwr);
 const EXIT: Instant = Stamp(ExitPsci);
 
-/// All phases in the order of legends.
+/// All phases in the legend's order.
 pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
-    // Until the flush, or low power without one: CPUs queue for the firmware's locks.
+    // Until the flush, or until low power if there is no flush: CPUs queue for the firmware's
+    // locks.
     phase(
         "entry",
         "p-entry",
@@ -99,18 +100,18 @@ pub const PHASES: [CpuPhase; 13] = [
 
 const UNTIL_DUE: &str = "until the wake-up is due";
 
-/// A phase of one sample, in ticks from [`Instants::base`].
+/// One phase of a sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The phase.
     pub phase: CpuPhase,
-    /// Its begin.
+    /// Its start.
     pub from: i64,
     /// Its end.
     pub to: i64,
 }
 
-/// Returns the phases of a sample in time's order.
+/// Returns the phases of a sample in chronological order.
 pub fn slices(instants: &Instants) -> Vec<Slice> {
     let is_on_path =
         |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
@@ -120,8 +121,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
     } else if instants.span(Before, TurnedOn).is_some() {
-        // Only CPU_OFF is followed by CPU_ON: otherwise the CPU is turned on before
-        // the call.
+        // Only after CPU_OFF does CPU_ON come last; otherwise the CPU is turned on before the call.
         vec![(Before, SeenOff), (TurnedOn, Entered)]
     } else {
         vec![(Before, After)]
@@ -141,20 +141,20 @@ pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
     found.copied()
 }
 
-/// A cell's instants on the axis of its group.
+/// A cell's instants on the time axis of its group.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'r> {
     /// The cell.
     pub cell: &'r Cell,
     /// Its instants.
     pub instants: &'r Instants,
-    /// Ticks from the least base of the group to the cell's.
+    /// Ticks from the group's smallest base to the cell's.
     pub shift: i64,
 }
 
-/// Returns the cells that have instants, by the axis on which they lie: those of a
-/// parallel scenario on one, as their counter values are comparable; the others
-/// each on its own, in the order of time.
+/// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
+/// share one axis, as their counter values are comparable. Each other cell has a separate axis;
+/// these are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

@@ -1,6 +1,5 @@
-//! Findings of steps: the cost of an operation net of its loop, the growth of
-//! powerdown with the CPUs that go down together, and that of the flush with the
-//! dirty bytes.
+//! Findings about steps: the cost of an operation without its loop, the growth of powerdown with
+//! the number of CPUs that go down together, and that of the flush with the amount of dirty data.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -14,13 +13,13 @@ use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
 pub(super) const NET: Kind = Kind::new("net");
-/// The growth of powerdown with the CPUs that go down together.
+/// The growth of powerdown with the number of CPUs that go down together.
 pub(crate) const CONTENTION: Kind = Kind::new("contention");
-/// The growth of the flush with the dirty bytes.
+/// The growth of the flush with the amount of dirty data.
 pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
 
-/// Computes the cost of each operation without the loop around it, which is the
-/// scenario's own or that of `empty`.
+/// Computes the cost of each operation without the loop around it. The loop's cost is from the same
+/// scenario, or from `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
         return Vec::new();
@@ -57,7 +56,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     each.map(|((how, _), nets)| net(run, how, &nets)).collect()
 }
 
-/// A series and the figures of one of its operations.
+/// A series, and the figures for one of its operations.
 struct Net<'r> {
     own: CellSeries<'r>,
     net: f64,
@@ -100,7 +99,7 @@ fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     middle.copied().unwrap_or(0.0)
 }
 
-/// Describes the growth of powerdown with the CPUs that go down together.
+/// Describes the growth of powerdown with the number of CPUs that go down together.
 pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Cpus) {
         return Vec::new();
@@ -133,13 +132,13 @@ fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     Some(finding(run, CONTENTION, sentence, curve, &line))
 }
 
-/// Describes the growth of the flush with the dirty bytes, and its limit.
+/// Describes the growth of the flush with the amount of dirty data, and its limit.
 pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Bytes) {
         return Vec::new();
     }
     let all = curves(scenario);
-    // Without PMF's flush, the figure that contains it.
+    // Without PMF's flush, the figure that includes it.
     let mut metrics = [Metric::CacheFlush, Metric::Powerdown].into_iter();
     let is_there = |metric: &Metric| all.iter().any(|it| it.metric == *metric);
     let metric = metrics.find(is_there);
@@ -194,7 +193,7 @@ fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &St
     }
 }
 
-/// Says how well a line fits.
+/// Returns how well a line fits.
 fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
         "Straight line through {}: R² {} %, the farthest is {} off.",
@@ -211,7 +210,7 @@ fn bytes(value: f64) -> String {
     }
 }
 
-/// Returns a duration of [`FigureKey::per_operation`] with its unit.
+/// Returns a duration from [`FigureKey::per_operation`] with its unit.
 fn time(run: &Run, value: f64) -> String {
     if !run.clock().is_known() {
         format!("{value:.2} ticks")

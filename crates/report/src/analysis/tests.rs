@@ -1,4 +1,4 @@
-//! Findings, worst cases and the cost of instrumentation, of made-up runs.
+//! Findings, worst cases and the cost of instrumentation for made-up runs.
 
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
@@ -31,8 +31,8 @@ fn finding_on_lines_is_marked() {
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
-/// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
-/// Powerdown.
+/// Returns the findings of a sweep, given the values that were varied and the ticks of Cache Flush
+/// or Powerdown for each.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::DirtySweep {
         (Metric::CacheFlush, 1024)
@@ -46,7 +46,7 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     findings(&run, &run.run.scenarios[0])
 }
 
-/// A sweep, its CPUs or KiB with ticks, and the beginning of its finding.
+/// A sweep, its numbers of CPUs or KiB with ticks, and the beginning of its finding.
 type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[
@@ -137,7 +137,7 @@ fn operation_is_net_of_its_loop() {
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians of 2 CPUs.";
     assert_eq!(text(&run), expected);
-    // The loop of another scenario.
+    // The loop is taken from another scenario.
     let own = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
     let empty = with_steps(ScenarioId::Empty, vec![own]).run.scenarios;
@@ -146,7 +146,7 @@ fn operation_is_net_of_its_loop() {
     assert!(of_kind(&run, 1, NET).is_empty());
 }
 
-/// Adds statistics of a metric, and the first sample of all.
+/// Adds the statistics of a metric, and its very first sample.
 fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     set_summary(cell, metric, samples[0], samples);
     let mut series = cell.series.iter_mut();
@@ -154,7 +154,7 @@ fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     own.expect("it was added").cold = Some(cold);
 }
 
-/// Two CPUs that suspend to the deepest level, one after another.
+/// Two CPUs that suspend to the deepest level, one after the other.
 fn suspends() -> LoggedRun {
     let mut made = run(2);
     let cells = (0..2).map(|cpu| {
@@ -175,7 +175,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
     let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
-    // Of equal ones the first.
+    // If samples are equal, the first is returned.
     assert_eq!(parts(state.entry), (200, 0.into(), false));
     assert_eq!(parts(state.exit), (901, 1.into(), true));
 
@@ -192,8 +192,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's step on one CPU: scenario, variant and ticks of Powerdown, and the worst
-/// entry; none if it is of a state that CPUs were not seen to leave.
+/// A sweep's step on one CPU: scenario, variant, ticks of Powerdown, and the worst entry; None if
+/// no CPU was seen to leave the state.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),
@@ -255,7 +255,7 @@ fn each_placement_has_the_helper_of_the_other() {
     }
     let states = idle_states(&made).expect("all CPUs were measured");
     assert_eq!(states[0].timer, TimerInState::Stops);
-    // No CPU wakes itself: Wake is that of the one that was woken.
+    // No CPU wakes itself: Wake is the figure of the CPU that was woken.
     assert_eq!(states[0].exit.ticks, 901);
     made.run.scenarios.pop();
     let error = idle_states(&made).expect_err("CPU 0.0 is only the helper");
@@ -289,7 +289,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
     }
 }
 
-/// The figures are those of whole runs: `xtask/tests/machine/overhead.rs`.
+/// The figures of complete runs are tested in `xtask/tests/machine/overhead.rs`.
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
     let refusal = |without: &LoggedRun| {

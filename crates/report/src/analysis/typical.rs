@@ -1,4 +1,4 @@
-//! Several runs of one board -> the one that stands for them, scenario by scenario.
+//! Composes a representative run from several runs of one board, scenario by scenario.
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
@@ -8,8 +8,9 @@ use run::model::Scenario;
 use super::merge::check;
 use crate::log::LoggedRun;
 
-/// Returns a run with each scenario as the run has it whose longest figure is the median: a
-/// whole measurement, and no mixture. `runs` are not empty, and share their conditions.
+/// Returns a run with each scenario taken from the run whose longest figure for it is the median,
+/// so that each is a complete measurement and not a mixture. `runs` must not be empty and must
+/// share their conditions.
 pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     let (first, others) = runs.split_first().expect("at least one run");
     let mut typical = first.clone();

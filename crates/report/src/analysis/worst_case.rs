@@ -1,18 +1,17 @@
 //! The worst entry and exit latency of each idle state.
 //!
-//! A device tree's `idle-states` asks for worst cases. So each latency is the
-//! maximum over all CPUs, all scenarios that suspend to the state, and all samples,
-//! the cold first one included:
+//! A device tree's `idle-states` node requires worst cases. So each latency is the maximum over all
+//! CPUs, all scenarios that suspend to the state, and all samples, including the cold first one:
 //!
-//! * entry by Powerdown, which in parallel contains the queue for the firmware's
-//!   locks, and for a last man the cluster's flush;
-//! * exit by Wakeup and by Wake, its counterpart on the caller's side, which begins
-//!   at the due wake-up. Wake does not count if the lead's SGI wakes the CPUs one
-//!   after another: that is no latency of theirs.
+//! * entry is measured by Powerdown, which in parallel scenarios includes the queue for the
+//!   firmware's locks, and for a last man the cluster's flush;
+//! * exit is measured by Wakeup and by Wake, its counterpart on the caller's side, which starts
+//!   when the wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another,
+//!   because it then includes waiting for other CPUs.
 //!
-//! The scenario `idle_states`, which suspends to every state of the device tree,
-//! counts like those of the suite, and has states that these do not have. The steps of
-//! sweeps count for the states that they ask for.
+//! The scenario `idle_states`, which suspends to every state of the device tree, is treated like
+//! those of the suite and covers states that these do not. The steps of sweeps count for the states
+//! that they request.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -30,14 +29,14 @@ use crate::log::LoggedRun;
 #[derive(Clone, Debug)]
 pub struct WorstIdleState<'r> {
     pub power_state: u32,
-    /// True for the state of a scenario that suspends to the deepest level.
+    /// True if this is the state of a scenario that suspends to the deepest level.
     pub is_deepest: bool,
     pub timer: TimerInState,
     pub entry: Latency<'r>,
     pub exit: Latency<'r>,
 }
 
-/// An idle state's effect on the CPU's own timer.
+/// What happens to the CPU's own timer in an idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerInState {
     Stops,
@@ -45,17 +44,17 @@ pub enum TimerInState {
     NotMeasured,
 }
 
-/// A worst case and its origin.
+/// A worst-case latency and its origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency<'r> {
     pub ticks: u64,
     pub scenario: &'r Scenario,
     pub figure: Figure<'r>,
-    /// True for the first sample of all, which no statistic has.
+    /// True for the very first sample, which is not included in any statistics.
     pub is_cold: bool,
 }
 
-/// Returns the worst cases of each idle state, the shallowest state first.
+/// Returns the worst cases of each idle state, starting with the shallowest.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
@@ -74,7 +73,7 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     idle_states(run)
 }
 
-/// The parts of a run that are of one state.
+/// The parts of a run that concern one state.
 #[derive(Default)]
 struct Suspends<'r> {
     /// Scenarios of the suite.
@@ -108,7 +107,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     Ok(states)
 }
 
-/// Returns the state of a scenario of the suite, and the name that sweeps have for it.
+/// Returns the state of one of the suite's scenarios, and its name in sweeps.
 fn state_of_suite(scenario: &Scenario) -> Option<(u32, Variant)> {
     let Procedure::Suspend(choice, _) = scenario.id.procedure() else {
         return None;
@@ -121,12 +120,12 @@ fn state_of_suite(scenario: &Scenario) -> Option<(u32, Variant)> {
     (!scenario.suite_cells().is_empty()).then_some((state, variant))
 }
 
-/// Returns true for steps of the suite's states.
+/// Returns true if the steps use the suite's states.
 fn has_steps_of_suite(id: ScenarioId) -> bool {
     matches!(id.axis(), Some(Axis::Bytes | Axis::Cpus))
 }
 
-/// Returns the state that a figure is of; None if it is of no suspend.
+/// Returns the state to which a figure belongs; None if it is not a figure of a suspend.
 fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
     match figure.key.is_of_step() {
         true => figure.cell.power_state,
@@ -154,7 +153,7 @@ fn idle_state<'r>(
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
     Ok(WorstIdleState {
         power_state,
-        // Only the suite's scenarios say whether a state is of more than a core.
+        // Only the suite's scenarios show whether a state covers more than a core.
         is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),
         timer: timer_in_state(run, of),
         entry,
@@ -162,7 +161,7 @@ fn idle_state<'r>(
     })
 }
 
-/// Refuses a state that was not measured on every CPU. A sweep has steps of fewer CPUs.
+/// Refuses a state that was not measured on every CPU. A sweep may have steps on fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = run.run.cpu_indices();
     let of_figures = of.figures.iter().map(|it| it.0);
@@ -170,7 +169,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
-        // A helper is measured while another CPU is the helper.
+        // A helper is measured when another CPU is the helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
             (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
@@ -186,7 +185,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the greatest sample of some figures; of equal ones the first.
+/// Returns the largest of the samples of some figures; of equal ones the first.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
     let all = of.figures.iter().filter(|(scenario, figure)| {
         let is_own = figure.key.suite_metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
@@ -206,7 +205,7 @@ fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Laten
             })
         })
     });
-    // Of equal ones `min_by_key` returns the first, `max_by_key` the last.
+    // `min_by_key` returns the first of equal elements, `max_by_key` the last.
     all.min_by_key(|it| Reverse(it.ticks))
 }
 
@@ -215,19 +214,18 @@ fn wake_source(scenario: &Scenario) -> WakeSource {
     conditions.map_or_else(WakeSource::default, |it| it.wake_source)
 }
 
-/// Returns true if each CPU of a scenario has its own timer wake it, instead of the
-/// lead's SGI.
+/// Returns true if each CPU of a scenario is woken by its own timer rather than by the lead's SGI.
 fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
     let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
-    // No SGI wakes one CPU alone, whatever the pattern.
+    // An SGI never wakes just one CPU alone, whatever the pattern.
     (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
 }
 
-/// Returns the state's effect on the timer, by the interrupts that woke CPUs.
+/// Returns what happens to the timer in the state, judging by the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
-    // Each cell of a step has its wake-up source.
+    // Each cell of a step has its own wake-up source.
     let figures = of.figures.iter().map(|it| it.1);
     let steps = figures.filter(|it| it.key.is_of_step());
     let source = |it: Figure<'_>| it.cell.wake_source.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
+//! Builds a [`LoggedRun`] from records and lines.
 
 use hardware::board::{CPU_MAX, CpuIndex};
 use hardware::text::outside::printable;
@@ -18,18 +18,18 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
 
-/// More bins than a histogram has.
+/// An upper bound on the number of bins in a histogram.
 const BINS_MAX: usize = 1 << 12;
 
-/// The most unknown scenarios that are named.
+/// The maximum number of unknown scenarios that are named.
 const UNKNOWN_MAX: usize = 64;
 
-/// The parts of a run that were read so far.
+/// The parts of a run that have been read so far.
 #[derive(Default)]
 pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
     records: RunBuilder,
-    /// All but the run itself.
+    /// Everything except the run itself.
     pub(super) logged: LoggedRun,
     has_frame: bool,
     lines: LineRun,
@@ -43,7 +43,7 @@ impl LoggedRunBuilder {
         builder
     }
 
-    /// Returns true if there is more than firmware.
+    /// Returns true if more than the firmware's lines have been read.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
     }
@@ -53,12 +53,12 @@ impl LoggedRunBuilder {
         has_lines || !self.ledger.is_empty() || self.is_closed()
     }
 
-    /// Returns true behind the last line: a record is another run's.
+    /// Returns true after the last line: a record that follows belongs to another run.
     pub(super) fn is_closed(&self) -> bool {
         self.logged.closing.is_some()
     }
 
-    /// Returns true if `line` can only be of the next run.
+    /// Returns true if `line` can only belong to the next run.
     pub(super) fn is_over_at(&self, line: &PlainLine<'_>) -> bool {
         let is_ended = self.is_closed() || self.ledger.is_ended();
         let has_payload = self.logged.header.version.is_some();
@@ -73,7 +73,7 @@ impl LoggedRunBuilder {
             }
             PlainLine::Begin(Some(it)) => is_ended || self.lines.has(*it),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
-            // A last line may come twice.
+            // The last line may appear twice.
             PlainLine::Closing(_, line) => {
                 let own = self.logged.closing.as_ref();
                 own.is_some_and(|own| own.line != plain(line))
@@ -82,7 +82,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Extends the run's place in the input by a line.
+    /// Extends the run's range in the input by a line.
     pub(super) fn extend(&mut self, line: u64, bytes: (u64, u64)) {
         let source = &mut self.logged.source;
         if source.lines.0 == 0 {
@@ -93,7 +93,7 @@ impl LoggedRunBuilder {
         source.bytes.1 = bytes.1;
     }
 
-    /// Adds the sound record of `claim`, which is on `line`.
+    /// Adds the valid record `claim`, which is on the line numbered `line`.
     pub(super) fn record(&mut self, claim: &Claim<'_>, line: u64) {
         let is_entered = self.ledger.enter(claim);
         match claim.record() {
@@ -114,13 +114,13 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Adds a line; false if the run has no use for it.
+    /// Adds a line; returns false if it is of no use to the run.
     pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
         let logged = &mut self.logged;
         match line {
             PlainLine::Version { stage, version } => {
                 let is_again = |it: &Stage| it.name == stage && it.version.is_some();
-                // The firmware began anew before it came to the payload.
+                // The firmware started again before the payload was reached.
                 if logged.firmware.iter().any(is_again) {
                     logged.firmware.clear();
                 }
@@ -171,7 +171,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Holds a count of TFTF's summary against the lines before.
+    /// Checks a count in TFTF's summary against the lines before it.
     fn tally(&mut self, status: Status, count: usize) {
         let seen = self.lines.count_of(status);
         let contradictions = &mut self.logged.integrity.contradictions;
@@ -183,7 +183,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Returns the run: that of the records, if there is any, else that of the lines.
+    /// Returns the run: the one from records if there are any, otherwise the one from lines.
     pub(super) fn finish(self, input: &str, place: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
@@ -203,14 +203,14 @@ impl LoggedRunBuilder {
             ..self.records.run()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
-        // A second copy fills gaps in the end.
+        // A second copy of the records fills gaps at the end.
         if records.from_second > 0 {
             let scenarios = logged.run.scenarios.iter_mut();
             let cells = scenarios.flat_map(|it| &mut it.cells);
             cells.for_each(|cell| cell.samples.sort());
         }
         logged.integrity.records = Some(records);
-        // Records count, and no lines.
+        // Records take precedence over lines.
         let wrong = held_lines::contradicted(&self.lines, &logged);
         logged.integrity.rt_instr_wrong += wrong.len() as u32;
         let of_lines = (!wrong.is_empty()).then(|| held_lines::clause(&wrong));
@@ -220,10 +220,10 @@ impl LoggedRunBuilder {
     }
 }
 
-/// Returns true if a record's CPUs have indices that a board has, and a histogram bins
-/// that one has: the memory that a log takes is bounded.
+/// Returns true if a record's CPU indices and histogram bins are possible. This bounds the memory
+/// that a log can use.
 fn is_possible(record: &Record) -> bool {
-    // The place of a cell of TFTF's suite is its CPU's.
+    // In TFTF's suite the place of a cell is its CPU.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
         true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,
@@ -248,8 +248,8 @@ fn is_possible(record: &Record) -> bool {
     cpu.max(place_of(helper)) < CPU_MAX
 }
 
-/// Adds a CPU for each index that a cell or a helper has, and makes up labels of
-/// those without a record, so that no two CPUs share any; returns their number.
+/// Adds a CPU for each index that occurs in a cell or as a helper. CPUs without a record get
+/// made-up labels, all of them different. Returns their number.
 fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
         let cells = scenario.cells.iter();

@@ -1,6 +1,5 @@
-//! A line as the UART sent it: without LAVA's YAML, escape sequences and control
-//! characters, and time stamps. Each line is looked at by itself, as one log may have
-//! come by several ways.
+//! Restores a line as the UART sent it, without LAVA's YAML, escape sequences, control characters
+//! and timestamps. Each line is treated separately, because a log may combine several sources.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,8 +8,8 @@ use regex::bytes::Regex;
 
 use super::lava_log::LavaEntry;
 
-/// Escape sequences (ECMA-48, section 5.4) and control characters. Of a sequence of
-/// an unknown form the ESC alone: text may follow.
+/// Escape sequences (ECMA-48, section 5.4) and control characters. Of an unknown sequence only the
+/// ESC is removed, because text may follow.
 static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"(?x-u)
         \x1b (?: \[ [\x20-\x3f]* [\x40-\x7e]            # CSI
@@ -21,8 +20,8 @@ static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a pattern")
 });
 
-/// Time stamps: `[...]` with a time; `Jan  2 10:11:12`; `2026-01-02T10:11:12.345`, also
-/// with a zone or without the date; `1767348672.123456`.
+/// Timestamps: `[...]` with a time; `Jan  2 10:11:12`; `2026-01-02T10:11:12.345`, also with a zone
+/// or without the date; `1767348672.123456`.
 static STAMPS: LazyLock<Regex> = LazyLock::new(|| {
     const NAME: &str =
         "Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec";

@@ -2,7 +2,7 @@
 
 use run::model::{ClosingLine, End, Totals, Verdict, parse_totals};
 
-/// The last line.
+/// A run's last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closing {
     /// The verdict in it.
@@ -12,7 +12,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Returns the counts of a line that says PASS or FAIL; it has none of samples.
+    /// Returns the counts in a line that says PASS or FAIL, which does not count samples.
     pub fn totals(&self) -> Option<Totals> {
         parse_totals(self.line.trim_end())
     }

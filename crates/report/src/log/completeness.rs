@@ -1,4 +1,4 @@
-//! What a log has of a run: its end, and whether anything is lost.
+//! How much of a run a log contains: whether it has the end, and whether anything was lost.
 
 use std::slice;
 
@@ -11,14 +11,14 @@ use super::closing::Closing;
 use super::logged_run::{LoggedRun, NAMED_MAX};
 
 impl LoggedRun {
-    /// Returns the `end` record of a run whose last line does not contradict that
-    /// it was reached: the payload can stop between the two.
+    /// Returns the `end` record, unless the last line says that the run did not reach its end: the
+    /// payload can stop between the two.
     fn end(&self) -> Option<&End> {
         self.run.end.as_ref().filter(|_| self.is_reached())
     }
 
-    /// Returns true if the run was not cut short. A run ends otherwise only if its
-    /// last line says so.
+    /// Returns true if the run was not cut short. With an `end` record, it was cut short only if
+    /// the last line says so.
     fn is_reached(&self) -> bool {
         let has_end = self.run.end.is_some();
         match (&self.closing, &self.broken_closing) {
@@ -28,18 +28,19 @@ impl LoggedRun {
         }
     }
 
-    /// Returns true for a log of TFTF's that comes to its end.
+    /// Returns true for a TFTF log that has the suite's end.
     fn is_left(&self) -> bool {
         self.header.version.is_none() && self.integrity.records.is_none() && self.integrity.farewell
     }
 
-    /// Returns the verdict: by the `end` record, else by the last line.
+    /// Returns the verdict: from the `end` record, otherwise from the last line.
     pub fn verdict(&self) -> Option<Verdict> {
         let by_records = self.end().map(|end| end.verdict);
         by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
     }
 
-    /// Returns the last line, as it came or by the records, and its worth.
+    /// Returns the last line, as received or rebuilt from the records, and how far it can be
+    /// trusted.
     pub fn verdict_text(&self) -> String {
         match (&self.closing, self.end()) {
             (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
@@ -55,7 +56,7 @@ impl LoggedRun {
         }
     }
 
-    /// Returns what became of the last line in a log without a sound one.
+    /// Returns what happened to the last line, for a log without a valid one.
     fn lost_line(&self) -> String {
         match &self.broken_closing {
             Some(line) => format!("the last line is damaged: '{line}'"),
@@ -63,7 +64,7 @@ impl LoggedRun {
         }
     }
 
-    /// Returns what is wrong with the last line, if the `end` record is there.
+    /// Returns what is wrong with the last line if there is an `end` record.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
         let what = match &self.closing {
@@ -77,20 +78,19 @@ impl LoggedRun {
         Some(format!("{what}; the verdict is that of the records"))
     }
 
-    /// Returns doubts about the run as it came, besides what it lacks.
+    /// Returns doubts about the run as received, except what it lacks.
     pub fn doubts(&self) -> Vec<String> {
         let of_end = self.doubt_of_end().into_iter();
         of_end.chain(self.integrity.doubts()).collect()
     }
 
-    /// Returns true if the log has the run to its end, with all records. A log of
-    /// TFTF's is complete with its farewell and all rows, and published tables by
-    /// themselves.
+    /// Returns true if the log contains the whole run with all records. A TFTF log is complete if
+    /// it has the farewell and all rows; published tables always are.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }
 
-    /// Returns the parts that the log lacks, a clause each.
+    /// Returns the missing parts of the log, one clause each.
     pub fn lacks(&self) -> Vec<String> {
         let mut all = self.integrity.shortfalls();
         if self.integrity.tables {
@@ -117,8 +117,8 @@ impl LoggedRun {
         all
     }
 
-    /// Returns the lost records of a scenario, with the verb; None if it has all of them. Only
-    /// its own, the last one, has their number.
+    /// Returns the missing records of a scenario, with the verb; None if there are none. Their
+    /// number is known only from the scenario's last record.
     pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
         let lost = scenario.lost_records;
         let name = scenario.id;
@@ -135,15 +135,15 @@ impl LoggedRun {
         }
     }
 
-    /// Returns the contradiction between a header and records of different runs.
+    /// Returns the contradiction if the header and the records belong to different runs.
     fn header_contradicts(&self) -> Option<String> {
         let (header, records) = (self.header.run?, self.run.id?);
         (header != records)
             .then(|| format!("the header is of run {header}, and the records of run {records}"))
     }
 
-    /// Returns the contradiction between records of which none is missing, such as those of two
-    /// runs that were pasted together.
+    /// Returns the contradiction between records if none is missing, as when two runs were pasted
+    /// together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
@@ -165,8 +165,8 @@ impl LoggedRun {
         })
     }
 
-    /// Returns what the lines of a log without records lack: rows by the CPUs of other
-    /// scenarios, scenarios by the counts in the last line or in TFTF's summary.
+    /// Returns what is missing from a log without records: rows, judging by the CPUs of other
+    /// scenarios; and scenarios, judging by the counts in the last line or in TFTF's summary.
     fn lines_lack(&self) -> Vec<String> {
         let damaged = self.integrity.rt_instr_wrong as usize;
         let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
@@ -213,7 +213,7 @@ impl LoggedRun {
         all
     }
 
-    /// Returns the end of an incomplete run, and what to do about it.
+    /// Returns how an incomplete run ends, and what to do about it.
     fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
         match &self.closing {
@@ -234,7 +234,7 @@ mod tests {
 
     use crate::log::tests::{read_one, sent, whole_log, with_records};
 
-    /// Records of two runs have sound checksums, and contradict each other.
+    /// Records of two runs have valid checksums but contradict each other.
     #[test]
     fn records_that_contradict_each_other_are_incomplete() {
         let log = whole_log();
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// A CPU of which no line came is missed by the header's count.
+    /// A CPU without any line is detected by the count in the header.
     #[test]
     fn header_names_the_number_of_cpus() {
         let id = ScenarioId::PsciVersionParallel;

@@ -1,6 +1,6 @@
-//! Damaged logs: nothing that is read differs from the truth without a mark.
+//! Damaged logs: everything that is read is either true or marked.
 //!
-//! `PSCI_BENCH_DAMAGE=N` damages N times as many logs.
+//! `PSCI_BENCH_DAMAGE=N` tests N times as many logs.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::analysis::findings::findings;
 use crate::analysis::words::NOT_VERIFIED;
 use crate::made_up_run;
 
-/// A generator of numbers that are always the same: Marsaglia, "Xorshift RNGs",
-/// Journal of Statistical Software 8 (2003).
+/// A deterministic generator of numbers: Marsaglia, "Xorshift RNGs", Journal of Statistical
+/// Software 8 (2003).
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -27,13 +27,13 @@ impl Random {
         self.0
     }
 
-    /// Returns true once in `of` times.
+    /// Returns true once in `of` calls on average.
     fn once_in(&mut self, of: u64) -> bool {
         self.next().is_multiple_of(of)
     }
 
-    /// Damages one of `of` parts: it is lost, comes twice, changes its place with another
-    /// one, or `flip` changes it.
+    /// Damages one in `of` parts: it is lost, duplicated, swapped with another, or changed by
+    /// `flip`.
     fn damage<T: Clone>(&mut self, parts: &mut Vec<T>, of: u64, flip: impl Fn(&mut T, u64)) {
         let kind = self.next() % 4;
         let mut place = 0;
@@ -61,7 +61,7 @@ fn json(run: &Run) -> Value {
     serde_json::to_value(run).expect("no map has other keys")
 }
 
-/// Returns true if all that is known in `found` is in `whole`.
+/// Returns true if everything that is known in `found` is also in `whole`.
 fn is_part(found: &Value, whole: &Value) -> bool {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
@@ -76,13 +76,13 @@ fn is_part(found: &Value, whole: &Value) -> bool {
     }
 }
 
-/// The run that is sent, and the sentences of its report.
+/// The run that was sent, and the sentences in its report.
 struct Truth {
     run: Run,
     sentences: BTreeSet<String>,
 }
 
-/// Returns the sentences but for those that say why there is none.
+/// Returns the sentences except those that say why there are none.
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
     let all = logged.run.scenarios.iter();
     let all = all.flat_map(|it| findings(logged, it));
@@ -91,7 +91,7 @@ fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
 }
 
 impl Truth {
-    /// Reads the log without damage.
+    /// Reads the undamaged log.
     fn of(log: &str) -> Self {
         let logged = read_bytes("a.log", log.as_bytes())
             .expect("a run")
@@ -104,17 +104,17 @@ impl Truth {
         }
     }
 
-    /// Asserts that all of `logged` is true or marked.
+    /// Asserts that everything in `logged` is true or marked.
     fn assert_holds(&self, logged: &LoggedRun) {
         let mut run = logged.run.clone();
         let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
         assert!(is_known || !run.has_records());
-        // The lead's identity stands with its CPU.
+        // The lead's identity is reported with its CPU.
         run.facts
             .iter_mut()
             .zip(self.run.facts)
             .for_each(|(it, own)| it.own = own.own);
-        // Labels of lost CPUs are guessed, and said to be.
+        // The labels of lost CPUs are guessed, and marked as such.
         run.cpus.retain(|it| it.mpidr.is_some());
         for scenario in &mut run.scenarios {
             let own = self
@@ -134,7 +134,7 @@ impl Truth {
                 assert!(is_true || !logged.is_complete());
                 cell.skipped = None;
                 let is_doubtful = logged.is_doubtful(cell);
-                // Only a line has a figure without samples.
+                // Only a figure from a line has no samples.
                 let is_of_line = |it: &Series| it.summary.n == 0;
                 assert!(is_doubtful || !cell.series.iter().any(is_of_line));
                 cell.series.retain(|it| !is_of_line(it));
@@ -162,7 +162,7 @@ impl Truth {
         all.any(|it| it.cell(cpu).is_some_and(is_skipped))
     }
 
-    /// Asserts that a log whose runs are all complete has everything, in one run.
+    /// Asserts that a log in which every run is complete contains everything, in one run.
     fn assert_whole(&self, runs: &[LoggedRun]) {
         let [logged] = runs else {
             panic!("{} runs", runs.len());
@@ -187,7 +187,7 @@ impl Truth {
     }
 }
 
-/// Returns the index that a CPU has in the run that is sent, by its labels.
+/// Returns a CPU's index in the run that was sent, by its labels.
 fn sent_cpu(logged: &LoggedRun, cpu: CpuIndex) -> CpuIndex {
     let cpu = logged.run.cpu(cpu);
     cpu.cluster
@@ -200,8 +200,7 @@ fn is_skipped(cell: &Cell) -> bool {
     cell.skipped.is_some()
 }
 
-/// Returns a run whose log may be without records; with a row that was skipped, in every
-/// second case.
+/// Returns a run whose log may be without records. Every second one has a row that was skipped.
 fn run_of_lines(nth: u64) -> Run {
     let mut run = made_up_run::run();
     run.scenarios.pop();
@@ -259,8 +258,8 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
     assert!(whole > 20 && lossy > 200);
 }
 
-/// Returns a log as a terminal of so many columns gives it, with tabs that become what `tab`
-/// gives for a column.
+/// Returns a log as copied from a terminal with this number of columns. Each tab becomes `tab` of
+/// its column.
 fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
     let mut all = Vec::new();
     for line in log.lines() {

@@ -1,15 +1,15 @@
-//! Grid tables of reStructuredText: lines -> rows of cells, each with its place.
+//! Reads grid tables of reStructuredText: converts lines to rows of cells with their positions.
 
 use anyhow::{Result, bail, ensure};
 
 use super::published_rows::PublishedCell;
 
-/// Returns the rows of the table whose upper border is `lines[first]`, and the number of the
-/// line behind it, from 0. A row above all others that is one cell is a title, and left out.
+/// Returns the rows of the table whose top border is `lines[first]`, and the number, from 0, of the
+/// line after it. A first row that is a single cell is a title and is left out.
 ///
 /// # Errors
-/// `LINE:COLUMN: ` and what is wrong: a table that does not end, lines of different widths,
-/// and merged cells.
+/// `LINE:COLUMN: ` and what is wrong: a table without an end, lines of different widths, or merged
+/// cells.
 pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCell>>, usize)> {
     let is_part = |line: &&str| line.trim_start().starts_with(['+', '|']);
     let end = first + lines[first..].iter().take_while(|it| is_part(it)).count();
@@ -25,7 +25,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     );
     let (left, right) = (edges[0], edges[edges.len() - 1]);
     let mut rows: Vec<Vec<PublishedCell>> = Vec::new();
-    // The row that has no border below it yet.
+    // The row that is not yet closed by a border.
     let mut open: Option<Vec<PublishedCell>> = None;
     for (number, line) in (first + 1..).zip(&table) {
         let at = |column: usize| line.get(column).copied();
@@ -52,7 +52,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
         }
         let cells = edges.windows(2).map(|edge| cell(line, number, edge));
         match &mut open {
-            // The next line of the same row.
+            // Another line of the same row.
             Some(row) => row.iter_mut().zip(cells).for_each(|(own, next)| {
                 own.text = format!("{} {}", own.text, next.text).trim().to_owned();
             }),
@@ -67,7 +67,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     Ok((rows, end))
 }
 
-/// Returns the columns of the borders between cells, by the border that has the most.
+/// Returns the columns at which borders separate cells, from the border with the most of them.
 fn edges(table: &[Vec<char>]) -> Vec<usize> {
     let corners = |line: &Vec<char>| -> Vec<usize> {
         let all = line.iter().enumerate();

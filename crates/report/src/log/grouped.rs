@@ -1,6 +1,6 @@
-//! Values by their keys.
+//! Groups values by key.
 
-/// Groups values by their keys, in the order in which the keys come first.
+/// Groups values by key, in the order in which the keys first occur.
 pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut all: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {

@@ -1,4 +1,4 @@
-//! RT_INSTR lines, held against the records of the same figures.
+//! Compares RT_INSTR lines with the records of the same figures.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -9,8 +9,8 @@ use super::integrity::NAMED_MAX;
 use super::line_run::{LineRun, RowOfLine};
 use super::logged_run::LoggedRun;
 
-/// Returns the lines that contradict the records of a run, each by its CPU and scenario. A line
-/// whose record is lost contradicts nothing.
+/// Returns the CPU and the scenario of each line that contradicts the run's records. A line whose
+/// record is missing contradicts nothing.
 pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
     let framed = logged.framed();
     let is_whole = logged.integrity.is_whole();
@@ -32,7 +32,7 @@ pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
     named.collect()
 }
 
-/// Returns the clause that names contradicted lines.
+/// Returns the clause that lists contradicted lines.
 pub(super) fn clause(wrong: &[String]) -> String {
     let lines = many(wrong.len(), "RT_INSTR line");
     let named = wrong.iter().take(NAMED_MAX).format(", ");
@@ -56,7 +56,7 @@ fn cells_of_label<'s>(
     scenario.suite_cells().iter().filter(is_it).collect()
 }
 
-/// Returns true if the figures of a cell are not known, or not in nanoseconds.
+/// Returns true if a cell's figures are unknown, or cannot be converted to nanoseconds.
 fn is_lost(logged: &LoggedRun, cell: &Cell) -> bool {
     cell.lacks_own_record() || logged.run.facts.is_none()
 }

@@ -1,4 +1,4 @@
-//! The losses between the UART and the log.
+//! What was lost between the UART and the log.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,34 +8,33 @@ use itertools::Itertools as _;
 use run::model::RunId;
 use serde::Serialize;
 
-/// The worth of what was read.
+/// What was lost, and how reliable the rest is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Integrity {
-    /// Counts of records; None in a log without any, as TFTF's: each figure of it
-    /// is from a line without a checksum.
+    /// The counts of records. None for a log without any, such as TFTF's, in which every figure is
+    /// from a line without a checksum.
     pub records: Option<Records>,
-    /// True for published tables of figures, which are no log.
+    /// True for published tables of figures, which are not a log.
     pub tables: bool,
-    /// Rows of a log without records, whose figures are from lines without a checksum.
+    /// Rows in a log without records, whose figures are from lines without a checksum.
     pub unverified_rows: u32,
-    /// CPUs whose record was lost, and whose labels are made up.
+    /// CPUs whose record is missing and whose labels are made up.
     pub guessed_cpus: u32,
     /// True if the log has TFTF's `Exiting tests.`.
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
-    /// RT_INSTR lines that cannot be read, or contradict their record.
+    /// RT_INSTR lines that cannot be read or that contradict their record.
     pub rt_instr_wrong: u32,
-    /// RT_INSTR lines that repeat an earlier one: they count once.
+    /// RT_INSTR lines that repeat an earlier one; they count once.
     pub rt_instr_repeated: u32,
-    /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
+    /// RT_INSTR lines of a CPU that contradict an earlier one; neither counts.
     pub rt_instr_ambiguous: u32,
-    /// Lines that repeat the line before: they count once.
+    /// Lines that repeat the line before; they count once.
     pub lines_repeated: u32,
-    /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
-    /// by tag.
+    /// Table rows and RT_INSTR lines of scenarios that this version does not know, by tag.
     pub unknown: BTreeMap<String, u32>,
-    /// Contradictions in the log, a clause each: to counts in TFTF's summary or of the end
+    /// Contradictions in the log, one clause each: with counts in TFTF's summary or in the end
     /// record, or between lines and records.
     #[serde(skip)]
     pub contradictions: Vec<String>,
@@ -44,27 +43,27 @@ pub struct Integrity {
 /// Counts of a run's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
-    /// The number of records that were sent; None without the `end` record.
+    /// The number of records that were sent; None if there is no `end` record.
     pub expected: Option<u64>,
-    /// Records that came through in at least one copy.
+    /// Records of which at least one copy was received.
     pub received: u64,
-    /// Of those, the ones that came after a later record: from a second copy.
+    /// Records among these that came after a later one, and so from a second copy.
     pub from_second: u64,
-    /// Lines that are records with a wrong checksum.
+    /// Lines that look like records but have a wrong checksum.
     pub damaged: u64,
-    /// Records with a right checksum that this version cannot read.
+    /// Records with a correct checksum that this version cannot read.
     pub malformed: u64,
     /// The first of these, with their lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
-    /// The records that are lost, in the order of their sequence numbers.
+    /// The missing records, in the order of their sequence numbers.
     pub missing: Vec<Missing>,
-    /// The run whose records follow before the end of this one's.
+    /// The run whose records begin before the end of this one's.
     #[serde(skip)]
     pub cut_by: Option<RunId>,
 }
 
-/// Records that are lost, one after the other.
+/// A range of consecutive missing records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// The first sequence number.
@@ -73,7 +72,7 @@ pub struct Missing {
     pub last: u32,
 }
 
-/// The most gaps, or records that cannot be read, that are named one by one.
+/// The maximum number of gaps, or of unreadable records, that are listed individually.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl Missing {
@@ -93,14 +92,14 @@ impl fmt::Display for Missing {
 }
 
 impl Integrity {
-    /// Returns true if every record came through and was read.
+    /// Returns true if every record was received and could be read.
     pub fn is_whole(&self) -> bool {
         let is_sound = |it: &Records| it.missing.is_empty() && it.malformed == 0;
         let is_whole = |it: &Records| it.expected.is_some() && is_sound(it);
         self.records.as_ref().is_some_and(is_whole)
     }
 
-    /// Returns the losses of records, a clause each; the first ones by name.
+    /// Returns what records were lost, one clause each; the first ones are listed individually.
     pub(super) fn shortfalls(&self) -> Vec<String> {
         let Some(records) = &self.records else {
             return Vec::new();
@@ -135,7 +134,7 @@ impl Integrity {
         self.records.is_some()
     }
 
-    /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
+    /// Returns doubts about RT_INSTR lines and table rows, one sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.lines_repeated > 0 {

@@ -1,5 +1,4 @@
-//! LAVA's log: a sequence in YAML, an entry a line. `lava-run` writes entries without
-//! the dash.
+//! LAVA's log: a YAML sequence with one entry per line. `lava-run` writes entries without the dash.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,8 +13,8 @@ pub(crate) struct LavaEntry {
 }
 
 impl LavaEntry {
-    /// Returns the text of an entry, in `line` or behind its dash, if it begins as one
-    /// does.
+    /// Returns the text of an entry, from the start of `line` or after its dash, if it begins like
+    /// one.
     pub(super) fn text_in(line: &[u8]) -> Option<&[u8]> {
         let line = line.trim_ascii();
         let rest = line.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
@@ -28,8 +27,8 @@ impl LavaEntry {
         serde_saphyr::from_slice(text).ok()
     }
 
-    /// Returns the text that the target sent; empty of another entry. LAVA writes a
-    /// backslash in front of each quotation mark before it makes YAML of the text.
+    /// Returns the text that the target sent; empty for any other entry. LAVA escapes each
+    /// quotation mark with a backslash before it writes the text as YAML.
     pub(super) fn into_target_text(self) -> String {
         let mut levels = ["target", "feedback"].iter();
         let is_target = levels.any(|it| self.level.starts_with(it));

@@ -1,4 +1,4 @@
-//! The records of one run by their sequence numbers.
+//! The records of one run, by sequence number.
 
 use run::model::RunId;
 pub(super) use run::record::{CRC_DIGITS, Claim};
@@ -6,14 +6,14 @@ pub(super) use run::record::{CRC_DIGITS, Claim};
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;
 
-/// The most records of a run: a million samples are less than four million records.
-/// The limit bounds the memory that a log takes.
+/// The maximum number of records in a run: a million samples take fewer than four million records.
+/// This bounds the memory that a log can use.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// The most letters of a kind that are shown.
+/// The maximum number of letters of a kind that are shown.
 const KIND_MAX: usize = 16;
 
-/// Describes a sound record that this version cannot read.
+/// Describes a valid record that this version cannot read.
 pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
     let kind: String = plain(claim.kind).chars().take(KIND_MAX).collect();
     let seq = claim.seq;
@@ -23,11 +23,11 @@ pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
 /// The records of one run.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// The identity in the records; None without any.
+    /// The run's identity in the records; None if there are none.
     pub(super) run: Option<RunId>,
-    /// The checksums of the records that came through; 0 for the others.
+    /// The checksums of the received records; 0 for the others.
     checksums: Vec<u32>,
-    /// True for each record that came through.
+    /// True for each record that was received.
     entered: Vec<bool>,
     /// The sequence number of the `end` record.
     end: Option<u32>,
@@ -39,13 +39,13 @@ impl Ledger {
         self.counts.received == 0
     }
 
-    /// Returns true if the `end` record is there.
+    /// Returns true if the `end` record was received.
     pub(super) fn is_ended(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Returns true if the record is there already. A second copy is not read: were
-    /// it damaged, nothing would be lost.
+    /// Returns true if the record was received before. A second copy is not read, so nothing is
+    /// lost if it is damaged.
     pub(super) fn has(&self, claim: &Claim<'_>) -> bool {
         self.run == Some(claim.run) && self.entry(claim.seq) == Some(claim.crc)
     }
@@ -56,8 +56,8 @@ impl Ledger {
         is_entered.then(|| self.checksums[place])
     }
 
-    /// Returns true for a sound record of another run: it says so, its place is taken, or is
-    /// behind the `end` record, which is the last one.
+    /// Returns true for a valid record of another run: its identity differs, another record has its
+    /// number, or it comes after the `end` record.
     pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
@@ -67,8 +67,8 @@ impl Ledger {
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
 
-    /// Enters a sound record that is neither there nor foreign; false if there are
-    /// too many.
+    /// Enters a valid record that is new and not foreign. Returns false if there are too many
+    /// records.
     pub(super) fn enter(&mut self, claim: &Claim<'_>) -> bool {
         if claim.seq >= SEQ_MAX {
             return false;
@@ -90,7 +90,7 @@ impl Ledger {
         true
     }
 
-    /// Takes note that a record of another run follows.
+    /// Notes that a record of another run follows.
     pub(super) fn cut(&mut self, claim: &Claim<'_>) {
         let is_other = self.run.is_some_and(|run| run != claim.run);
         self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());
@@ -127,7 +127,7 @@ mod tests {
             (other, 0, "run", 7, false, true),
             (own, 3, "row", 1, false, false),
             (own, 2, "row", 2, false, false),
-            // The last record is the last.
+            // The last record must have the highest number.
             (own, 1, "end", 3, false, true),
             (own, 4_000_000_000, "row", 5, false, false),
             (other, 4, "row", 5, false, true),

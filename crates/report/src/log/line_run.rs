@@ -1,5 +1,4 @@
-//! The run of a log without records, or of published tables: figures and results from
-//! lines without a checksum.
+//! Builds the run of a log without records, or of published tables, from lines without a checksum.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +11,18 @@ use run::plan::{Method, Procedure, ScenarioId};
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
 
-/// The most rows of a scenario: 512 CPUs have four copies of them.
+/// The maximum number of rows in a scenario: four copies of the rows of 512 CPUs.
 pub(super) const ROWS_MAX: usize = 4096;
 
-/// The scenarios that lines have shown so far.
+/// The scenarios found in lines so far.
 #[derive(Debug, Default)]
 pub(super) struct LineRun {
     scenarios: Vec<LineScenario>,
-    /// The place of the scenario that has not ended.
+    /// The index of the scenario in progress.
     current: Option<usize>,
-    /// The ends of all scenarios, known or not.
+    /// The results of all scenarios, known or not.
     ended: Vec<Status>,
-    /// Scenarios that have failed and whose begin is lost or unknown.
+    /// Failed scenarios whose start is missing or unknown.
     pub(super) strays: u32,
 }
 
@@ -33,28 +32,28 @@ struct LineScenario {
     method: Method,
     status: Status,
     rows: Vec<LineRow>,
-    /// Cluster and core of the CPUs whose rows were skipped.
+    /// Cluster and core of each CPU whose rows were skipped.
     skipped: BTreeSet<(u16, u16)>,
 }
 
-/// A CPU's figures in nanoseconds.
+/// One CPU's figures, in nanoseconds.
 #[derive(Clone, Debug)]
 struct LineRow {
     /// Cluster and core.
     label: (u16, u16),
-    /// The number of rows before with the same labels.
+    /// The number of earlier rows with the same labels.
     nth: usize,
     /// None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
 }
 
-/// A line with a CPU's figures, as it came.
+/// A line with one CPU's figures, as received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowOfLine {
     pub(super) id: ScenarioId,
     /// Cluster and core.
     pub(super) label: (u16, u16),
-    /// As of [`RtInstr`].
+    /// As in [`RtInstr`].
     pub(super) values: [Option<u64>; 3],
 }
 
@@ -81,12 +80,12 @@ impl LineRun {
         self.scenarios.iter().position(is_it)
     }
 
-    /// Returns true if the scenario was begun.
+    /// Returns true if the scenario was started.
     pub(super) fn has(&self, scenario: (ScenarioId, Method)) -> bool {
         self.place_of(scenario).is_some()
     }
 
-    /// Begins a scenario, or goes on with it; None stands for one that is unknown.
+    /// Starts or continues a scenario; None is an unknown scenario.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
         self.current = scenario.map(|(id, method)| {
             self.place_of((id, method)).unwrap_or_else(|| {
@@ -102,8 +101,8 @@ impl LineRun {
         });
     }
 
-    /// Adds a line with figures; false if its scenario is unknown. The line that began the
-    /// scenario may be lost.
+    /// Adds a line with figures; returns false if its scenario is unknown. The line that starts the
+    /// scenario may have been lost.
     pub(super) fn add(&mut self, id: Option<ScenarioId>, line: &RtInstr<'_>) -> bool {
         self.begin(id.map(|id| (id, Method::Tftf)));
         let own = self.current.map(|place| &mut self.scenarios[place].rows);
@@ -115,7 +114,7 @@ impl LineRun {
         is_known
     }
 
-    /// Adds the CPUs of a list, `0.1, 1.3`, whose rows were skipped.
+    /// Adds the CPUs in a list such as `0.1, 1.3`, whose rows were skipped.
     pub(super) fn skip(&mut self, id: ScenarioId, cpus: &str) {
         let labels = cpus.split(", ").filter_map(|it| {
             let (cluster, core) = it.split_once('.')?;
@@ -126,12 +125,12 @@ impl LineRun {
         }
     }
 
-    /// Ends the scenario; false if that says nothing.
+    /// Ends the scenario; returns false if the line gives no information.
     pub(super) fn complete(&mut self, status: Status) -> bool {
         if self.ended.len() < ROWS_MAX {
             self.ended.push(status);
         }
-        // A line that was lost may have begun another one.
+        // A lost line may have started another scenario.
         match self.current.take() {
             Some(place) => self.scenarios[place].status = status,
             None if matches!(status, Status::Failed(_) | Status::Crashed) => self.strays += 1,
@@ -140,13 +139,13 @@ impl LineRun {
         true
     }
 
-    /// Returns the number of scenarios that have ended so.
+    /// Returns the number of scenarios that ended with this status.
     pub(super) fn count_of(&self, status: Status) -> usize {
         self.ended.iter().filter(|it| **it == status).count()
     }
 
-    /// Returns the run, with its CPUs in the lines' order. Equal labels stay equal: they are
-    /// ambiguous, and no threads.
+    /// Returns the run, with its CPUs in the order of the lines. Equal labels are kept: they are
+    /// ambiguous and do not mean threads.
     pub(super) fn run(mut self, integrity: &mut Integrity) -> Run {
         let each = self.scenarios.iter();
         let mut each = each.filter_map(|it| it.rows_of_label(integrity.tables));
@@ -170,8 +169,8 @@ impl LineRun {
 }
 
 impl LineScenario {
-    /// Returns the number of rows that each label has, if lines that came twice cannot
-    /// be the reason. Nothing can be concluded from one label alone.
+    /// Returns the number of rows per label, unless lines that were logged twice can explain it.
+    /// Nothing can be concluded from a single label.
     fn rows_of_label(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         let rows = self.rows.iter().counts_by(|row| row.label);
@@ -180,7 +179,7 @@ impl LineScenario {
         each.filter(|_| has_several && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows of a label: one of equal lines, and no values of lines that
+    /// Keeps `each` rows of a label: one of several equal lines, and no values from lines that
     /// contradict each other.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
@@ -200,8 +199,9 @@ impl LineScenario {
         self.rows = kept;
     }
 
-    /// Returns the scenario, with a cell for each CPU of `keys`, at most [`CPU_MAX`], that has figures or was
-    /// skipped. With a helper at two places, a CPU may be skipped at one of them.
+    /// Returns the scenario with a cell for each CPU in `keys` that has figures or was skipped, up
+    /// to [`CPU_MAX`] cells. If the helper was placed twice, a CPU may have been skipped in only
+    /// one placement.
     fn scenario(&self, keys: &[((u16, u16), usize)]) -> Scenario {
         let (id, method, helper) = (self.id, self.method, None);
         let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
@@ -242,10 +242,11 @@ impl LineScenario {
 mod tests {
     use super::*;
 
-    /// A line's cluster, core, and value.
+    /// Cluster, core and value in a line.
     type Line = (u16, u16, u64);
 
-    /// Returns the places and values of the lines' rows, and the number of ambiguous lines.
+    /// Returns the labels and values of the rows from these lines, and the number of ambiguous
+    /// lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
         let (mut integrity, mut run) = (Integrity::default(), LineRun::default());
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {
@@ -267,7 +268,7 @@ mod tests {
         let several = [(0, 7), (1, 8), (2, 9), (3, 6)];
         let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
         let twice = [(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)];
-        // The third is the whole of it again, as when a terminal is logged twice.
+        // The third log is the whole of it again, as when a terminal is logged twice.
         for (lines, rows, ambiguous) in [
             (
                 &[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..]][..],

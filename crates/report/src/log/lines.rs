@@ -1,38 +1,38 @@
-//! Lines of a log, whatever ends them, without holding more than one.
+//! Reads the lines of a log with any line ending, keeping at most one in memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use memchr::{memchr, memchr2};
 
-/// The longest line that is kept together; a longer one comes in pieces.
+/// The maximum length of a line; a longer one is split.
 const LINE_MAX: usize = 1 << 16;
-/// The number of bytes that are read at a time.
+/// The number of bytes read at a time.
 const CHUNK: usize = 1 << 18;
 
-/// A line without its end, which may be CR, LF, or any row of them.
+/// A line without its ending, which may be any sequence of CRs and LFs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine<'b> {
-    /// The number, from 1, as editors count: by line feeds, or by CRs if there is none.
+    /// The number, from 1, as editors count it: by line feeds, or by CRs if there are none.
     pub(crate) number: u64,
-    /// The place of its first byte in the log.
+    /// Offset of its first byte in the log.
     pub(crate) offset: u64,
     pub(crate) bytes: &'b [u8],
 }
 
-/// The lines of a reader.
+/// The lines read from a reader.
 pub(crate) struct LogLines<R> {
     from: BufReader<R>,
-    /// The number of bytes of `from` that were given out last.
+    /// The number of bytes of `from` that were returned last.
     given: usize,
-    /// The beginning of a line that goes on in the next chunk.
+    /// The beginning of a line that continues in the next chunk.
     line: Vec<u8>,
-    /// Number and offset of the next byte.
+    /// Line number at the next byte.
     number: u64,
-    /// The number of bytes that were given out.
+    /// The number of bytes that were returned.
     pub(crate) offset: u64,
-    /// The end that counts: by the first line.
+    /// The byte that ends a line for counting, determined by the first line.
     counted: Option<u8>,
-    /// True if nothing of the line with `number` was given out.
+    /// True if nothing of the line `number` has been returned.
     is_at_start: bool,
 }
 
@@ -49,12 +49,12 @@ impl<R: Read> LogLines<R> {
         }
     }
 
-    /// Returns the number of lines that were begun.
+    /// Returns the number of lines that were started.
     pub(crate) fn count(&self) -> u64 {
         self.number - u64::from(self.is_at_start)
     }
 
-    /// Returns the next line; None at the end.
+    /// Returns the next line, or None at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<LogLine<'_>>> {
         self.from.consume(std::mem::take(&mut self.given));
         self.line.clear();

@@ -1,4 +1,4 @@
-//! A run with what only its log has.
+//! A run, together with the facts that only its log has.
 
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
@@ -12,41 +12,41 @@ use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
 
-/// A run as it was read from a log or from published tables.
+/// A run that was read from a log or from published tables.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
     /// The run.
     pub run: Run,
-    /// The input, and the place in it.
+    /// The input, and the run's position in it.
     pub source: Source,
     /// The firmware's stages, in the order of their lines.
     pub firmware: Vec<Stage>,
-    /// Lines of the header.
+    /// The lines of the header.
     pub header: HeaderLines,
-    /// The losses between the UART and the log.
+    /// What was lost between the UART and the log.
     pub integrity: Integrity,
-    /// The last line; None in a log without one.
+    /// The last line; None if the log has none.
     pub closing: Option<Closing>,
-    /// A line that is a damaged last line.
+    /// A line that looks like a damaged last line.
     pub broken_closing: Option<String>,
-    /// Scenarios that have failed by TFTF's lines and are unknown to this version.
+    /// Scenarios that failed according to TFTF's lines and that this version does not know.
     pub strays: u32,
 }
 
-/// The place of a run in the input.
+/// A run's position in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The file's name, as it was given.
+    /// The file's name, as given by the user.
     pub input: String,
-    /// The run's place among those of the file, from 1.
+    /// The run's number among those in the file, from 1.
     pub place: u32,
     /// The first and the last line, counted from 1 by line feeds.
     pub lines: (u64, u64),
-    /// The first byte, and the one behind the last.
+    /// Offsets of the first byte and of the byte after the last one.
     pub bytes: (u64, u64),
 }
 
-/// A stage of the firmware, by its own lines.
+/// A stage of the firmware, as reported by its own lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
     /// The name: `BL1`, `BL2`, `BL31`.
@@ -57,7 +57,7 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The header's lines, which have no checksum. A record with the same fact takes precedence.
+/// The header's lines, which have no checksum. A record of the same fact takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
     /// The run's identity.
@@ -68,11 +68,11 @@ pub struct HeaderLines {
     pub board: Option<String>,
     /// The number of CPUs.
     pub cpus: Option<usize>,
-    /// The exception level in the frame.
+    /// The exception level reported by TFTF's lines.
     pub exception_level: Option<u8>,
 }
 
-/// The most CPUs that are named of one reason.
+/// The maximum number of CPUs that are named for one reason.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
@@ -88,31 +88,31 @@ impl LoggedRun {
         head.or(self.header.board.as_deref())
     }
 
-    /// Returns the exception level of payload or TFTF.
+    /// Returns the exception level of the payload or of TFTF.
     pub fn exception_level(&self) -> Option<u8> {
         let facts = self.run.facts.as_ref().map(|facts| facts.exception_level);
         facts.or(self.header.exception_level)
     }
 
-    /// Returns the counter as a clock.
+    /// Returns the clock that the counter provides.
     pub fn clock(&self) -> Clock {
         self.run.clock()
     }
 
-    /// Returns true for a cell whose figures are from a line without a checksum and
-    /// are marked so. Published tables are not marked.
+    /// Returns true for a cell whose figures are marked because they are from a line without a
+    /// checksum. Published tables are not marked.
     pub fn is_doubtful(&self, cell: &Cell) -> bool {
         let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
         is_log_of_lines && cell.has_figures()
     }
 
-    /// Returns `ticks` in nanoseconds, truncated, as RT_INSTR lines have it.
+    /// Returns `ticks` in nanoseconds, truncated as in RT_INSTR lines.
     pub fn ns(&self, ticks: u64) -> Option<u64> {
         self.run.clock().ns(ticks)
     }
 
-    /// Returns a duration in the unit of tables: `12.34` (us), or ticks if the
-    /// frequency is unknown.
+    /// Returns a duration in the unit of the tables: `12.34` (us), or ticks if the frequency is
+    /// unknown.
     pub fn duration(&self, ticks: u64) -> String {
         match self.run.clock().centi_us(ticks) {
             Some(value) => format!("{}.{:02}", value / 100, value % 100),
@@ -128,15 +128,15 @@ impl LoggedRun {
         }
     }
 
-    /// Returns the first scenario with this ID, by this method.
+    /// Returns the first scenario with this ID and method.
     pub fn scenario(&self, id: ScenarioId, method: Method) -> Option<&Scenario> {
         let mut scenarios = self.run.scenarios.iter();
         scenarios.find(|scenario| scenario.id == id && scenario.method == method)
     }
 
-    /// Returns the scenarios of TFTF's method with one cell for each CPU, that of
-    /// [`Scenario::cell_of`], which has the helper of its placement. Cells have neither samples
-    /// nor histograms.
+    /// Returns the scenarios measured by TFTF's method with one cell per CPU, the one of
+    /// [`Scenario::cell_of`], which includes the helper of its placement. The cells have neither
+    /// samples nor histograms.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
@@ -158,13 +158,13 @@ impl LoggedRun {
         framed.collect()
     }
 
-    /// Returns the firmware's version: that of its last stage, which has PSCI.
+    /// Returns the firmware's version: that of its last stage, which implements PSCI.
     pub fn firmware_version(&self) -> Option<&str> {
         let mut stages = self.firmware.iter().rev();
         stages.find_map(|stage| stage.version.as_deref())
     }
 
-    /// Returns what was skipped, as a sentence for `--deny-skipped`; None if nothing
+    /// Returns a sentence about everything that was skipped, for `--deny-skipped`; None if nothing
     /// was.
     pub fn denied(&self) -> Option<String> {
         let mut skips = self.run.scenarios.iter().flat_map(|it| self.skips(it));
@@ -172,7 +172,7 @@ impl LoggedRun {
         (!all.is_empty()).then(|| format!("skipped, which --deny-skipped forbids: {all}"))
     }
 
-    /// Returns the skips of a scenario: its own, or its rows' by their reasons.
+    /// Returns what was skipped in a scenario: the scenario itself, or its rows by reason.
     fn skips(&self, scenario: &Scenario) -> Vec<String> {
         let mut name = scenario.id.tag().to_owned();
         if scenario.id.is_suite() && scenario.method == Method::Warm {
@@ -199,7 +199,7 @@ impl LoggedRun {
         named.collect()
     }
 
-    /// Returns the first of some CPUs, and the number of the others.
+    /// Names the first of some CPUs, and gives the number of the others.
     pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));

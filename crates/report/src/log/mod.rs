@@ -1,4 +1,4 @@
-//! Text of a UART, or published tables -> runs.
+//! Turns UART text or published tables into runs.
 
 mod builder;
 mod clean;

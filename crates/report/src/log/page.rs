@@ -1,9 +1,10 @@
-//! Published pages: TF-A's `docs/perf/psci-performance-PLATFORM.rst` -> tables with places.
+//! Reads published pages (TF-A's `docs/perf/psci-performance-PLATFORM.rst`) into tables with
+//! positions.
 //!
-//! Up to v2.14 the figures stand in grid tables, in microseconds, each release's beside those
-//! of the one before; since May 2026 in `csv-table` directives over integer nanoseconds. A
-//! figure may have a change behind it: `185700 (-30.51%)`. Of the page's other tables those
-//! that do not begin with the column Cluster are left out.
+//! Up to v2.14 the figures are in grid tables, in microseconds, with those of each release next to
+//! those of the previous one. Since May 2026 they are in `csv-table` directives, in integer
+//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables that do not begin
+//! with the column Cluster are ignored.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -18,39 +19,40 @@ use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
 use super::grid_table;
 use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
 
-/// The most bytes of a page, and of a file of figures.
+/// The maximum size in bytes of a page or a file of figures.
 const FILE_MAX: usize = 1 << 20;
-/// A page of which all figures are whole and one is this many microseconds is of nanoseconds.
+/// If all figures on a page are integers and one is at least this large, they are in nanoseconds,
+/// whatever the titles say.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
 /// A published page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
-    /// The path, as it was given.
+    /// The path, as given by the user.
     pub(crate) input: String,
-    /// The tables of latencies, in their order.
+    /// The tables of latencies, in order.
     pub(crate) tables: Vec<PageTable>,
-    /// Sentences on what its figures contradict.
+    /// Sentences about contradictions in its figures.
     pub(crate) doubts: Vec<String>,
 }
 
-/// A table of a scenario's latencies.
+/// A table of one scenario's latencies.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
-    /// The line of the directive, from 1.
+    /// The number of the directive's line, from 1.
     pub(crate) line: usize,
     pub(crate) id: ScenarioId,
-    /// The release that the title names, such as `v2.13`; empty if it names none.
+    /// The release named by the title, such as `v2.13`; empty if there is none.
     pub(crate) release: String,
-    /// The folder of a file of figures: `current` or `previous`.
+    /// The folder of the file of figures: `current` or `previous`.
     pub(crate) folder: String,
-    /// Nanoseconds in the unit that the title names.
+    /// The unit named by the title, in nanoseconds.
     unit: u64,
     pub(crate) rows: Vec<PublishedRow>,
 }
 
 impl Page {
-    /// Returns the tables of each release, the newest first.
+    /// Returns the tables of each release, starting with the newest.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
         let groups = self.tables.iter().into_group_map_by(|it| it.age());
         let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
@@ -59,7 +61,8 @@ impl Page {
 }
 
 impl PageTable {
-    /// Returns what orders releases: the folder of the figures, else the version.
+    /// Returns the key by which releases are ordered: the folder of the figures, otherwise the
+    /// version.
     fn age(&self) -> Option<(bool, Vec<u32>, bool, &str)> {
         match self.folder.as_str() {
             "current" => Some((true, vec![1], true, "")),
@@ -73,20 +76,20 @@ impl PageTable {
         }
     }
 
-    /// Returns the changes that are printed.
+    /// Returns the printed changes.
     pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
         let figures = self.rows.iter().flat_map(|it| &it.figures);
         figures.filter_map(|it| it.change)
     }
 }
 
-/// Returns true if `path` is of a page.
+/// Returns true if `path` is that of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
-/// Returns the text of the page at `path`. `what` stands before the path in errors.
+/// Returns the text of the page at `path`. Errors begin with `what`.
 pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
     text.map_err(|line| anyhow!("{}:{line}:1: this is not text in UTF-8", path.display()))
@@ -95,7 +98,7 @@ pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
 /// Reads the page at `path`.
 ///
 /// # Errors
-/// `FILE:LINE:COLUMN: ` and what cannot be read; a page without a table of latencies.
+/// `FILE:LINE:COLUMN: ` and what cannot be read, or that the page has no table of latencies.
 pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let text = read_text("page", path)?;
@@ -137,7 +140,8 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     Ok(page)
 }
 
-/// Refuses tables of several releases that have no order, and two of one release and scenario.
+/// Refuses tables of several releases that cannot be ordered, and two tables of the same release
+/// and scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
     let kind = |it: &PageTable| it.age().map(|it| it.0);
     let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
@@ -159,8 +163,8 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
     }
 }
 
-/// Returns true if the figures are nanoseconds below titles that say microseconds: all of them
-/// are whole, and one is of a time that no call takes.
+/// Returns true if the figures are in nanoseconds although the titles say microseconds: all of them
+/// are integers, and one is longer than any call takes.
 fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     let rows = tables.iter().flat_map(|it| &it.rows);
     let figures = rows.flat_map(|row| &row.figures);
@@ -168,8 +172,8 @@ fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
 
-/// Returns a doubt for each table whose title names another release than those of the same
-/// folder do.
+/// Returns a doubt for each table whose title names a different release than the other tables in
+/// its folder.
 fn releases_of_folders<'t>(
     input: &'t str,
     tables: &'t [PageTable],
@@ -189,18 +193,18 @@ fn releases_of_folders<'t>(
 
 /// A `table` or `csv-table` directive.
 struct Directive {
-    /// The lines of the directive and behind its title and options, from 0.
+    /// The first line of the directive and the first one after its title and options, from 0.
     begin: usize,
     end: usize,
     is_csv: bool,
     title: String,
     /// `:header:`.
     header: String,
-    /// `:file:`, and its line from 0.
+    /// `:file:` and the number of its line, from 0.
     file: Option<(String, usize)>,
 }
 
-/// Returns the directive that begins on a line.
+/// Returns the directive that starts on a line.
 fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     static BEGIN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^ *\.\. (csv-|list-)?table:: *(.*)$").expect("a pattern"));
@@ -232,17 +236,17 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     Some(all)
 }
 
-/// Returns true if a row of names begins with that of clusters.
+/// Returns true if the first column of a header is the cluster.
 fn is_cluster(row: &str) -> bool {
     let row = row.trim_start_matches(['|', '"', ' ']);
     row.to_lowercase().starts_with("cluster")
 }
 
-/// The names of columns, the cells, and the file that they are of.
+/// The column names, the cells, and the file from which they were read.
 type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 
 impl Directive {
-    /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.
+    /// Reads the table; None if it has no latencies. Sets `next` to the line after it.
     fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
         let file = self.file.as_ref().map(|it| Path::new(&it.0));
@@ -311,7 +315,8 @@ impl Directive {
         Ok((header, rows.collect(), None))
     }
 
-    /// Returns the scenario, by the name of a file of figures, else by the title.
+    /// Returns the scenario, determined by the name of the file of figures or otherwise by the
+    /// title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
         let stem = file.and_then(Path::file_stem);
         let tag = stem.map(|it| it.to_string_lossy());
@@ -320,7 +325,8 @@ impl Directive {
     }
 }
 
-/// Refuses columns in another order than that of figures. Of a name the first letter counts.
+/// Refuses columns that are not in the order of the figures. Only the first letter of a name
+/// counts.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     let metrics = rows[0].figures.iter().map(|it| it.metric.heading());
     let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
@@ -334,7 +340,7 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario that a title is of, by the words of TF-A's pages and of ours.
+/// Returns the scenario to which a title refers, in the words of TF-A's pages or of this project's.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);
@@ -362,10 +368,10 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     suite.find(|id| id.procedure() == procedure)
 }
 
-/// Returns the nanoseconds in the unit that a title names.
+/// Returns the unit named by a title, in nanoseconds.
 fn unit(title: &str) -> Option<u64> {
     let has = |unit: &&str| title.contains(*unit);
-    // The sign for micro, and the letter mu.
+    // The micro sign, and the letter mu.
     let is_us = ["(us)", "(\u{b5}s)", "(\u{3bc}s)"].iter().any(has);
     match title.contains("(ns)") {
         true => Some(1),
@@ -373,7 +379,7 @@ fn unit(title: &str) -> Option<u64> {
     }
 }
 
-/// Returns what the last brackets of a title hold, if they end it.
+/// Returns the contents of the parentheses at the end of a title, if there are any.
 fn release(title: &str) -> String {
     let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
     let inside = inside.filter(|it| unit(&format!("({})", it.1)).is_none());

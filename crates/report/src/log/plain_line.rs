@@ -1,4 +1,4 @@
-//! Lines without a checksum: TFTF's frame, the payload's own, the firmware's.
+//! Lines without a checksum: those of TFTF's frame, of the payload and of the firmware.
 
 use std::sync::LazyLock;
 
@@ -11,39 +11,39 @@ use run::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlainLine<'l> {
-    /// The version of a stage of the firmware.
+    /// The version of a firmware stage.
     Version { stage: &'l str, version: &'l str },
-    /// The build of a stage of the firmware.
+    /// The build of a firmware stage.
     Built { stage: &'l str, built: &'l str },
-    /// The begin of the frame.
+    /// The start of TFTF's output.
     Frame,
-    /// The exception level in the frame.
+    /// The exception level in TFTF's output.
     RunningAt(u8),
-    /// The payload's first line of its own, with its version.
+    /// The first line that is specific to the payload, with its version.
     Payload(&'l str),
-    /// The run's identity in the header.
+    /// The run's identity, from the header.
     Run(RunId),
-    /// The board's name in the header.
+    /// The board's name, from the header.
     Board(&'l str),
-    /// The number of CPUs in the header.
+    /// The number of CPUs, from the header.
     Cpus(usize),
-    /// The begin of a scenario; None for one that is unknown here.
+    /// The start of a scenario; None if this version does not know it.
     Begin(Option<(ScenarioId, Method)>),
-    /// The figures of a CPU.
+    /// A CPU's figures.
     RtInstr(RtInstr<'l>),
     /// An RT_INSTR line that cannot be read.
     Unread,
     /// The end of a scenario.
     Complete(Status),
-    /// The CPUs whose rows the payload has skipped in a scenario, in its summary.
+    /// The CPUs whose rows the payload skipped in a scenario, from its summary.
     Skipped(ScenarioId, &'l str),
-    /// A count of scenarios in TFTF's summary.
+    /// A number of scenarios in TFTF's summary.
     Tally(Status, usize),
-    /// The end of the frame.
+    /// The end of TFTF's output.
     Farewell,
     /// The last line.
     Closing(Verdict, &'l str),
-    /// The beginning of a last line, or a damaged one.
+    /// The beginning of a last line, or a damaged last line.
     Broken(&'l str),
     /// Any other line.
     Other,
@@ -55,24 +55,24 @@ pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
     /// Cluster and core.
     pub(super) label: (u16, u16),
-    /// Powerdown, wakeup and cache flush; of PSCI_VERSION the latency alone.
+    /// Powerdown, wakeup and cache flush; for PSCI_VERSION only the latency.
     pub(super) values: [Option<u64>; 3],
 }
 
-/// The figures of a CPU; blanks do for tabs, as terminals paste them. A line that lost its
-/// end may have lost digits.
+/// A CPU's figures. Spaces are accepted instead of tabs, because terminals paste them. A line
+/// without its end is rejected, because digits may be missing.
 static RT_INSTR: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"(?-u)<RT_INSTR:(\w+)\s+(\d+)\s+(\d+)\s+(\d+)(?:\s+(\d+)\s+(\d+))?/>";
     Regex::new(line).expect("a pattern")
 });
 
-/// A stage of the firmware, and its version or its build.
+/// A firmware stage with its version or build.
 static STAGE: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"^NOTICE: *(BL[0-9][0-9A-Z]{0,2}): (?:Built : *(.*)|(v?[0-9].*\(.*))$";
     Regex::new(line).expect("a pattern")
 });
 
-/// Parses a clean line that is no record.
+/// Parses a cleaned line that is not a record.
 pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     let is_row = memmem::find(line, b"RT_INSTR").is_some();
     let other = if is_row {
@@ -122,7 +122,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(skipped) = line.strip_prefix("Skipped: ") {
         let (tag, rest) = skipped.split_once(", CPU ")?;
-        // A list that goes on in the next line may be cut within a number.
+        // A list that continues on the next line may be cut within a number.
         let (cpus, _) = rest.split_once(": ")?;
         return ScenarioId::from_word(tag).map(|id| PlainLine::Skipped(id, cpus));
     }
@@ -168,7 +168,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
 }
 
-/// Returns the status of TFTF's word.
+/// Returns the status for TFTF's word.
 fn status(word: &str) -> Status {
     match word {
         "Passed" => Status::Passed,
@@ -189,7 +189,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     }
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
-    // A line that lost its blanks may look like the other form.
+    // A line that lost its spaces may look like the other form.
     let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
     is_latency
         .is_none_or(|it| it == values[1].is_none())

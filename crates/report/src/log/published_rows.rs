@@ -1,5 +1,5 @@
-//! Rows of published tables: a CPU's labels and figures, and the change that is printed
-//! behind a figure, each with its place.
+//! Rows of published tables: a CPU's labels and figures, and the changes printed after the figures,
+//! each with its position.
 
 use std::sync::LazyLock;
 
@@ -12,15 +12,15 @@ use run::plan::{Procedure, ScenarioId};
 
 use super::line_run::ROWS_MAX;
 
-/// A cell's text, and the place where it stands.
+/// A cell's text and position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PublishedCell {
     pub(super) text: String,
-    /// The line, and the column in characters, from 1.
+    /// The line and the column in characters, both from 1.
     pub(super) place: (usize, usize),
 }
 
-/// The figures of a CPU.
+/// A CPU's figures.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedRow {
     /// Cluster and core.
@@ -28,10 +28,10 @@ pub(crate) struct PublishedRow {
     pub(crate) figures: Vec<PublishedFigure>,
 }
 
-/// A figure, and the change that is printed behind it.
+/// A figure, and the change printed after it.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedFigure {
-    /// `LINE:COLUMN`; on a page after the file's name.
+    /// `LINE:COLUMN`; on a page preceded by the file's name.
     pub(crate) place: String,
     pub(crate) metric: Metric,
     pub(crate) ns: u64,
@@ -48,7 +48,7 @@ const HEADERS: [&str; 2] = [
     "cluster,core,latency_ns",
 ];
 
-/// Reads the lines of a file of figures, without a header.
+/// Reads the lines of a file of figures, without its header.
 pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let text = String::from_utf8_lossy(bytes);
     let texts: Vec<&str> = text.lines().collect();
@@ -57,7 +57,7 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let records = reader.from_reader(bytes).into_records();
     let lines = records.take(ROWS_MAX + 2).map(|record| {
         let record = record?;
-        // The position is that of blank lines before the record, too.
+        // The record's position includes blank lines before it.
         let first = record.position().map_or(1, csv::Position::line) as usize;
         let blank = texts
             .iter()
@@ -86,11 +86,11 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     Ok(lines)
 }
 
-/// Reads the rows of a scenario's table; None stands for one that is unknown here. Figures are
-/// in `unit` nanoseconds, 1000 for those in microseconds.
+/// Reads the rows of a scenario's table; None is an unknown scenario. Figures are in units of
+/// `unit` nanoseconds, so 1000 for microseconds.
 ///
 /// # Errors
-/// `LINE:COLUMN: ` and what is wrong; a table without a row.
+/// `LINE:COLUMN: ` and what is wrong, or that the table has no rows.
 pub(super) fn rows(
     id: Option<ScenarioId>,
     lines: &[Vec<PublishedCell>],
@@ -147,7 +147,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
     })
 }
 
-/// Reads a figure in `unit` nanoseconds, and a change in hundredths of a percent.
+/// Parses a figure in units of `unit` nanoseconds, and a change in hundredths of a percent.
 fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^(\d{1,12}(?:\.\d{1,3})?)(?: *\(([+-]?\d{1,9}(?:\.\d{1,2})?)%\))?$")
@@ -160,7 +160,7 @@ fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     is_whole.then_some((thousandths / 1000, change))
 }
 
-/// Returns a decimal number times a power of ten that makes it whole.
+/// Returns a decimal number multiplied by 10 to the power of `places`.
 fn scaled(number: &str, places: usize) -> i64 {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{part:0<places$}");

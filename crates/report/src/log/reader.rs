@@ -1,9 +1,9 @@
-//! Logs -> runs.
+//! Reads runs from logs.
 //!
-//! A log may hold any number of runs: one ends at its last line, or before a record
-//! or a line that can only be another one's. A record counts for its checksum alone.
-//! The line of a record may be broken into several, as terminals do; other text may be
-//! before the record, or after its checksum. Nothing is pieced together of damaged records.
+//! A log may contain any number of runs. A run ends with its last line, or before a record or line
+//! that can only belong to another run. A record is accepted if its checksum is correct. Its line
+//! may be broken into several, as terminals do, and other text may come before the record or after
+//! its checksum. Damaged records are never repaired from their pieces.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,12 +20,12 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// The reason for which a log has no report, with the log's name.
+/// Why a log has no report, with the log's name.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
     Io(String),
-    /// The log has no run.
+    /// The log does not contain a run.
     NoRun(String),
 }
 
@@ -38,18 +38,18 @@ impl fmt::Display for LogReadError {
 
 impl std::error::Error for LogReadError {}
 
-/// Reads the runs of a log, which is called `name` in messages.
+/// Reads the runs of a log, which messages call `name`.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, LogReadError> {
     runs(name, from).collect()
 }
 
-/// Reads a log that is in memory.
+/// Reads a log from memory.
 pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError> {
     read(name, log)
 }
 
-/// Returns the runs of a log one after the other, each as soon as it has been read: a log may
-/// hold more runs than memory does.
+/// Returns the runs of a log one by one, each as soon as it has been read: a log may contain more
+/// runs than fit in memory.
 pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     let reader = LogReader {
         name: name.to_owned(),
@@ -62,7 +62,7 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     }
 }
 
-/// The runs of a log. An error is the last.
+/// The runs of a log. Iteration stops after an error.
 pub struct Runs<R> {
     reader: LogReader,
     lines: LogLines<R>,
@@ -100,36 +100,36 @@ impl<R: Read> Iterator for Runs<R> {
     }
 }
 
-/// The most bytes of a record that is broken into lines: a record has at most 1,000.
+/// The maximum size of a record that is broken into lines; a record has at most 1,000 bytes.
 const BROKEN_MAX: usize = 1100;
 
-/// The most bytes before the first run: a device may give bytes without end.
+/// The maximum number of bytes before the first run: a device may return bytes without end.
 const NO_RUN_MAX: u64 = 1 << 26;
 
-/// The most bytes of a broken RT_INSTR line.
+/// The maximum number of bytes in a broken RT_INSTR line.
 const ROW_MAX: usize = 160;
 
-/// A log in reading.
+/// A log that is being read.
 #[derive(Default)]
 struct LogReader {
     name: String,
-    /// Runs that have ended and are still to be given out.
+    /// Runs that have ended but have not been returned yet.
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
     count: u32,
     now: LoggedRunBuilder,
-    /// The number of the line in hand.
+    /// The number of the current line.
     number: u64,
-    /// The parts of a record that was broken into lines; empty without one.
+    /// The parts of a record that was broken into lines; empty if there is none.
     record: Vec<u8>,
-    /// The parts of such an RT_INSTR line.
+    /// The parts of an RT_INSTR line that was broken into lines.
     row: Vec<u8>,
-    /// The line before, if it was of use and has no figures.
+    /// The previous line, if it was useful and has no figures.
     previous: Vec<u8>,
 }
 
 impl LogReader {
-    /// Returns true if so much came before any run that none is to be expected.
+    /// Returns true if so much input without a run was read that none can be expected.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }
@@ -137,7 +137,7 @@ impl LogReader {
     /// Reads a line.
     fn take(&mut self, line: &LogLine<'_>) {
         self.number = line.number;
-        // Most lines of a long log are a record and nothing else.
+        // Most lines of a long log consist of a single record.
         let is_text = line.bytes.iter().any(|b| *b != 0);
         let is_used = self.record.is_empty() && self.sound_record(line.bytes)
             || is_text && {
@@ -150,7 +150,7 @@ impl LogReader {
         }
     }
 
-    /// Ends the log. Returns the reason if it holds no run.
+    /// Ends the log. Returns the reason if it contains no run.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
         let why = self.why_none(lines, bytes);
@@ -158,7 +158,7 @@ impl LogReader {
         (self.count == 0).then_some(why)
     }
 
-    /// Returns the reason why there is no run, and what to do.
+    /// Returns why there is no run, and what to do.
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if bytes == 0 {
@@ -193,7 +193,7 @@ impl LogReader {
         )
     }
 
-    /// Reads a clean line; false if it is of no use.
+    /// Reads a cleaned line; returns false if it is not useful.
     fn line(&mut self, line: &[u8]) -> bool {
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
@@ -209,22 +209,22 @@ impl LogReader {
         is_used
     }
 
-    /// Reads a piece that begins as a record; false if there is none with a right
-    /// checksum at its beginning.
+    /// Reads a piece that begins like a record; returns false if it does not begin with a record
+    /// that has a correct checksum.
     fn piece(&mut self, piece: &[u8]) -> bool {
-        // Text whose line end, or the record's, was lost stands behind the checksum.
+        // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
         let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
         let mut records = ends.filter_map(|end| piece.get(..end));
         records.any(|record| self.sound_record(record))
     }
 
-    /// Reads a line that is a record with a right checksum; false if it is none.
+    /// Reads a line that is a record with a correct checksum; returns false for any other line.
     fn sound_record(&mut self, line: &[u8]) -> bool {
         let Some(claim) = Claim::of(line) else {
             return false;
         };
-        // The last line comes last: a record behind it is another run's.
+        // Nothing of a run follows its last line: a record after it belongs to another run.
         let is_closed = self.now.is_closed();
         if !is_closed && self.now.ledger.has(&claim) {
             return true;
@@ -240,7 +240,7 @@ impl LogReader {
         true
     }
 
-    /// Returns true if `line` is the end of a broken record.
+    /// Returns true if `line` completes a broken record.
     fn join_record(&mut self, line: &[u8]) -> bool {
         if self.record.is_empty() {
             return false;
@@ -257,7 +257,7 @@ impl LogReader {
         is_whole
     }
 
-    /// Counts a broken record that does not go on as damaged.
+    /// Counts a broken record that is not continued as damaged.
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
@@ -265,7 +265,7 @@ impl LogReader {
         }
     }
 
-    /// Reads a line without a checksum; false if it is of no use.
+    /// Reads a line without a checksum; returns false if it is not useful.
     fn text(&mut self, line: &[u8]) -> bool {
         let joined = plain_line::joined(&self.row, line);
         match joined.is_some() {
@@ -289,8 +289,8 @@ impl LogReader {
         self.now.line(parsed)
     }
 
-    /// Returns true if `line` is the line before again, as where each line is logged twice. Of
-    /// several equal RT_INSTR lines each may be another CPU's.
+    /// Returns true if `line` repeats the line before, as when each line is logged twice. Equal
+    /// RT_INSTR lines may belong to different CPUs.
     fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
         let is_of_use = !matches!(
             parsed,
@@ -304,7 +304,7 @@ impl LogReader {
         is_repeated
     }
 
-    /// Counts a broken RT_INSTR line that does not go on.
+    /// Counts a broken RT_INSTR line that is not continued.
     fn give_up_row(&mut self) {
         if !std::mem::take(&mut self.row).is_empty() {
             self.now.line(PlainLine::Unread);
@@ -316,7 +316,7 @@ impl LogReader {
         self.give_up_row();
     }
 
-    /// Ends the run in hand, if there is one, and begins another.
+    /// Ends the current run, if there is one, and starts another.
     fn end_run(&mut self) {
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::made_up_run;
 
-    /// A log without end, as of a board that starts again and again.
+    /// A log without end, as from a board that keeps restarting.
     struct Endless {
         log: String,
         at: usize,

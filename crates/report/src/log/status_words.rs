@@ -1,9 +1,9 @@
-//! The words of records for the reasons of skips and failures.
+//! The words that records use for the reasons of skips and failures.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Returns the word of a reason: `not-tried`.
+/// Returns the word for a reason: `not-tried`.
 pub fn reason_word(reason: &impl Serialize) -> String {
     let text = reason_text(reason);
     text.split(": ")

@@ -1,12 +1,12 @@
-//! Published tables -> a [`LoggedRun`]: one CSV file a scenario, named after it.
+//! Reads a [`LoggedRun`] from published tables: one CSV file per scenario, named after it.
 //!
 //! The columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
-//! `cluster,core,latency_ns`, with that header line or, as in TF-A's
-//! `docs/perf/data/PLATFORM/{current,previous}`, without. A change behind a figure,
-//! `185700 (-30.51%)`, is another comparison's and left out.
+//! `cluster,core,latency_ns`. That header line is optional, as TF-A's
+//! `docs/perf/data/PLATFORM/{current,previous}` lacks it. A change after a figure, `185700
+//! (-30.51%)`, belongs to another comparison and is ignored.
 //!
-//! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
-//! known by the folder's name, at most. The rows are read as RT_INSTR lines.
+//! Such a table contains only figures: no samples, timestamps or conditions. The board is known
+//! only if the folder names it. The rows are read like RT_INSTR lines.
 
 use std::borrow::Cow;
 use std::fs;
@@ -24,10 +24,10 @@ use super::page;
 use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 
-/// The most bytes of a file: more than 512 CPUs take.
+/// The maximum size of a file in bytes: more than 512 CPUs need.
 const FILE_MAX: usize = 1 << 17;
 
-/// Returns true if `path` is of tables, and no log.
+/// Returns true if `path` contains tables rather than a log.
 pub fn are_at(path: &Path) -> bool {
     path.is_dir() || is_csv(path) || page::is_at(path)
 }
@@ -37,7 +37,7 @@ fn is_csv(path: &Path) -> bool {
     ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
 }
 
-/// Reads the tables of a page's newest release.
+/// Reads the tables of the newest release on a page.
 fn of_page(path: &Path) -> Result<LoggedRun> {
     let page = page::read(path)?;
     page.doubts.iter().for_each(|it| say(it));
@@ -85,8 +85,8 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Returns the platform that a file's folders name: that of `current` and `previous`, else a
-/// board of this repository.
+/// Returns the platform named by a file's folders: the folder that contains `current` or
+/// `previous`, otherwise a board in this repository.
 fn platform(file: &Path) -> Option<String> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
@@ -98,7 +98,7 @@ fn platform(file: &Path) -> Option<String> {
     known_board(&names)
 }
 
-/// Returns the first of some names that is a board's.
+/// Returns the first of some names that belongs to a board.
 fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     let known = names
         .iter()
@@ -136,7 +136,7 @@ fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
     rows(ScenarioId::from_word(tag), &lines, 1)
 }
 
-/// Returns a row as the line of it that TFTF would print.
+/// Returns a row as the line that TFTF would print for it.
 fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
     let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
     let (label, values) = (row.label, [ns(0), ns(1), ns(2)]);

@@ -1,4 +1,4 @@
-//! Whole logs: however they were logged, and whatever is lost of them.
+//! Whole logs, logged in different ways and with different losses.
 
 use run::measure::Metric;
 use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
@@ -28,7 +28,7 @@ pub(super) fn whole_log() -> String {
     log_of(&made_up_run::run())
 }
 
-/// Returns the run as its log has it: the end has the number of its records.
+/// Returns the run as its log contains it: its end gives the number of records.
 pub(super) fn sent() -> Run {
     let mut run = made_up_run::run();
     let records = whole_log().matches(MARK).count();
@@ -36,7 +36,7 @@ pub(super) fn sent() -> Run {
     run
 }
 
-/// Returns the log without the records for which `is_lost` holds.
+/// Returns the log without the records for which `is_lost` returns true.
 fn without(is_lost: impl Fn(&str) -> bool) -> String {
     let log = whole_log();
     let is_kept = |line: &&str| !line.starts_with(MARK) || !is_lost(line);
@@ -59,7 +59,7 @@ pub(super) fn whole_log_gives_the_run() {
     assert_eq!(logged.payload_version(), Some("0.1.0"));
 }
 
-/// Returns a log whose lines are broken as terminals with so many columns do.
+/// Returns a log whose lines are broken as by a terminal with this number of columns.
 fn broken(log: &str, columns: usize) -> String {
     let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
     let parts = parts.map(String::from_utf8_lossy);
@@ -110,7 +110,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
     run.scenario(id, Method::Tftf).expect("it was measured")
 }
 
-/// A lost record costs itself alone, and is named.
+/// A lost record affects only itself, and is named.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
@@ -140,7 +140,7 @@ fn lost_records_are_named_and_cost_themselves() {
             assert_eq!(logged.run.scenarios[2].cells, whole.scenarios[2].cells);
         }
     }
-    // No line stands in for the records of a cell.
+    // No line replaces the records of a cell.
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
         scenario(&logged, ScenarioId::CpuSuspendSerial)
@@ -156,7 +156,7 @@ fn lost_records_are_named_and_cost_themselves() {
     );
 }
 
-/// Each other record verifies without the one that names the payload and the board.
+/// The other records can be verified without the one that names the payload and the board.
 #[test]
 fn log_without_the_headers_record_keeps_the_rest() {
     let (whole, logged) = (
@@ -204,7 +204,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
             }
         }
     }
-    // Without these, labels and durations of all scenarios would be wrong.
+    // Without these records, the labels and durations of all scenarios would be wrong.
     for (lost, what) in [
         ("{\"facts\":", "the record of the machine is"),
         ("{\"cpus\":", "the records of 4 CPUs are"),
@@ -218,7 +218,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     }
 }
 
-/// As of a console that is logged by two programs to one file.
+/// As from a console that two programs log to the same file.
 #[test]
 fn log_with_each_line_doubled_is_one_run_with_a_note() {
     let log = whole_log();
@@ -240,7 +240,7 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
-    // The power fails in the first one, at any place.
+    // The power fails in the first run, at any point.
     for part in 1..40 {
         let at = log.len() * part / 40;
         let cut = [&log.as_bytes()[..at], b"\x00\xfe\r\n", log.as_bytes()].concat();
@@ -249,7 +249,7 @@ fn runs_are_split_at_boots() {
         assert!(last.is_complete() && last.run == sent(), "cut at {at}");
         assert!(runs.len() <= 2, "cut at {at}");
     }
-    // The last line of the first is lost, and so is the firmware's banner.
+    // The last line of the first run is lost, and so is the firmware's banner.
     let headless = &log[log.find("> Executing").unwrap_or(0)..];
     let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
     assert_eq!(read_runs(log).len(), 2);
@@ -282,7 +282,7 @@ fn verdict_comes_from_the_end_record() {
     let logged = read_one(log.replace(&line, stopped));
     assert!(logged.verdict() == Some(Verdict::Incomplete) && !logged.is_complete());
     assert!(logged.verdict_text() == stopped && logged.doubts().is_empty());
-    // A byte less: the line is damaged, or contradicts the record.
+    // With one byte removed, the line is damaged or contradicts the record.
     for at in 0..line.len() {
         let mut cut = line.clone();
         cut.remove(at);
@@ -297,7 +297,7 @@ fn verdict_comes_from_the_end_record() {
 
 #[test]
 fn last_line_counts_without_the_end_record() {
-    // The line says that all went well, and the record does not.
+    // The line reports success, but the record does not.
     let log = whole_log();
     let line = log.lines().last().expect("a last line");
     let mut run = made_up_run::run();
@@ -308,7 +308,7 @@ fn last_line_counts_without_the_end_record() {
     let logged = read_one(log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
-    // Without the end record, the line counts, and is not verified.
+    // Without the end record, the line is used but is not verified.
     let logged = read_one(without(|it| it.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
     let totals = logged.closing.and_then(|it| it.totals());
@@ -343,7 +343,7 @@ fn tftf_log_has_lines_alone() {
     assert!(logged.integrity.records.is_none());
     assert_eq!(logged.integrity.unverified_rows, 8);
     assert_eq!(logged.exception_level(), Some(2));
-    // Rows with equal labels are no threads.
+    // Rows with equal labels are not threads.
     assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
     let ns = suspend.cells.iter();
@@ -376,7 +376,7 @@ fn clock_is_unknown_without_facts() {
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
 }
 
-/// Returns the log with other records of some numbers, whose checksums are right.
+/// Returns the log with the records of some sequence numbers replaced; their checksums are correct.
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
         let run = line.get(..MARK.len() + RunId::DIGITS + 1).unwrap_or("");
@@ -416,7 +416,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
-/// A log of lines alone that lacks something says so, and is not complete.
+/// If a log that has only lines lacks something, it is reported and the log is not complete.
 #[test]
 fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";
@@ -469,7 +469,7 @@ fn lines_that_lack_something_are_incomplete() {
         assert_eq!(logged.is_complete(), lack.is_empty(), "{log}{lacks}");
         assert!(lacks.contains(lack), "{log}{lacks}");
     }
-    // A lost line that begins a scenario moves its end to no other one.
+    // If the line that starts a scenario is lost, its end is not assigned to another scenario.
     let failed = end("Failed");
     for (lines, known, strays) in [(others.as_str(), 2, 0), ("", 1, 1)] {
         let logged = read_one(tftf(&format!("{first}{rows}{passed}{lines}{failed}")));

@@ -1,10 +1,9 @@
-//! Text of others, made fit for messages.
+//! Makes untrusted text safe for messages.
 
 use itertools::Itertools as _;
 
-/// Returns `text` without control characters. A line of a log, a name of a test or
-/// of a file could otherwise move a reader's cursor, break a line, or turn the
-/// direction of the text behind it.
+/// Returns `text` without control characters. A line of a log, or the name of a test or file, could
+/// otherwise move the cursor, break a line, or change the direction of the text after it.
 pub fn plain(text: &str) -> String {
     let letter = |c: char| match c {
         '\t' => c,
@@ -15,11 +14,11 @@ pub fn plain(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// The most letters of a message in a sentence.
+/// The maximum length of a message within a sentence.
 const MESSAGE_MAX: usize = 200;
 
-/// Returns a message of another program, of any length and in any number of lines,
-/// as a part of a sentence.
+/// Returns the message of another program, of any length and number of lines, in a form that fits
+/// in a sentence.
 pub(crate) fn message(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let words = plain(&lines.join(" "));

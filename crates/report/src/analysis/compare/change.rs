@@ -1,18 +1,18 @@
-//! The change of a figure between two runs.
+//! The change in a figure between two runs.
 
 use hardware::board::CpuIndex;
 use serde::Serialize;
 
 use crate::analysis::figure::FigureKey;
 
-/// A figure on both sides.
+/// A figure in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Change {
     #[serde(flatten)]
     pub(crate) key: FigureKey,
-    /// The place in the order of size, from 0; None by CPU.
+    /// The rank in size, from 0; None if compared by CPU.
     pub(crate) place: Option<usize>,
-    /// The CPUs of the run and of the baseline, each by its own index.
+    /// The CPUs of the run and of the baseline, each by the index in that run.
     pub(crate) cpu: CpuIndex,
     pub(crate) old_cpu: CpuIndex,
     pub(crate) new: ComparedValue,
@@ -25,20 +25,20 @@ pub(crate) struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ComparedValue {
     pub(crate) figure: f64,
-    /// The interval in which noise may move it; None of a single measurement. Where
-    /// one round of many is shown, it is that of the CPU's median.
+    /// The interval within which noise may move it; None for a single measurement. If one round out
+    /// of many is shown, this is the interval of the CPU's median.
     pub(crate) interval: Option<(f64, f64)>,
-    /// True if it is from a line without a checksum.
+    /// True if it was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
 }
 
-/// The judgement of a change.
+/// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChangeOutcome {
     /// Within the tolerance.
     Same,
-    /// Beyond it, and within noise or a tick.
+    /// Beyond the tolerance, but within noise or one tick.
     Noise,
     /// Less time than before.
     Better,
@@ -51,7 +51,7 @@ impl Change {
         self.new.figure - self.old.figure
     }
 
-    /// Returns the change in percent of the old figure; None from zero.
+    /// Returns the change in percent of the old figure; None if that is zero.
     pub fn percent(&self) -> Option<f64> {
         percent(self.new.figure, self.old.figure)
     }
@@ -62,13 +62,13 @@ impl Change {
     }
 }
 
-/// Returns the change from an old figure in percent of it; None from zero.
+/// Returns the change from an old figure in percent of it; None if it is zero.
 pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
     (old > 0.0).then(|| (new - old) / old * 100.0)
 }
 
-/// Returns true if two figures are within the tolerance of the larger one. Whole
-/// numbers up to 9e9 are compared without rounding.
+/// Returns true if the figures differ by no more than the tolerance, relative to the larger one.
+/// Integers up to 9e9 are compared without rounding.
 pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
@@ -86,7 +86,7 @@ impl ChangeOutcome {
         }
         let is_less = new.figure < old.figure;
         let (more, less) = if is_less { (old, new) } else { (new, old) };
-        // Intervals that are apart to the other side are no evidence.
+        // Intervals that do not overlap, but in the opposite order to the figures, are no evidence.
         let intervals = more.interval.zip(less.interval);
         let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
         if is_within || more.figure - less.figure <= tick {
@@ -98,12 +98,12 @@ impl ChangeOutcome {
         }
     }
 
-    /// Returns true without a change in time.
+    /// Returns true if the change is not a change in time.
     pub(super) const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }
 
-    /// Returns the word that stands for it.
+    /// Returns the word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
         let large = 5e9;
-        // Figures, the halves of their intervals, and the tick.
+        // Figures, half-widths of their intervals, and the tick.
         for (new, old, halves, tick, expected) in [
             (102.0, 100.0, [0.0; 2], 0.0, Same),
             (103.0, 100.0, [0.0; 2], 0.0, Worse),
@@ -136,7 +136,7 @@ mod tests {
             (100.0, 80.0, [0.0; 2], 20.0, Noise),
             (150.0, 100.0, [40.0, 10.0], 0.0, Noise),
             (150.0, 100.0, [39.0, 10.0], 0.0, Worse),
-            // An interval on one side alone says nothing of the other's noise.
+            // An interval on one side says nothing about the noise of the other.
             (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
             let value = |figure: f64, half: f64| ComparedValue {

@@ -1,9 +1,9 @@
-//! The CPUs that flush a cluster-size cache, then and now.
+//! Finds changes in which CPUs flush a cache of a cluster's size.
 //!
-//! Figures alone do not show which CPU was the last man, and a large flush is no
-//! evidence of it. But two sizes can be compared, and of the CPUs of a cluster that
-//! go down together only one is the last: if more than one of them flushes at least
-//! 4/5 of the cluster's largest flush, some do that are not last.
+//! Figures alone do not show which CPU was the last man, and a large flush does not prove it. But
+//! flush times can be compared, and only one of the CPUs of a cluster that go down together is the
+//! last man. If more than one of them flushes for at least 4/5 of the cluster's longest flush, CPUs
+//! other than the last man do so too.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,14 @@ use super::comparison::ComparedScenario;
 use super::finding::ComparisonFinding;
 use super::sides::Sides;
 
-/// Cache flushes of CPUs that began or ceased to pay for a cluster's.
+/// Cache flushes of CPUs that began or stopped flushing a cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
 
-/// The least ratio of the largest flush to the least at which sizes can be kept
-/// apart.
+/// The minimum ratio of the longest flush to the shortest at which the two sizes can be told apart.
 const CONTRAST: f64 = 4.0;
 
-/// Describes the clusters in which CPUs that are not the last man begin or cease to flush
-/// a cluster-size cache in a parallel round.
+/// Describes the clusters in which CPUs other than the last man began or stopped flushing a
+/// cluster-size cache in a parallel round.
 pub(super) fn cluster_flushes(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -42,7 +41,8 @@ pub(super) fn cluster_flushes(
             true => (it.old.figure, it.new.figure),
             false => (it.new.figure, it.old.figure),
         };
-        // On the side on which fewer CPUs flush, as the other may have no contrast.
+        // The sizes are taken from the side on which fewer CPUs flush, because the other side may
+        // lack contrast.
         let sizes = sizes(all.iter().map(|it| (cluster(it), few_and_many(it).0)));
         let each = sizes.into_iter().filter_map(|(number, size)| {
             let own = together.iter().copied();
@@ -74,7 +74,7 @@ pub(super) fn cluster_flushes(
     directions.into_iter().filter_map(find).collect()
 }
 
-/// Returns the largest flush of each cluster, if it is far more than the least of all.
+/// Returns the longest flush of each cluster if it is much longer than the shortest of all.
 fn sizes(flushes: impl Iterator<Item = (u16, f64)>) -> BTreeMap<u16, f64> {
     let (mut least, mut sizes) = (f64::MAX, BTreeMap::new());
     for (cluster, flush) in flushes {

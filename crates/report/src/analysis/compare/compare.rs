@@ -1,5 +1,5 @@
-//! A run beside a baseline: the same CPU with itself and, where CPUs go down
-//! together, the same place in the order of arrival.
+//! Compares a run with a baseline: each CPU with itself or, if CPUs go down together, each place in
+//! the order of arrival with the same place.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -24,7 +24,7 @@ pub fn compare(
         .collect()
 }
 
-/// Checks that two runs can be compared at all.
+/// Checks that two runs can be compared.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
     for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
@@ -71,14 +71,13 @@ fn compare_one(
     })
 }
 
-/// Compares each scenario of the run, and finds those of the baseline that are compared
-/// with nothing.
+/// Compares each scenario of the run, and finds those of the baseline that have no counterpart.
 fn compare_scenarios(
     sides: &Sides<'_>,
     across: &[Across],
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
-    // Scenarios of the baseline that are compared, and that were to be.
+    // The baseline's scenarios that were compared, and those that should have been.
     let (mut met, mut missed) = (Vec::new(), Vec::new());
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());

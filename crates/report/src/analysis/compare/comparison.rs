@@ -1,7 +1,7 @@
 //! The options and the results of comparing a run with a baseline.
 //!
-//! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
-//! the run no longer has is not "no regression" unless an option says so.
+//! A comparison covers everything in the baseline. If the run lacks a scenario, a CPU or a figure
+//! of the baseline, the result is not "no regression" unless an option permits the gap.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
@@ -25,9 +25,9 @@ pub(crate) const TOLERANCE_PPM: u32 = 20_000;
 /// The options of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The relative tolerance, in parts of a million.
+    /// The relative tolerance, in parts per million.
     pub tolerance_ppm: u32,
-    /// The differences that are passed over.
+    /// The differences that are ignored.
     pub across: Vec<Across>,
 }
 
@@ -40,19 +40,19 @@ impl Default for Options {
     }
 }
 
-/// A run beside a baseline.
+/// A run compared with a baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Index of the run in the report.
     pub(crate) run: usize,
     pub(crate) baseline: LoggedRun,
-    /// The relative tolerance, in parts of a million.
+    /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
     pub(crate) keyed: Keyed,
-    /// The scenarios that both have.
+    /// The scenarios that both runs have.
     pub(crate) scenarios: Vec<ComparedScenario>,
     pub(crate) refused: Vec<Refused>,
-    /// The differences that were passed over.
+    /// The differences that were ignored.
     pub(crate) across: Vec<Across>,
     pub(crate) findings: Vec<ComparisonFinding>,
 }
@@ -61,31 +61,30 @@ pub struct Comparison {
 pub(crate) const CHANGED: Kind = Kind::new("changed");
 
 impl Comparison {
-    /// Adds a finding by counted instructions.
+    /// Adds a finding about instruction counts.
     pub(crate) fn add_counted(&mut self, sentence: String) {
         let finding = ComparisonFinding::new(CHANGED, Confidence::Counts, sentence);
         self.findings.push(finding);
     }
 }
 
-/// A scenario on both sides.
+/// A scenario in both runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ComparedScenario {
     /// The scenario in the run.
     pub(crate) key: ScenarioKey,
-    /// The changes that count: by order if CPUs wait for each other or cannot be
-    /// paired, else by CPU.
+    /// Which changes count: those by order if CPUs wait for each other or cannot be paired,
+    /// otherwise those by CPU.
     pub(crate) judged: JudgedBy,
-    /// Changes of each CPU that both sides have; empty where
-    /// [`Keyed::Ambiguous`].
+    /// The changes of each CPU that both runs have; empty if [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
-    /// Changes of the least figure, the second, and so on; empty if the sides have
-    /// different numbers of them. The least Powerdown of a parallel scenario is that
-    /// of the first to arrive.
+    /// The changes of the smallest figure, of the second, and so on; empty if the two runs have
+    /// different numbers of figures. In a parallel scenario the smallest Powerdown belongs to the
+    /// CPU that arrives first.
     pub(crate) by_order: Vec<Change>,
-    /// CPUs whose row one side lacks: the run's, and the baseline's.
+    /// CPUs without a row in the other run: the run's and the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Figures of the baseline that are in no change that counts, by its CPUs.
+    /// Figures of the baseline, by its CPUs, that are in none of the changes that count.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
@@ -101,11 +100,11 @@ pub(crate) enum JudgedBy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Refused {
     pub(crate) id: ScenarioId,
-    /// The run's method; the baseline's if the run lacks the scenario.
+    /// The run's method, or the baseline's if the run lacks the scenario.
     pub(crate) method: Method,
-    /// The reason, and the option that passes over it.
+    /// The reason, and the option that permits it.
     pub(crate) why: String,
-    /// True if the baseline has figures of it, which are compared with nothing.
+    /// True if the baseline has figures for it, which have no counterpart.
     pub(crate) in_baseline: bool,
 }
 
@@ -120,8 +119,8 @@ impl Refused {
     }
 }
 
-/// Returns the scenario of the baseline that stands beside one of the run: by the
-/// same method and helper if there is one.
+/// Returns the baseline's scenario that is compared with one of the run, preferably with the same
+/// method and helper.
 pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
     let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
     let by_method = same.clone().find(|it| it.method == key.method);
@@ -129,7 +128,7 @@ pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario
     found.or_else(|| same.next())
 }
 
-/// Returns a scenario's name, with its method if a run has several.
+/// Returns a scenario's name, including its method if a run has the scenario with several.
 pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
     let has_one = |run: &Run| run.scenarios.iter().map(|it| it.method).all_equal();
     match has_one(sides.0) && has_one(sides.1) {
@@ -149,21 +148,21 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the changes to more time that count.
+    /// Returns the changes that count and are regressions.
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         let all = self.scenarios.iter();
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
         all.filter(|(_, change)| change.outcome == ChangeOutcome::Worse)
     }
 
-    /// Returns true if all that the baseline has is compared, but for what options
-    /// pass over.
+    /// Returns true if everything in the baseline was compared, except what options permit to be
+    /// missing.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }
 
-    /// Returns the parts of the baseline that are compared with nothing: a clause
-    /// for each kind, with the option that passes over it.
+    /// Returns what is in the baseline but was not compared: a clause for each kind, with the
+    /// option that permits it.
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
         let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
@@ -182,8 +181,8 @@ impl Comparison {
             .collect()
     }
 
-    /// Returns sentences on rows that are compared with nothing, each for all
-    /// scenarios that it applies to. `run` is the comparison's.
+    /// Returns sentences about rows that have no counterpart, each for all scenarios to which it
+    /// applies. `run` is the comparison's run.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
             let lacks = scenario.lacks.iter();

@@ -1,4 +1,4 @@
-//! Differences besides figures, and facts that one side lacks.
+//! Differences other than those between figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences besides figures.
+/// Differences other than those between figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Confidence::Unknown, sentence.into())
 }
 
-/// Names the differences besides figures, and the facts that one side lacks.
+/// Lists the differences other than those between figures, and the facts that one side lacks.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -38,7 +38,7 @@ pub(super) fn conditions(
     let mut add = |confidence, sentence| {
         all.push(ComparisonFinding::new(CONDITIONS, confidence, sentence));
     };
-    // No record has the firmware: a digit may have been lost on the way.
+    // Records do not contain the firmware's version, so it may have lost a digit in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
         let sentence = format!(
@@ -83,8 +83,8 @@ pub(super) fn conditions(
     all
 }
 
-/// Names the figures that were weighed against no noise, and those weighed against
-/// that of their CPUs, if both sides have records.
+/// If both sides have records: lists the figures that were compared without noise, and those
+/// compared using the noise of their CPUs.
 pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -93,7 +93,7 @@ pub(super) fn unweighed(
         return Vec::new();
     }
     let mut bare = scenarios.iter().filter_map(|it| {
-        // What the firmware counts is one number on each side, and has no noise.
+        // An event count of the firmware is one number on each side and has no noise.
         let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
         let times = it.changes().iter().filter(is_time);
         let bare = times.clone().filter(|it| !it.has_intervals()).count();
@@ -118,7 +118,7 @@ pub(super) fn unweighed(
     bare.into_iter().chain(by_round).collect()
 }
 
-/// Returns true for a parallel scenario of which one side lacks the samples.
+/// Returns true for a parallel scenario if one side lacks its samples.
 fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
     let key = scenario.key;
     let (new, old) = sides.runs();

@@ -1,4 +1,4 @@
-//! A finding of a comparison, and the figures that it rests on.
+//! A finding of a comparison, and the figures on which it is based.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -17,21 +17,21 @@ pub struct Basis {
     #[serde(flatten)]
     pub scenario: ScenarioKey,
     pub metrics: Vec<Metric>,
-    /// The CPUs of the run and of the baseline, each by its own indices.
+    /// The CPUs of the run and of the baseline, each by the indices in that run.
     pub cpus: [Vec<CpuIndex>; 2],
 }
 
 /// A finding of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonFinding {
-    /// The finding; its own lists of CPUs and metrics are empty.
+    /// The finding; the lists of CPUs and metrics in it are empty.
     #[serde(flatten)]
     pub finding: Finding,
     pub basis: Vec<Basis>,
 }
 
 impl ComparisonFinding {
-    /// Returns a finding that rests on no single figure.
+    /// Returns a finding that is not based on individual figures.
     pub(super) fn new(kind: Kind, confidence: Confidence, sentence: String) -> Self {
         let finding = Finding {
             kind,
@@ -44,7 +44,7 @@ impl ComparisonFinding {
         Self { finding, basis }
     }
 
-    /// Returns a finding that rests on the changes of one scenario.
+    /// Returns a finding that is based on changes in one scenario.
     pub(super) fn of_changes(
         kind: Kind,
         sentence: String,
@@ -63,8 +63,7 @@ impl ComparisonFinding {
     }
 }
 
-/// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
-/// stand together.
+/// Returns the rows of both sides to which `changes` belong. Metrics of the same CPUs are grouped.
 fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     let metrics = changes.iter();
     let metrics = metrics.filter_map(|it| Some((it.key.suite_metric()?, (it.cpu, it.old_cpu))));
@@ -80,8 +79,8 @@ fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     all.collect()
 }
 
-/// Lists the figures that a finding rests on: `Powerdown in
-/// test_rt_instr_susp_deep_serial, method tftf: CPU 0.0, 0.1`.
+/// Lists the figures on which a finding is based: `Powerdown in test_rt_instr_susp_deep_serial,
+/// method tftf: CPU 0.0, 0.1`.
 pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
     let mut each = all.iter().map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;

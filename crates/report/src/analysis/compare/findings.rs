@@ -1,4 +1,4 @@
-//! Changes -> findings.
+//! Turns changes into findings.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -14,12 +14,12 @@ use super::sides::Sides;
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
-/// Equal figures on other CPUs.
+/// The same figures on other CPUs.
 pub(super) const REORDERED: Kind = Kind::new("reordered");
-/// Figures that have not changed.
+/// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
-/// The most CPUs, places or points that a sentence names; tables have all.
+/// The maximum number of CPUs, places or points that a sentence names; tables list all.
 const NAMED_MAX: usize = 16;
 
 /// Returns the findings of a comparison.
@@ -46,7 +46,7 @@ struct OneScenario<'s> {
 }
 
 impl<'s> OneScenario<'s> {
-    /// Returns a finding that rests on `changes`; None without any.
+    /// Returns a finding based on `changes`; None if there are none.
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
         let key = self.compared.key;
         let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
@@ -54,13 +54,13 @@ impl<'s> OneScenario<'s> {
         (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
     }
 
-    /// Returns the changes that count, by the name of the figure.
+    /// Returns the changes that count, grouped by the name of the figure.
     fn by_heading(&self) -> Vec<(&'static str, Vec<&'s Change>)> {
         let changes = self.compared.changes().iter();
         grouped(changes.map(|it| (it.key.heading(), it)))
     }
 
-    /// Describes Powerdown that only other CPUs have, as the lock was taken in
+    /// Describes Powerdown figures that only moved to other CPUs, because the lock was taken in
     /// another order.
     fn reordered(&self) -> Option<ComparisonFinding> {
         let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
@@ -87,7 +87,7 @@ impl<'s> OneScenario<'s> {
         self.finding(REORDERED, &sentence, &order)
     }
 
-    /// Describes the changes: one finding for each figure and direction.
+    /// Describes the changes, with one finding for each figure and direction.
     fn changed(&self) -> Vec<ComparisonFinding> {
         let directions = [
             (ChangeOutcome::Worse, "more"),
@@ -114,7 +114,7 @@ impl<'s> OneScenario<'s> {
         each.collect()
     }
 
-    /// Names the CPUs, places or points of changes, unless they are all or too many.
+    /// Names the CPUs, places or points of changes, unless these are all of them or too many.
     fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
             _ if it.key.is_of_step() => it.key.name(),
@@ -129,7 +129,7 @@ impl<'s> OneScenario<'s> {
         }
     }
 
-    /// Names the figures of which none changed.
+    /// Lists the figures without any change.
     fn unchanged(&self) -> Option<ComparisonFinding> {
         let still = self.by_heading().into_iter();
         let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
@@ -148,13 +148,13 @@ impl<'s> OneScenario<'s> {
     }
 }
 
-/// Returns the changes with some outcomes.
+/// Returns the changes whose outcome satisfies `is_wanted`.
 fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(ChangeOutcome) -> bool) -> Vec<&'c Change> {
     let own = changes.iter().filter(|it| is_wanted(it.outcome));
     own.copied().collect()
 }
 
-/// Returns the range of changes in percent; from zero there is none.
+/// Returns the range of changes in percent; empty if the old figures are zero.
 fn shares(changes: &[&Change]) -> String {
     let all = changes.iter().filter_map(|it| it.percent());
     match range_text(all, |it| format!("{it:+.2} %")) {
@@ -163,7 +163,7 @@ fn shares(changes: &[&Change]) -> String {
     }
 }
 
-/// Returns the greatest change in either direction, in percent.
+/// Returns the largest change in either direction, in percent.
 fn greatest(changes: &[&Change]) -> f64 {
     let all = changes.iter().filter_map(|it| it.percent());
     all.map(f64::abs).fold(0.0, f64::max)

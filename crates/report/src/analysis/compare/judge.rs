@@ -1,8 +1,7 @@
-//! Figures of both sides -> changes.
+//! Turns the figures of both sides into changes.
 //!
-//! A figure is compared with that of the same CPU. In a queue the CPU that arrives
-//! first changes from run to run: the figures of all CPUs are sorted there, and the
-//! least is compared with the least.
+//! A figure is compared with that of the same CPU. In a queue, a different CPU may arrive first in
+//! each run, so the figures of all CPUs are sorted and compared by rank.
 
 use std::collections::HashSet;
 
@@ -21,12 +20,12 @@ use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, figures, is_sor
 use crate::analysis::interval::{by_place, notch, notch_of_class};
 use crate::log::LoggedRun;
 
-/// The reason why a scenario is not compared.
+/// Why a scenario is not compared.
 #[derive(Debug, Error)]
 pub(super) enum Incomparable {
     #[error("the baseline does not have it")]
     NotInBaseline,
-    /// Conditions differ: the sentence that says which.
+    /// Conditions differ; contains the sentence that says which.
     #[error("{0}")]
     Conditions(String),
     #[error("{0} has no figure of it")]
@@ -40,7 +39,7 @@ pub(super) enum Incomparable {
     NothingInCommon,
 }
 
-/// The figures of a scenario that tables show.
+/// The figures of a scenario that are shown in tables.
 struct ShownSide<'r> {
     clock: Clock,
     scenario: &'r Scenario,
@@ -48,7 +47,7 @@ struct ShownSide<'r> {
 }
 
 impl<'r> ShownSide<'r> {
-    /// Collects the figures: metric by metric, and then those of steps in their order.
+    /// Collects the figures: first by metric, then those of steps in order.
     fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
         all.retain(|it| it.shown.is_some());
@@ -66,12 +65,12 @@ impl<'r> ShownSide<'r> {
         }
     }
 
-    /// Returns the questions, in their order.
+    /// Returns the keys, in order.
     fn keys(&self) -> impl Iterator<Item = FigureKey> {
         self.figures.iter().map(|it| it.key).unique()
     }
 
-    /// Returns the figures of a question, the least first.
+    /// Returns the figures for a key, the smallest first.
     fn sorted(&self, key: FigureKey) -> Vec<&Figure<'r>> {
         let own = self.figures.iter().filter(|it| it.key == key);
         own.sorted_by_key(|it| (it.shown, it.cpu)).collect()
@@ -79,7 +78,7 @@ impl<'r> ShownSide<'r> {
 
     fn value(&self, figure: &Figure<'_>) -> ComparedValue {
         let shown = figure.shown.unwrap_or(0);
-        // A serial figure that is no median is of no known spread.
+        // The spread of a serial figure that is not a median is unknown.
         let is_known = |it: &&Summary| self.scenario.id.is_parallel() || it.median == shown;
         self.value_of(figure, shown, figure.summary.filter(is_known))
     }
@@ -98,7 +97,7 @@ impl<'r> ShownSide<'r> {
     }
 }
 
-/// Compares a scenario, or returns the reason why it cannot be compared.
+/// Compares a scenario, or returns why it cannot be compared.
 pub(super) fn compare_figures(
     sides: &Sides<'_>,
     new: &Scenario,
@@ -131,7 +130,7 @@ pub(super) fn compare_figures(
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
     };
-    // The CPUs of a sweep's queue are compared in one way only.
+    // The CPUs of a sweep's queue are compared only by order.
     if judged == JudgedBy::Cpu || !new.suite_cells().is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }
@@ -148,7 +147,7 @@ pub(super) fn compare_figures(
     Ok(compared)
 }
 
-/// Returns the CPUs whose row the other side lacks.
+/// Returns the CPUs for which the other side has no row.
 fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<CpuIndex>, Vec<CpuIndex>) {
     if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
@@ -174,11 +173,11 @@ fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec
     let mut all = Vec::new();
     for key in now.keys() {
         let (news, olds) = (now.sorted(key), then.sorted(key));
-        // With another number of CPUs in the queue it is another question.
+        // With a different number of CPUs in the queue, the figures mean something else.
         if news.len() != olds.len() {
             continue;
         }
-        // All rounds together, or on both sides the one that is shown.
+        // All rounds together, or the round shown on each side.
         let places = |side: &ShownSide<'_>| {
             let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
             by_place(scenario?, key.suite_metric()?)
@@ -207,7 +206,7 @@ fn change(
     values: (ComparedValue, ComparedValue),
 ) -> Change {
     let key = new.key;
-    // A tick of a sample is part of one for an operation.
+    // A tick of a sample is a fraction of a tick per operation.
     let of_step = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
     let tick = match key.is_of_step() {
         true => of_step(sides.new).max(of_step(&sides.old)),
@@ -217,9 +216,9 @@ fn change(
         Unit::Ticks | Unit::Cycles => {
             ChangeOutcome::of(&values.0, &values.1, sides.tolerance, tick)
         }
-        // A state that is not reached any more.
+        // A state that is no longer reached.
         Unit::Count if values.0.figure < values.1.figure => ChangeOutcome::Worse,
-        // The length of a CPU's sleep is no cost.
+        // How long a CPU sleeps is not a cost.
         Unit::Count | Unit::Microseconds => ChangeOutcome::Same,
     };
     Change {

@@ -1,4 +1,4 @@
-//! A run beside a baseline.
+//! Compares a run with a baseline.
 
 mod change;
 mod cluster_flush;

@@ -1,4 +1,4 @@
-//! The two runs of a comparison, and the pairs of their CPUs.
+//! The two runs of a comparison, and how their CPUs are paired.
 
 use anyhow::{Result, bail, ensure};
 use hardware::board::{CpuIndex, Mpidr};
@@ -11,20 +11,20 @@ use thiserror::Error;
 use crate::analysis::conditions::is_ambiguous;
 use crate::log::LoggedRun;
 
-/// The way in which rows are paired.
+/// How rows are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keyed {
-    /// By MPIDR, which both have.
+    /// By MPIDR, which both runs have.
     Mpidr,
     /// By cluster and core.
     Labels,
-    /// Not at all, as labels of one side name several rows: figures are compared in
-    /// the order of their sizes.
+    /// Not paired, because labels of one side name several rows. Figures are compared by rank in
+    /// size.
     Ambiguous,
 }
 
-/// The CPU of a row, as a user names it.
+/// The CPU of a row, as named by a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
     /// The CPU with this MPIDR.
@@ -33,7 +33,7 @@ pub enum RowIs {
     Label(u16, u16),
 }
 
-/// A word that names no CPU.
+/// A word that does not name a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no MPIDR, such as 0x101, and no label, such as 1.0")]
 pub struct NotACpu(String);
@@ -41,9 +41,9 @@ pub struct NotACpu(String);
 impl std::str::FromStr for RowIs {
     type Err = NotACpu;
 
-    /// Reads `0x101` or `1.0`.
+    /// Parses `0x101` or `1.0`.
     fn from_str(text: &str) -> Result<Self, NotACpu> {
-        // Numbers of the standard library may have a sign.
+        // The standard library's numbers may have a sign.
         let is_plain = !text.contains('+');
         let read = || match text.strip_prefix("0x") {
             Some(digits) => {
@@ -60,8 +60,8 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Names the CPUs of rows, in their order: on each side whose labels are ambiguous, else
-/// those of the baseline.
+/// Names the CPUs of rows, in order: on each side whose labels are ambiguous, or otherwise on the
+/// baseline.
 pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -107,14 +107,14 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     Ok(())
 }
 
-/// The two runs, the pairs of their CPUs, and the limits that a change has to exceed.
+/// The two runs, the pairs of their CPUs, and the thresholds for a change.
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
     pub(super) old: LoggedRun,
     pub(super) keyed: Keyed,
     /// Indices of CPUs in the run and in the baseline.
     pairs: Vec<(CpuIndex, CpuIndex)>,
-    /// Parts of a million.
+    /// In parts per million.
     pub(super) tolerance: u32,
     /// One tick of the coarser side, in nanoseconds.
     pub(super) tick: f64,
@@ -155,7 +155,7 @@ impl<'r> Sides<'r> {
         let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
         let tick = tick(new).max(tick(old));
         let mut old = old.clone();
-        // The labels of a table are the run's if its CPUs are known by their MPIDRs.
+        // If its CPUs are known by MPIDR, a table uses the labels of the run.
         if keyed == Keyed::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
                 let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);
@@ -172,17 +172,17 @@ impl<'r> Sides<'r> {
         })
     }
 
-    /// Returns the baseline's index of a CPU of the run.
+    /// Returns the baseline's index for a CPU of the run.
     pub(super) fn old_cpu(&self, new: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
     }
 
-    /// Returns the run's index of a CPU of the baseline.
+    /// Returns the run's index for a CPU of the baseline.
     pub(super) fn new_cpu(&self, old: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
     }
 
-    /// Returns the models of the run and of the baseline.
+    /// Returns the run's data and the baseline's.
     pub(super) const fn runs(&self) -> (&Run, &Run) {
         (&self.new.run, &self.old.run)
     }

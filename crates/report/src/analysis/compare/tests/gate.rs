@@ -1,4 +1,4 @@
-//! A comparison as a gate: refusals, gaps, and marks.
+//! A comparison as a gate: refusals, gaps and marks.
 
 use run::measure::Metric;
 use run::model::{Confidence, Kind};
@@ -10,7 +10,7 @@ use crate::analysis::compare::differences::CONDITIONS;
 use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::made_up::suite;
 
-/// Edits of the baseline, the option that passes over them, and the refusal.
+/// Edits of the baseline, the option that permits them, and the refusal.
 const REFUSED: &[(RunEdit, &str, &str)] = &[
     (edits::nothing, "", ""),
     (
@@ -100,17 +100,17 @@ fn differences_that_are_passed_over_are_named() {
     assert_eq!(first.finding.confidence, Confidence::Lines);
 }
 
-/// What a run lacks of its baseline.
+/// Something that a run lacks compared with its baseline.
 struct Gap {
     /// The edit of the run.
     new: RunEdit,
     /// The edit of the baseline.
     old: RunEdit,
-    /// Clauses on gaps.
+    /// The clauses about gaps.
     gaps: &'static [&'static str],
-    /// The options that pass over them.
+    /// The options that permit the gaps.
     across: &'static str,
-    /// The sentence on rows, up to its scenarios.
+    /// The sentence about rows, up to its scenarios.
     lone: &'static str,
 }
 

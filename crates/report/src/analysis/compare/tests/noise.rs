@@ -14,7 +14,7 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()
 }
 
-/// The latencies of PSCI_VERSION that one round shows, and the samples of each CPU.
+/// A run with the PSCI_VERSION latencies that one round shows, and the samples of each CPU.
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run.scenarios.retain(|it| it.id == PsciVersionParallel);
@@ -30,7 +30,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let old = of_one_round([500, 501, 502, 503], &samples);
     let unlucky = of_one_round([500, 501, 502, 1000], &samples);
     let slow = of_one_round([1000, 1001, 1002, 1003], &shifted(500, &samples));
-    // The round is slower, and the samples are faster.
+    // The round is slower, but the samples are faster.
     let odd = of_one_round([1000, 1001, 1002, 1003], &shifted(-290, &samples));
     for (new, expected) in [(&unlucky, 0), (&slow, 4), (&odd, 0)] {
         let comparison = compared(new, &old);

@@ -15,8 +15,8 @@ use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 
-/// A release, its baseline, the kind of a finding, and parts of its sentence; none if
-/// there is no such finding.
+/// A release, its baseline, the kind of finding, and parts of its sentence; no parts if the finding
+/// must not exist.
 const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
@@ -95,14 +95,14 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
         let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
-    // With all samples, each place has an interval of its own.
+    // With all samples, each place has a separate interval.
     let own = compared(&suite(), &suite());
     let order = &of(&own, CpuSuspendParallel).by_order;
     assert!(order.iter().all(|it| it.new.interval.is_some()));
     assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
 }
 
-/// The tables of a board whose labels come of the wrong affinity fields.
+/// The tables of a board whose labels come from the wrong affinity fields.
 fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
     for cpu in &mut run.run.cpus {
         cpu.core = 0;
@@ -136,7 +136,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
     }
-    // The same names for both sides, if both need them.
+    // The same names are used for both sides if both need them.
     for (rows, keyed) in [
         ("0.0,0.1,1.0,1.1", Keyed::Labels),
         ("0x0,0x1,0x2,0x3", Keyed::Mpidr),

@@ -48,7 +48,7 @@ fn steps_are_compared_per_operation() {
     assert_eq!(changed.finding.confidence, Confidence::Figures);
 }
 
-/// Asserts that nothing is compared, with this reason; that all is, if it is empty.
+/// Asserts that nothing is compared, for this reason; or, if it is empty, that everything is.
 fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
     let error = try_compare(new, old, "").err();
     let error = error.map_or(String::new(), |it| it.to_string());
@@ -60,7 +60,7 @@ fn steps_of_another_question_are_not_compared() {
     let new = loops([256, 256], &LOOPS);
     let part = "batch= is 256 operations, and 512 operations in the baseline";
     assert_refused(&new, &loops([512, 512], &LOOPS), part);
-    // Of one step alone.
+    // Only one step is compared.
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
     assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
@@ -99,7 +99,7 @@ fn timers_medians_are_anywhere_in_their_classes() {
         cell.series[0].summary.max = 5000;
         with_steps(ScenarioId::TimerLatency, vec![cell])
     };
-    // Classes of 64 ticks begin at 1024, 1088 and 1152.
+    // Classes of 64 ticks start at 1024, 1088 and 1152.
     for (metric, new, expected) in [
         (Metric::Handler, 1088, Noise),
         (Metric::Handler, 1152, Worse),
@@ -130,7 +130,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
-    // Three CPUs in the queue are another question.
+    // With three CPUs in the queue, the figures mean something else.
     let part = "the two have no figure in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }

@@ -1,4 +1,4 @@
-//! Comparisons, and the parts of them that tests look at.
+//! Comparisons for tests, and access to their parts.
 
 use anyhow::Result;
 use run::measure::Metric;
@@ -12,7 +12,7 @@ use crate::analysis::compare::{
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
-/// Compares with options by their words.
+/// Compares with options, given by their words.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let all = || Across::CONDITIONS.into_iter().chain(Across::PARTS);
     let of_word = |word| all().find(|across| across.word() == word);
@@ -28,7 +28,7 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
     try_compare(new, old, "").expect("comparable")
 }
 
-/// Compares with names for rows.
+/// Compares with the CPUs of rows named.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
     let rows = rows.split(',').map(|it| it.parse().expect(it));
     let (mut runs, mut old) = ([new.clone()], old.clone());
