@@ -167,7 +167,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     })
 }
 
-/// The figures that are never compared, and the reasons.
+/// The figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: PMF's own, which the plain build does not have. The \
      cost of timestamps on the way down is hidden in the sleep.",

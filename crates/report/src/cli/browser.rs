@@ -1,4 +1,4 @@
-//! The user's browser.
+//! Opens pages in the user's browser.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The program that opens a file as the desktop does.
+/// The program that opens a file in the desktop's default application.
 const OPENER: &str = if cfg!(target_os = "macos") {
     "open"
 } else {
     "xdg-open"
 };
 
-/// Makes an empty file for a page, which stays there: the browser reads it later.
+/// Creates an empty file for a page. The file is not removed, because the browser reads it later.
 ///
 /// # Errors
-/// The directory for temporary files cannot be written to.
+/// If the directory for temporary files cannot be written to.
 pub(super) fn make_page() -> Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
@@ -28,7 +28,7 @@ pub(super) fn make_page() -> Result<PathBuf> {
 /// Opens `page` in the user's browser.
 ///
 /// # Errors
-/// There is no program that opens files, or it fails. The error has the path of the page.
+/// If there is no program that opens files, or it fails. The error contains the path of the page.
 pub(super) fn open_page(page: &Path) -> Result<()> {
     let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
     let shown = page.display();

@@ -1,4 +1,4 @@
-//! Reads the runs in the logs of a command line.
+//! Reads the runs from the logs on a command line.
 
 use std::io::stdin;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use host::read_file;
 use crate::analysis::typical::typical;
 use crate::log::{LoggedRun, runs, tables};
 
-/// Returns a parser of a run's place, which counts from 1.
+/// Returns a parser for a run's number, which counts from 1.
 pub fn place_parser() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
         .range(1..)
         .map(|place| place as usize)
 }
 
-/// The runs that are reported: all, or the one at a place. The others are not kept.
+/// The runs to report: all of them, or the one with a given number. The others are dropped.
 pub struct ChosenRuns {
     place: Option<usize>,
     count: usize,
@@ -26,7 +26,7 @@ pub struct ChosenRuns {
 }
 
 impl ChosenRuns {
-    /// Returns no runs yet; `place` counts from 1.
+    /// Creates an empty list; `place` counts from 1.
     pub fn new(place: Option<usize>) -> Self {
         Self {
             place,
@@ -35,7 +35,7 @@ impl ChosenRuns {
         }
     }
 
-    /// Adds the next run if it was chosen.
+    /// Adds the next run if it is one to report.
     pub fn add(&mut self, run: LoggedRun) {
         self.count += 1;
         if self.place.is_none_or(|place| place == self.count) {
@@ -46,7 +46,7 @@ impl ChosenRuns {
     /// Returns the runs.
     ///
     /// # Errors
-    /// When `option` gave a place that the input `what` does not have.
+    /// If `option` gave a number that is too large for the input `what`.
     pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
         match self.place {
             Some(place) if place > self.count => {
@@ -57,14 +57,14 @@ impl ChosenRuns {
     }
 }
 
-/// Returns all runs of `logs`, of which `-` is stdin.
+/// Returns all runs in `logs`; `-` is stdin.
 pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
     let mut all = Vec::new();
     read_each(logs, |run| all.push(run))?;
     Ok(all)
 }
 
-/// Has `take` take each run of `logs` as soon as it has been read.
+/// Calls `take` for each run in `logs` as soon as it has been read.
 pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()> {
     for log in logs {
         if log == Path::new("-") {
@@ -83,8 +83,8 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
     Ok(())
 }
 
-/// Returns the run to compare with: of several files, the typical one. `option` chooses a run of a
-/// file with several.
+/// Returns the baseline. For several files it is the typical run; for one file with several runs,
+/// `option` selects one.
 pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> Result<LoggedRun> {
     let mut chosen = ChosenRuns::new(place);
     read_each(paths, |run| chosen.add(run))?;

@@ -50,7 +50,7 @@ pub struct CompareArguments {
 }
 
 impl CompareArguments {
-    /// Writes the runs with what changed, and returns the exit code.
+    /// Writes the runs and their changes, and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let mut old = vec![self.old.clone()];
         old.extend(self.more_old.iter().cloned());

@@ -43,10 +43,10 @@ impl ComparisonArguments {
         }
     }
 
-    /// Compares each of `runs` with `baseline`, also by the profiles beside their logs.
+    /// Compares each of `runs` with `baseline`, including the profiles stored next to their logs.
     ///
     /// # Errors
-    /// A run cannot be compared with the baseline.
+    /// If a run cannot be compared with the baseline.
     pub(super) fn compare(
         &self,
         runs: &mut [LoggedRun],
@@ -65,7 +65,7 @@ impl ComparisonArguments {
     }
 }
 
-/// A word that an option does not take.
+/// A word that an option does not accept.
 #[derive(Debug, Error)]
 #[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
 struct UnknownWord(&'static [Across]);

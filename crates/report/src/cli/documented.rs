@@ -1,4 +1,4 @@
-//! The commands that help and docs show, for the tests that run them.
+//! The commands shown in help and documentation, for the tests that run them.
 
 use std::path::Path;
 use std::{fs, iter};
@@ -6,26 +6,26 @@ use std::{fs, iter};
 use clap::Command;
 use itertools::Itertools as _;
 
-/// The columns and lines of a terminal on which each help fits.
+/// The size of a terminal on which each help text must fit.
 const COLUMNS: usize = 80;
 const LINES: usize = 40;
-/// What a line begins with that continues the one above it.
+/// The indentation of a line that continues the one above it.
 const CONTINUED: &str = "            ";
 
-/// A command that a text shows.
+/// A command shown in a text.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The line, for messages.
+    /// The whole line, for messages.
     pub line: String,
     /// The words after the program's name.
     pub words: Vec<String>,
-    /// The file that stdin is redirected from.
+    /// The file from which stdin is redirected.
     pub input: Option<String>,
 }
 
 impl Example {
-    /// Reads the rest of a line of shell after the program's name, without its comment and the
-    /// commands that it is piped to.
+    /// Parses the rest of a shell line after the program's name, without a comment or a pipe to
+    /// other commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);
         let parts = command.split(['"', '\'']).enumerate();
@@ -47,7 +47,7 @@ impl Example {
     }
 }
 
-/// Returns the commands of `program` that `text`, lines of shell, shows.
+/// Returns the commands of `program` in the shell lines of `text`.
 fn examples_in(text: &str, program: &str) -> Vec<Example> {
     let text = text.replace("\\\n", " ");
     let rest = text.lines().filter_map(|line| {
@@ -57,7 +57,7 @@ fn examples_in(text: &str, program: &str) -> Vec<Example> {
     rest.collect()
 }
 
-/// Returns the examples in the help of `command` and of all commands in it.
+/// Returns the examples in the help of `command` and of all its subcommands.
 pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     let all = iter::once(command).chain(command.get_subcommands());
     let own = command.get_after_help().map(ToString::to_string);
@@ -66,7 +66,7 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     own.into_iter().chain(inner).collect()
 }
 
-/// Returns the README and the pages of docs/ in the checkout `root`, with their names.
+/// Returns the README and the pages in docs/ of the checkout `root`, with their names.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
     let docs = fs::read_dir(root.join("docs")).expect("the folder");
     let docs = docs.map(|entry| entry.expect("an entry").path());
@@ -79,9 +79,9 @@ pub fn pages(root: &Path) -> Vec<(String, String)> {
     paths.map(read).collect()
 }
 
-/// Returns the examples in the blocks of shell commands of a page.
+/// Returns the examples in the shell blocks of a page.
 pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
-    // A block may be part of a list.
+    // A block may be indented within a list.
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| block.split("```").next());
     blocks
@@ -89,13 +89,13 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Checks the help of `command` and of all commands in it: on a terminal of 80 columns it has no
-/// more than 40 lines, none of them cut, and examples; `-h` and `--help` print the same.
+/// Checks the help of `command` and of all its subcommands. On a terminal of 80 columns it must fit
+/// in 40 lines, with no line cut, and must contain examples; `-h` and `--help` must print the same.
 pub fn check_help(command: &Command) {
     check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
 }
 
-/// Checks the help of `inner`, the command of `root` that `path` leads to.
+/// Checks the help of `inner`, the subcommand of `root` at `path`.
 fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
     let name = path.join(" ");
     let [short, long] = ["-h", "--help"].map(|option| {
@@ -113,14 +113,14 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
     for leak in ["[`", "crate::", "super::", "Self::", "{program}"] {
         assert!(!long.contains(leak), "{name}: {leak}\n{long}");
     }
-    // An example can be pasted.
+    // An example must be ready to paste.
     let text = inner.get_after_help().map(ToString::to_string);
     let cut = text.iter().flat_map(|text| text.lines());
     let cut = cut
         .filter(|line| line.starts_with("  "))
         .find(|line| !lines.contains(line));
     assert_eq!(cut, None, "{name}\n{long}");
-    // A text begins beside its option, and has at most two lines.
+    // A description starts on its option's line, and has at most two lines.
     let is_continued = |line: &&str| line.starts_with(CONTINUED);
     let third = lines.windows(2).find(|pair| pair.iter().all(is_continued));
     assert_eq!(third, None, "{name}\n{long}");

@@ -1,4 +1,4 @@
-//! The files that examples of commands name, for the tests that run them.
+//! The files named in examples of commands, for the tests that run them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,9 +13,9 @@ use crate::export::{Publication, publish};
 use crate::log::read_bytes;
 use crate::made_up_run;
 
-/// A run under KVM, of docs/samples.
+/// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
-/// The logs that examples name. Each is the sample, so that a comparison finds no change.
+/// The logs named in examples. Each is the sample, so a comparison finds no change.
 const LOGS: [&str; 9] = [
     "run.log",
     "first.log",
@@ -32,8 +32,8 @@ const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": 
 const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
     </testsuite></testsuites>";
 
-/// Makes a folder `work` in `parent`, with all files that examples of report verbs name, and beside
-/// it a source tree of TF-A. Devices are files in `work`.
+/// Creates a folder `work` in `parent` with all files named in the examples of the report verbs,
+/// and a source tree of TF-A next to it. Devices are represented by files in `work`.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
@@ -48,10 +48,10 @@ pub fn make_example_files(parent: &Path) {
     }
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
-    // The sample is of a guest, which has no PMF: these are made up.
+    // The sample was run in a guest, which has no PMF, so these logs are made up.
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
-        // Tables cannot say that CPUs have no row because they woke the others.
+        // Tables cannot show that a CPU has no row because it woke the others.
         let deep = ScenarioId::SuspendDeepParallel;
         run.scenarios.retain(|scenario| scenario.id != deep);
     });
@@ -60,7 +60,7 @@ pub fn make_example_files(parent: &Path) {
     }
     write("pmf.log", &log_of(|_| ()));
     write("plain.log", &log_of(example::remove_pmf));
-    // What TF-A has published, and its page.
+    // The figures that TF-A has published, and their page.
     let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
     let publication = Publication {
         platform: "juno",

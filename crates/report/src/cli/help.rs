@@ -1,11 +1,11 @@
-//! The parts of the help that depend on the program.
+//! The parts of the help that depend on the program's name.
 
 use clap::Command;
 
-/// Stands for the program in the examples of verbs that several programs have.
+/// The placeholder for the program in examples of verbs that several programs share.
 const PROGRAM: &str = "{program}";
 
-/// Returns `command` with examples, and usages that are written out, that call `program`.
+/// Returns `command` with `program` inserted into its examples and explicit usage lines.
 pub fn name_program(command: Command, program: &str) -> Command {
     let mut named = command.clone();
     if let Some(text) = command.get_after_help() {

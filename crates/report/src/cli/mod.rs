@@ -1,4 +1,4 @@
-//! The command line of `psci-report`, whose verbs `cargo xtask` has, too: one file for each verb.
+//! The command line of `psci-report`, with one file per verb; `cargo xtask` has the same verbs.
 
 mod audit;
 mod browser;

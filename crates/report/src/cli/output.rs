@@ -1,4 +1,4 @@
-//! The format of a report, and the file that it is written to.
+//! The format of a report, and the file to which it is written.
 
 use std::path::Path;
 
@@ -14,17 +14,17 @@ use crate::export::{self, Format, Report, ReportPart};
 #[error("expected one of {}", names(*.0))]
 pub(super) struct UnknownFormat(Option<ReportPart>);
 
-/// Returns the names of the formats that can show `part`, or runs alone.
+/// Returns the names of the formats that can show `part`, or only runs if it is None.
 fn names(part: Option<ReportPart>) -> String {
     export::able(part).map(|format| format.name).join(", ")
 }
 
-/// Returns the help of an option `--format`.
+/// Returns the help text of an option `--format`.
 pub(super) fn format_help(part: Option<ReportPart>) -> String {
     format!("Format: {}", names(part))
 }
 
-/// Returns a parser of names of the formats that can show `part`, or runs alone.
+/// Returns a parser for the names of the formats that can show `part`, or only runs if it is None.
 pub(super) fn format_parser(
     part: Option<ReportPart>,
 ) -> impl Fn(&str) -> Result<&'static Format, UnknownFormat> + Clone + Send + Sync + 'static {
@@ -34,7 +34,8 @@ pub(super) fn format_parser(
     }
 }
 
-/// Refuses an output that cannot be written, or that is one of `inputs`, which are called `reader`.
+/// Refuses an output that cannot be written or that is one of `inputs`, which the error calls
+/// `reader`.
 pub(super) fn check_output<P: AsRef<Path>>(
     output: Option<&Path>,
     reader: &str,

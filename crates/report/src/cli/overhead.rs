@@ -46,20 +46,20 @@ fn read_only_run(log: &Path) -> Result<LoggedRun> {
     only_run(runs, &log.display().to_string())
 }
 
-/// Returns the only run of `runs`, those in `input`.
+/// Returns the only run in `runs`, which are from `input`.
 ///
 /// # Errors
-/// There is none, or more than one.
+/// If there are no runs, or more than one.
 pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
     let count = runs.len();
     let run = runs.into_iter().exactly_one().ok();
     run.with_context(|| format!("{input}: there are {count} runs; name a log with one"))
 }
 
-/// Prints what PMF costs.
+/// Prints the cost of PMF.
 ///
 /// # Errors
-/// The runs cannot be compared, or stdout cannot be written to.
+/// If the runs cannot be compared, or stdout cannot be written to.
 pub fn print(pmf: &LoggedRun, plain: &LoggedRun, unit: CostUnit) -> Result<()> {
     let overhead = overhead(pmf, plain, unit)?;
     let mut out = Out::default();

@@ -22,7 +22,7 @@ Examples:
 Exit codes: 1 regression against --previous, and published all the same
 Details: docs/publishing.md")]
 pub struct PublishArguments {
-    // In one list: clap would take a path before an option for the last one.
+    // A single list: with two arguments clap would take a path before an option as the last one.
     /// Logs of the release (the typical run is published), then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,

@@ -14,9 +14,9 @@ use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
 use crate::export::{self, Format, Report};
 
-/// The most bytes of a log whose boot is explained by its marks.
+/// The maximum size in bytes of a log whose boot is explained by its marks.
 const BOOT_LOG_MAX: usize = 1 << 20;
-/// The format without `--format`, and that of a page for a browser.
+/// The default format, and the format of a page for a browser.
 const TEXT: &str = "text";
 const PAGE: &str = "html";
 
@@ -94,11 +94,11 @@ impl ReportArguments {
     }
 }
 
-/// Says how far the boot came in each log that has marks and no end.
+/// Prints how far the boot got, for each log that has marks but does not reach the end.
 fn say_marks(logs: &[PathBuf]) {
     let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
-        // A log that cannot be read, or is of more than a boot, has its own error.
+        // A log that cannot be read, or that contains more than a boot, gets its error elsewhere.
         let bytes = read_file::read("", log, BOOT_LOG_MAX).unwrap_or_default();
         say_mark_of(&bytes);
     }

@@ -1,4 +1,4 @@
-//! The exit code of a report, and what is wrong with its runs and jobs.
+//! Determines the exit code of a report, and prints what is wrong with its runs and jobs.
 
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
 
-/// Says what is wrong with jobs, and the exit code for it.
+/// Prints what is wrong with jobs, and returns the exit code.
 pub fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
     let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
@@ -36,8 +36,8 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
     worst
 }
 
-/// Says what is wrong, and the exit code for it: a log that is incomplete has
-/// figures that cannot be relied on, and comes before what they say.
+/// Prints what is wrong, and returns the exit code. An incomplete log takes precedence over what
+/// its figures show, because they cannot be relied on.
 pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
@@ -76,7 +76,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     code
 }
 
-/// Returns true if all `runs` are there to their ends; prints what others lack.
+/// Returns true if all `runs` are complete; prints what others lack.
 pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
@@ -86,7 +86,7 @@ pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     complete
 }
 
-/// Says what the runs skipped. Returns true if there is something.
+/// Prints what the runs skipped. Returns true if they skipped anything.
 pub fn say_denied(report: &Report) -> bool {
     let mut has_skipped = false;
     for run in &report.runs {
@@ -98,7 +98,7 @@ pub fn say_denied(report: &Report) -> bool {
     has_skipped
 }
 
-/// Says how far the boot came in `log`, if it has marks and no end.
+/// Prints how far the boot got in `log`, if it has marks but does not reach the end.
 pub fn say_mark_of(log: &[u8]) {
     if closing(log).is_none()
         && let Some(explanation) = explain_marks(&String::from_utf8_lossy(log))
@@ -107,7 +107,7 @@ pub fn say_mark_of(log: &[u8]) {
     }
 }
 
-/// Prints `what` about a run.
+/// Prints `what` with the name of a run.
 pub fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));

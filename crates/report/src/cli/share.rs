@@ -1,4 +1,4 @@
-//! Shares on a command line.
+//! Parses shares on a command line.
 
 use thiserror::Error;
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 #[error("expected a share below 1, such as 0.02 or 2%")]
 pub struct NotAShare;
 
-/// A share as parts of a million: `0.02`, or `2%`.
+/// Parses a share, `0.02` or `2%`, into parts per million.
 ///
 /// # Errors
-/// If `text` is not a number from 0 to less than 1.
+/// If `text` is not a number that is at least 0 and less than 1.
 pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
     let (number, scale) = match text.strip_suffix('%') {
         Some(number) => (number, 10_000.0),

@@ -37,7 +37,7 @@ impl ReportVerb {
     /// Runs the verb, and returns its exit code.
     ///
     /// # Errors
-    /// Bad input or use.
+    /// If the input or the usage is wrong.
     pub fn run(&self) -> Result<u8> {
         match self {
             Self::Report(arguments) => arguments.run(),

@@ -1,4 +1,4 @@
-//! An audit of a published page -> blocks.
+//! Converts an audit of a published page to blocks.
 
 use std::slice;
 
@@ -53,7 +53,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let us = |ns: f64| format!("{:.2}", ns / 1000.0);
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
-    // The path is in the title, or in that of the directive.
+    // The path is in the title or in the directive's title.
     let place = it.place.rsplit('/').next().expect("a split has a part");
     vec![
         place.to_owned(),

@@ -1,4 +1,4 @@
-//! The findings of a run and of its comparison, ranked for a page: what matters first.
+//! The findings of a run and of its comparison, ranked for a page by importance.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -16,11 +16,11 @@ use crate::analysis::findings::findings;
 use crate::analysis::step_findings::{CONTENTION, DIRTY_FLUSH};
 use crate::log::LoggedRun;
 
-/// The number of findings that stand first.
+/// The number of findings shown first.
 const FIRST: usize = 3;
 
-/// A sentence on a scenario, or on none, and what orders it: first the rank of its kind, then
-/// the greatest change in nanoseconds.
+/// A sentence, possibly about a scenario, and its sort keys: first the rank of its kind, then the
+/// largest change in nanoseconds.
 struct Ranked {
     scenario: Option<ScenarioId>,
     rank: usize,
@@ -28,15 +28,15 @@ struct Ranked {
     sentence: String,
 }
 
-/// The findings that matter most, and the others by scenario.
+/// The most important findings, and the others by scenario.
 #[derive(Serialize)]
 pub(super) struct Commentary {
     first: Vec<String>,
     rest: Vec<(Option<&'static str>, Vec<String>)>,
 }
 
-/// Kinds that matter, the greatest first: what spoils figures, what has changed, and what the
-/// figures of a scenario are made of.
+/// The important kinds, in order: what makes figures unreliable, what has changed, and what a
+/// scenario's figures consist of.
 const MATTERS: [Kind; 9] = [
     LOST,
     NOT_COUNTED,
@@ -55,7 +55,7 @@ fn rank(kind: Kind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the findings of `run`'s suite, and those of its comparison.
+    /// Ranks the findings about the suite in `run`, and those of its comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
         // The tables are of this method.
@@ -79,7 +79,7 @@ impl Commentary {
         });
         let ranked = compared.chain(own);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
-        // One of a scenario and kind: the others say the same of other figures.
+        // Only one per scenario and kind: the others say the same about other figures.
         let mut seen = HashSet::new();
         let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
             let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
@@ -121,7 +121,7 @@ fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
     }
 }
 
-/// Returns the greatest change that a finding rests on, in nanoseconds.
+/// Returns the largest change on which a finding is based, in nanoseconds.
 fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     let scenarios = comparison
         .scenarios

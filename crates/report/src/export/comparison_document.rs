@@ -1,4 +1,4 @@
-//! A comparison in the order of reading.
+//! A comparison as blocks, in reading order.
 
 use hardware::text::plural::many;
 
@@ -69,7 +69,7 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     findings.chain(others).collect()
 }
 
-/// Returns the changes by CPU or by order; None without any.
+/// Returns the table of changes by CPU or by order; None if there are none.
 fn table(
     run: &LoggedRun,
     comparison: &Comparison,
@@ -101,7 +101,7 @@ fn table(
     table.keys(scenario.key.id);
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
-    // What is not judged has no outcome.
+    // Changes that are not judged have no outcome.
     table.optional_words(["Outcome"]);
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);

@@ -1,7 +1,7 @@
-//! A CPU's name by its MIDR_EL1: implementer in bits 31:24, part number in
-//! bits 15:4, variant in bits 23:20 and revision in bits 3:0.
+//! A CPU's name from its MIDR_EL1: implementer in bits 31:24, part number in bits 15:4, variant in
+//! bits 23:20 and revision in bits 3:0.
 
-/// Part numbers and names by implementer, as TF-A and Linux know them.
+/// Part numbers and names by implementer, as in TF-A and Linux.
 const NAMES: [(u64, &str); 9] = [
     (
         0x41,

@@ -1,4 +1,4 @@
-//! `csv`: one line a figure, with a header line.
+//! `csv`: one line per figure, with a header line.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line; its fields are the columns. An empty field is a figure that is not there.
+/// Returns a line whose fields are the columns. An empty field means that there is no such figure.
 fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
     let cpu = run.run.cpu(figure.cpu);
     let summary = figure.summary;
@@ -64,7 +64,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         metric: figure.key.word(),
         shown_ticks: shown,
         shown_ns: ns(shown),
-        // A record's figure.
+        // The figure is from a record.
         verified: u8::from(!figure.is_doubtful && !run.integrity.tables),
         n: summary.map(|it| it.n),
         min_ns: ns(filled.map(|it| it.min)),
@@ -75,7 +75,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         valid: of_step.map(|it| it.n).or(counts.map(|it| it.valid)),
         rejected: rejected,
         hz: run.run.facts.as_ref().map(|it| it.frequency),
-        // From here on only steps have fields; those from `min` on are in `unit`.
+        // From here on only steps have values. The fields from `min` on are in `unit`.
         how: step.map(|it| it.how.word()),
         variant: step.map(|_| cell.variant_word()),
         x: step.and_then(|it| it.x),

@@ -1,4 +1,4 @@
-//! A report as blocks, which the formats for people draw.
+//! A report as a list of blocks, from which the human-readable formats are written.
 
 use run::model::Scenario;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use super::html::Chart;
 use super::table::Table;
 use crate::log::LoggedRun;
 
-/// A heading, and the text behind it.
+/// A heading and the text after it.
 pub type LabeledLine = (&'static str, String);
 
-/// A part of a report, in the order of reading.
+/// A part of a report, in reading order.
 #[derive(Serialize)]
 #[serde(tag = "kind", content = "it", rename_all = "lowercase")]
 pub enum Block<'r> {
@@ -30,9 +30,9 @@ pub enum Block<'r> {
     Table(Table),
     /// A list of sentences.
     Remarks(Vec<String>),
-    /// The drawings of a scenario.
+    /// The charts of a scenario.
     Charts(Charts<'r>),
-    /// Drawings that are made already.
+    /// Charts that are already drawn.
     #[serde(rename = "charts")]
     Drawings(Vec<Chart>),
 }
@@ -40,14 +40,14 @@ pub enum Block<'r> {
 /// The heading of a scenario, with its status and method.
 #[derive(Serialize)]
 pub struct ScenarioHeading {
-    /// The document's only one of this name.
+    /// An ID that is unique in the document.
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) status: String,
     pub(crate) method: &'static str,
 }
 
-/// The drawings of a scenario, made when they are written.
+/// The charts of a scenario, drawn when they are written.
 pub struct Charts<'r> {
     pub(crate) id: String,
     pub(crate) run: &'r LoggedRun,
@@ -55,7 +55,7 @@ pub struct Charts<'r> {
 }
 
 impl Charts<'_> {
-    /// Returns ticks in the unit of tables.
+    /// Returns ticks in the unit of the tables.
     pub(crate) fn value(&self, ticks: u64) -> f64 {
         let ns = self.run.ns(ticks);
         ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)

@@ -1,7 +1,7 @@
-//! `dt`: a device tree's `idle-states` node, of the worst cases that were measured.
+//! `dt`: a device tree's `idle-states` node, with the measured worst cases.
 //!
-//! `min-residency-us` depends on energy, which is not measured: the node has its
-//! lower bound, the sum of entry and exit.
+//! `min-residency-us` depends on energy, which is not measured. The node gives its lower bound, the
+//! sum of entry and exit latency.
 
 use std::io::Write;
 
@@ -77,7 +77,7 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
     }
 }
 
-/// Returns the scenario, the CPU and the samples of a latency.
+/// Returns the scenario, the CPU and the samples from which a latency comes.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
@@ -87,7 +87,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let key = it.figure.key;
     let by = match key.is_of_step() {
         true => {
-            // A power_state is the node's own.
+            // A varied power_state is already in the node.
             let x = key.step.x;
             let x = x.filter(|_| !it.scenario.id.axis().is_some_and(Axis::has_names));
             let x = x.map_or_else(String::new, |x| {
@@ -104,7 +104,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
 
 /// Returns ticks in microseconds, rounded up.
 fn us(run: &LoggedRun, ticks: u64) -> u64 {
-    // A nanosecond more, as ns() is truncated.
+    // One nanosecond is added because ns() truncates.
     let ns = run.ns(ticks);
     ns.map_or(0, |ns| ns.saturating_add(1).div_ceil(1000))
 }
@@ -119,7 +119,7 @@ fn header(run: &LoggedRun) -> String {
         lines.push(format!("{cpus}, {samples} each and a cold one"));
     }
     lines.push("A worst case that was measured is no bound: leave a margin.".to_owned());
-    // No line of a log may end the comment.
+    // A line of a log must not end the comment.
     let lines = lines.iter().map(|line| line.replace("*/", "* /"));
     let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
     format!("/*\n{lines} */\n")

@@ -1,11 +1,11 @@
-//! Text of others as text.
+//! Escapes untrusted text.
 
 pub(super) fn line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// Returns `text` in one line, with a backslash before all that reStructuredText, or Markdown
-/// as GitHub reads it, could take for markup: also as a whole cell or paragraph.
+/// Returns `text` on one line, with a backslash before everything that reStructuredText, or
+/// GitHub's Markdown, could take for markup. The result is also safe as a whole cell or paragraph.
 pub(super) fn markup(text: &str) -> String {
     let text = line(text);
     let mut out = String::with_capacity(text.len());
@@ -16,7 +16,7 @@ pub(super) fn markup(text: &str) -> String {
         let is_special = match c {
             '\\' | '*' | '`' | '|' | '<' | '>' | '[' | '~' => true,
             _ if before.is_none() && begins_block(c, next) => true,
-            // Within a word it is nothing.
+            // Inside a word it has no meaning.
             '_' => ![before, next]
                 .iter()
                 .all(|it| it.is_some_and(char::is_alphanumeric)),
@@ -35,22 +35,22 @@ pub(super) fn markup(text: &str) -> String {
     out
 }
 
-/// Returns true if a text that begins so is a list, a rule, a directive or a field, and
-/// no number.
+/// Returns true if text that begins like this is a list, a rule, a directive or a field, and not a
+/// number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
     let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
     is_mark && !is_number
 }
 
-/// Returns true if `.` or `)` makes an item of a list of `text`.
+/// Returns true if `.` or `)` after `text` would make it the label of a list item.
 fn is_item(text: &str) -> bool {
     let is_letter = text.len() == 1 && text.bytes().all(|it| it.is_ascii_alphabetic());
     is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Returns `text` as the content of an element or an attribute of XML. U+FFFD stands for what
-/// no XML may contain, escaped or not: control characters, of which logs have some.
+/// Returns `text` as the content of an XML element or attribute. Characters that XML must not
+/// contain, even escaped, become U+FFFD; these are control characters, which logs can contain.
 pub(super) fn xml(text: &str) -> String {
     let is_refused = |c: char| match c {
         '\t' | '\n' => false,

@@ -6,26 +6,26 @@ use anyhow::Result;
 
 use super::report_data::Report;
 
-/// A format of reports.
+/// A report format.
 #[derive(Debug)]
 pub struct Format {
-    /// The name, for `--format`.
+    /// The name for `--format`.
     pub name: &'static str,
-    /// The parts that it can show besides runs, each by itself.
+    /// The parts that it can show in addition to runs, each on its own.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }
 
-/// A part of a report besides runs.
+/// A part of a report other than its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportPart {
-    /// Several runs as one.
+    /// Several runs merged into one.
     Merged,
-    /// Jobs, and their runs side by side.
+    /// Jobs, and a matrix of their runs.
     Matrix,
     /// A comparison with a baseline.
     Comparisons,
-    /// Published pages beside themselves.
+    /// Audits of published pages.
     Audits,
 }
 
@@ -35,7 +35,7 @@ impl Format {
     /// Writes the report.
     ///
     /// # Errors
-    /// The format cannot show this report, or `out` cannot be written to.
+    /// If the format cannot show this report, or `out` cannot be written to.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
         (self.writer)(report, out)
     }
@@ -62,7 +62,7 @@ const fn format(name: &'static str, writer: WriteReport, takes: &'static [Report
     }
 }
 
-/// All formats, in the order in which the help lists them. docs/report.md describes them.
+/// All formats, in the order of the help. docs/report.md describes them.
 pub static ALL: &[Format] = &[
     format("text", super::markup::write_text, ALL_RUNS),
     format("md", super::markup::write_markdown, ALL_RUNS),
@@ -75,13 +75,13 @@ pub static ALL: &[Format] = &[
     format("dt", super::dt::write, &[]),
 ];
 
-/// Returns the formats that can show `part`; all of them for a report of runs alone.
+/// Returns the formats that can show `part`, or all of them if the report contains only runs.
 pub fn able(part: Option<ReportPart>) -> impl Iterator<Item = &'static Format> {
     let is_able = move |format: &&Format| part.is_none_or(|part| format.takes.contains(&part));
     ALL.iter().filter(is_able)
 }
 
-/// Returns the format that is called `name`.
+/// Returns the format called `name`.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     ALL.iter().find(|format| format.name == name)
 }

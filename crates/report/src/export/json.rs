@@ -1,4 +1,4 @@
-//! `json`: everything that the model has; docs/report.md describes it.
+//! `json`: all data of the model; docs/report.md describes it.
 
 use std::io::Write;
 
@@ -15,8 +15,8 @@ use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
-/// The version of the schema: it changes when a key changes its meaning or goes;
-/// keys may come at any time.
+/// The version of the schema. It changes when a key is removed or changes its meaning; keys may be
+/// added at any time.
 const VERSION: u32 = 4;
 
 /// The whole report. Durations are in ticks of the run's `hz`.
@@ -88,7 +88,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     object! {
         run: it.run,
         baseline: &it.baseline.source,
-        // The CPUs that the baseline's indices mean.
+        // The CPUs to which the baseline's indices refer.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,
@@ -101,7 +101,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     }
 }
 
-/// Returns a scenario on both sides; of the changes only those that are judged have an outcome.
+/// Returns a scenario that is in both runs. Only changes that are judged have an outcome.
 fn one_compared(it: &ComparedScenario) -> impl Serialize {
     let changes = |all: &[Change], list: JudgedBy| {
         let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);

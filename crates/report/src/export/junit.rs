@@ -1,9 +1,8 @@
-//! `junit`: a test suite a run, a test case a scenario, for CI servers.
+//! `junit`: one test suite per run and one test case per scenario, for CI servers.
 //!
-//! Nothing but what the schema of Jenkins' xUnit plugin has, which is the
-//! strictest of the many: so figures are properties of the suite, by scenario,
-//! method, metric and CPU. That a run is there to its end is a test case of its
-//! own, so that half a log is not green.
+//! The output conforms to the schema of Jenkins' xUnit plugin, the strictest of the many schemas.
+//! So figures are properties of the suite, by scenario, method, metric and CPU. A separate test
+//! case checks that the run is complete, so that half a log does not pass.
 
 use std::io::Write;
 
@@ -37,7 +36,7 @@ struct Suite {
 struct Case {
     name: String,
     class: String,
-    /// The element of a failure, an error or a skip; empty without any.
+    /// The element for a failure, an error or a skip; empty if there is none.
     element: &'static str,
     word: String,
     message: String,
@@ -102,8 +101,7 @@ fn suite(run: &LoggedRun) -> Suite {
     }
 }
 
-/// Returns the figures of a scenario, those of one operation, with names separated
-/// by dots.
+/// Returns the figures of a scenario per operation, with names separated by dots.
 fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
     let cpu = |cpu: CpuIndex| {
         let cpu = run.run.cpu(cpu);
@@ -139,7 +137,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     all
 }
 
-/// Returns a whole number as it is, another one with three decimals.
+/// Returns an integer unchanged, and any other number with three decimals.
 fn plain(value: f64) -> String {
     let digits = if value.fract() == 0.0 { 0 } else { 3 };
     format!("{value:.digits$}")
@@ -173,8 +171,8 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     Case::new(name, class, &said, (element, &word, message))
 }
 
-/// Returns the scenarios that were compared with a baseline, of which a regression is a
-/// failure, and a case that fails if a part of the baseline was not compared.
+/// Returns a test case for each scenario that was compared with a baseline, which fails on a
+/// regression, and one that fails if part of the baseline was not compared.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {

@@ -1,4 +1,4 @@
-//! The conditions that make the figures of a run comparable.
+//! The conditions under which a run's figures are comparable with others.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -9,7 +9,7 @@ use super::document::LabeledLine;
 use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 
-/// The name of the lines about firmware.
+/// The label of the lines about firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
 
 pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
@@ -69,7 +69,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     (!cpus.is_empty()).then_some(text)
 }
 
-/// Returns each kind of core once, in the CPUs' order.
+/// Returns each kind of core once, in the order of the CPUs.
 fn cores(run: &LoggedRun) -> Option<String> {
     let cpus = run.run.cpus.iter();
     let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
@@ -92,7 +92,7 @@ fn core_name(midr: u64) -> String {
     }
 }
 
-/// The UID of TF-A's Standard Secure Service, byte for byte as it answers.
+/// The UID of TF-A's Standard Secure Service, in the byte order in which it is returned.
 const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
 fn service(run: &LoggedRun) -> Option<String> {
@@ -112,7 +112,7 @@ pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
     builds.map(build).collect()
 }
 
-/// Returns stages of one build. Firmware is in lines, and in no record.
+/// Returns the stages of one build. Only lines contain the firmware, not records.
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("of no version");
@@ -121,13 +121,13 @@ fn build(stages: &[Stage]) -> String {
     format!("{names} {version}{built} (not verified)")
 }
 
-/// Returns the `power_state`s that were asked for, each with its scenarios.
+/// Returns the requested `power_state` values, each with its scenarios.
 fn states(run: &LoggedRun) -> Option<String> {
     let scenarios = run.run.scenarios.iter();
     let states =
         scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it.id.tag())));
     let each = grouped(states).into_iter().map(|(state, tags)| {
-        // The placements of a helper are one after another.
+        // The placements of a helper are adjacent.
         format!("{state:#010x} in {}", tags.iter().dedup().join(", "))
     });
     let text = each.collect::<Vec<_>>().join("; ");

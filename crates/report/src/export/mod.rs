@@ -1,4 +1,4 @@
-//! Reports in each format.
+//! Writes reports in each format.
 
 mod audit_document;
 mod commentary;

@@ -1,6 +1,6 @@
 //! Objects with named fields, for serde.
 
-/// Makes an object with these fields, in this order, that serde writes.
+/// Creates an object that serde serializes with these fields, in this order.
 macro_rules! object {
     ($($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)?) => {{
         #[allow(non_camel_case_types)]

@@ -1,4 +1,4 @@
-//! Costs -> a table and sentences.
+//! Converts costs to a table and sentences.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use run::plan::{Method, Procedure};
 use super::table::Table;
 use crate::analysis::overhead::{Cost, CostOfCpu, CostUnit, Overhead};
 
-/// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
+/// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
 
 impl Overhead {
@@ -104,7 +104,7 @@ impl Overhead {
 fn name(cost: &Cost) -> String {
     let tag = cost.scenario.id.short_tag();
     match cost.variant_text() {
-        // Scenarios outside TFTF's suite have one method only.
+        // Scenarios outside TFTF's suite have only one method.
         Some(variant) => format!("{tag} {variant}"),
         None if cost.scenario.method == Method::Tftf => tag.to_owned(),
         None => format!("{tag}, {}", cost.scenario.method.word()),
@@ -116,7 +116,7 @@ fn signed(value: f64) -> String {
     format!("{sign}{}", number(value.abs()))
 }
 
-/// Returns a whole number as it is, another one with two decimals.
+/// Returns an integer unchanged, and any other number with two decimals.
 fn number(value: f64) -> String {
     let is_whole = (value - value.round()).abs() < 1e-6;
     let digits = if is_whole { 0 } else { 2 };

@@ -1,12 +1,10 @@
-//! `perfetto`: the Trace Event format, which ui.perfetto.dev and
-//! chrome://tracing open.
+//! `perfetto`: the Trace Event format, for ui.perfetto.dev and chrome://tracing.
 //!
-//! A process a cluster, a thread a CPU; a process of its own names the
-//! scenarios. What is drawn is the sample that the tables show: of a parallel
-//! scenario the one round, with all CPUs on one axis, so that the queue for
-//! the firmware's locks is seen; in sequence each CPU's sample, one after
-//! another. Only there, and between scenarios, the axis leaves time out; the
-//! `counter` of each call says what it was in the run.
+//! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
+//! drawing shows the same samples as the tables. For a parallel scenario this is one round with all
+//! CPUs on one axis, so that the queue for the firmware's locks is visible. For a serial scenario
+//! it is each CPU's sample, one after another. Only between serial samples and between scenarios is
+//! time left out; the `counter` of each call gives its time in the run.
 
 use std::io::Write;
 
@@ -23,7 +21,7 @@ use super::scenario_document::conditions_text;
 use crate::analysis::phases::{Placed, Slice, groups, slices};
 use crate::log::LoggedRun;
 
-/// Nanoseconds that are left empty at least between what is drawn apart.
+/// The minimum gap between samples that are drawn separately, in nanoseconds.
 const GAP: i64 = 10_000;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -55,11 +53,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 struct Trace<'r> {
     run: &'r LoggedRun,
     events: Vec<Value>,
-    /// The nanosecond at which the next group begins.
+    /// The start of the next group, in nanoseconds.
     at: i64,
 }
 
-/// A place among the tracks: process and thread. Zero is the idle task's.
+/// A track: process and thread. Zero belongs to the idle task.
 type Track = [u32; 2];
 
 const SCENARIOS: Track = [1, 1];
@@ -85,7 +83,7 @@ impl Trace<'_> {
         }
     }
 
-    /// Names a process or a thread, and puts it where its number says.
+    /// Names a process or a thread, and sorts it by its number.
     fn name(&mut self, what: &str, [pid, tid]: Track, name: &str) {
         let place = if what == "process" { pid } else { tid };
         for (key, value) in [("name", json!(name)), ("sort_index", json!(place))] {
@@ -129,7 +127,7 @@ impl Trace<'_> {
         self.at = end.saturating_add(GAP);
     }
 
-    /// Draws a sample by the places of its instants, and returns its end.
+    /// Draws a sample at the positions of its instants, and returns its end.
     fn sample(
         &mut self,
         scenario: &Scenario,
@@ -164,7 +162,8 @@ impl Trace<'_> {
             (Instant::Entered, "entered after CPU_ON"),
             (Instant::SeenOff, "seen OFF by the lead"),
         ] {
-            // Turned on before the call and seen off behind it: no part of it.
+            // If the CPU was turned on before the call, or seen off after it, that is not part of
+            // it.
             let within = |ticks: &i64| (first..=last).contains(ticks);
             if let Some(ticks) = instants.at(instant).filter(within) {
                 let ts = us(at(ticks));

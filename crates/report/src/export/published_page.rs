@@ -1,8 +1,8 @@
 //! A board's page in TF-A's `docs/perf`.
 //!
-//! What has figures stands between the comments `.. psci-bench: begin NAME` and
-//! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
-//! stays as it is.
+//! The parts with figures are between the comments `.. psci-bench: begin NAME` and `.. psci-bench:
+//! end NAME`, and are regenerated each time. Everything else belongs to the publisher and is left
+//! unchanged.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ use super::template::render;
 use crate::analysis::compare::Comparison;
 use crate::log::{LoggedRun, page};
 
-/// The parts that are written anew.
+/// The parts that are regenerated.
 const PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The figures that a page shows.
@@ -33,16 +33,16 @@ pub(super) struct PageFigures<'s> {
     pub(super) comparison: Option<&'s Comparison>,
     /// The names of the files in `current` and in `previous`.
     pub(super) files: [BTreeSet<&'s String>; 2],
-    /// The figures that a page that is there shows already.
+    /// The figures that an existing page already shows.
     pub(super) on_page: OnPage,
 }
 
-/// Which figures a page that is there shows.
+/// Which figures an existing page shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnPage {
-    /// Those of the release before.
+    /// Those of the previous release.
     Previous,
-    /// The run's.
+    /// Those of this run.
     Own,
 }
 
@@ -61,10 +61,11 @@ struct PageTable {
     file: String,
 }
 
-/// Returns the text of the page at `path`: a new one, or what is there with its parts anew.
+/// Returns the text of the page at `path`: a new page, or the existing one with its parts
+/// regenerated.
 ///
 /// # Errors
-/// A page without these parts, each once; a page that cannot be read.
+/// If the page cannot be read, or does not contain each part exactly once.
 pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Result<String> {
     let known = boards::names().find(|name| *name == platform);
     let board = known.map(boards::load).transpose()?;
@@ -97,7 +98,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
     Ok(own)
 }
 
-/// Writes the page, and says what is left to do.
+/// Writes the page, and prints what is left to do.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
     files::write(&[(("the page", path), text.as_bytes())])?;
@@ -107,7 +108,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the place of a part; None unless it begins and ends once.
+/// Returns the range of a part; None unless it begins and ends exactly once.
 fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     let place = |edge: &str| {
         let mark = format!(".. psci-bench: {edge} {part}");
@@ -122,11 +123,11 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     (begin <= end).then_some(begin..end)
 }
 
-/// The field of a page that names the firmware of the release before.
+/// The field on a page that names the firmware of the previous release.
 const PREVIOUS: &str = "Previous release";
 
-/// Returns the firmware of the release before: by the baseline's log, else by the page that is
-/// there. Tables do not have it.
+/// Returns the firmware of the previous release: from the baseline's log, otherwise from the
+/// existing page. Tables do not contain it.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {
@@ -141,7 +142,7 @@ fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value
     let field = format!(":{name}: ");
     let mut fields = conditions.lines().filter_map(|it| it.strip_prefix(&field));
     let firmware = fields.join("; ");
-    // The page's text is markup already.
+    // The text on the page is markup already.
     (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
 }
 
@@ -173,12 +174,12 @@ fn new_page(
     render(include_str!("published_page.rst"), context, markup)
 }
 
-/// Returns the line below a heading, as it is.
+/// Returns the line below a heading, verbatim.
 fn line_below(heading: &str, stroke: &str) -> Value {
     Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
 }
 
-/// Returns the tables of a scenario; None without a file of figures.
+/// Returns the tables of a scenario; None if there is no file of figures.
 fn scenario(
     id: ScenarioId,
     platform: &str,

@@ -1,4 +1,4 @@
-//! The report that all formats take.
+//! The report, the input of all formats.
 
 use anyhow::{Result, bail};
 
@@ -8,18 +8,18 @@ use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
-/// Everything that was read.
+/// All data that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The runs, in the order of the inputs and of their lines.
     pub runs: Vec<LoggedRun>,
-    /// All of them as one, where that was asked for.
+    /// All runs merged into one, if requested.
     pub merged: Option<Merged>,
-    /// All of them side by side, where that was asked for.
+    /// All runs as a matrix, if requested.
     pub matrix: Option<Matrix>,
-    /// Each run beside the baseline, where one was given.
+    /// The comparison of each run with the baseline, if one was given.
     pub comparisons: Vec<Comparison>,
-    /// Published pages beside themselves, where that was asked for.
+    /// Audits of published pages, if requested.
     pub audits: Vec<Audit>,
 }
 
@@ -33,7 +33,7 @@ impl From<Vec<LoggedRun>> for Report {
 }
 
 impl Report {
-    /// Returns the only run, for a `format` that takes one.
+    /// Returns the only run, for a `format` that accepts just one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
         let [run] = self.runs.as_slice() else {
             let count = self.runs.len();

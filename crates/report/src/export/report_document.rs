@@ -1,4 +1,4 @@
-//! A report in the order of reading.
+//! A report as blocks, in reading order.
 
 use hardware::text::plural::many;
 
@@ -14,8 +14,8 @@ use crate::analysis::compare::Comparison;
 use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
-/// Returns the blocks one after the other: those of a run are made when the ones before it have
-/// been written.
+/// Returns the blocks one by one: the blocks of a run are built after the earlier ones have been
+/// written.
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(several) = &report.matrix {
         return Box::new(matrix(several, &report.runs).into_iter());
@@ -62,13 +62,13 @@ fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Blo
     all
 }
 
-/// Returns the name of a run's board, or of its input if it does not name the board. Titles
-/// have it, as documentation of several boards can have each title once.
+/// Returns the name of a run's board, or of its input if it does not name the board. It is part of
+/// titles, because a document about several boards can use each title only once.
 pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }
 
-/// Returns the board of the run at `place`, and which of several runs it is.
+/// Returns the board of the run at index `place`, and which of several runs it is.
 fn name(report: &Report, place: usize) -> String {
     let (board, count) = (board(&report.runs[place]), report.runs.len());
     match count {
@@ -77,7 +77,7 @@ fn name(report: &Report, place: usize) -> String {
     }
 }
 
-/// Returns the reasons to read figures with care, a clause each.
+/// Returns the reasons to read figures with care, one clause each.
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
     let mut all = run.lacks();

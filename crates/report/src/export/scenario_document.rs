@@ -1,4 +1,4 @@
-//! A scenario in the order of reading.
+//! A scenario as blocks, in reading order.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
@@ -12,7 +12,7 @@ use super::table::{Table, statistics};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
 
-/// Returns the heading of a scenario, with the name by which placements of a helper differ.
+/// Returns the heading of a scenario, including the helper if placements differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
     ScenarioHeading {
         id,
@@ -22,7 +22,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
     }
 }
 
-/// Returns the words on a helper after a comma or none; empty without one.
+/// Returns a phrase about the helper, after a comma; empty if there is no helper.
 pub(super) fn woken_by(run: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
     let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
     helper.map_or_else(String::new, text)
@@ -52,7 +52,7 @@ pub(super) fn scenario<'r>(
     all
 }
 
-/// Returns the conditions under which a scenario was run, and its end.
+/// Returns the conditions under which a scenario was run, and how it ended.
 pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
     let reason = status_reason(run, scenario.status);
@@ -103,7 +103,7 @@ fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> 
     }
 }
 
-/// Returns the reason of a status in words, if the log gives one.
+/// Returns the reason for a status in words, if the log gives one.
 pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
@@ -133,7 +133,7 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     table.finished()
 }
 
-/// Returns the mark behind a figure that is not verified.
+/// Returns the mark after a figure that is not verified.
 pub(super) const fn mark(is_doubtful: bool) -> &'static str {
     if is_doubtful { " ?" } else { "" }
 }
@@ -155,10 +155,10 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
     table.finished()
 }
 
-/// The most findings of one kind that are given one by one.
+/// The maximum number of findings of one kind that are listed individually.
 const OF_A_KIND_MAX: usize = 8;
 
-/// Returns the findings, those of a kind condensed if they are many.
+/// Returns the findings; those of one kind are condensed if there are many.
 pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
     let mut all = Vec::new();
@@ -177,7 +177,7 @@ pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// Returns the words by which tables of a scenario differ.
+/// Returns the words that distinguish the tables of a scenario.
 fn table_title(run: &LoggedRun, scenario: &Scenario) -> String {
     let mut title = scenario.id.name().to_owned();
     if scenario.method != Method::Tftf {

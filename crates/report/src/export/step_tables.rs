@@ -1,5 +1,5 @@
-//! The tables of scenarios outside TFTF's suite: one for each metric and number of CPUs, with a
-//! row for each CPU, `x` and variant.
+//! The tables of scenarios outside TFTF's suite: one for each metric and number of CPUs, with a row
+//! for each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;
 use run::measure::Metric;
@@ -16,7 +16,7 @@ pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     each.filter_map(|all| table(run, scenario, &all)).collect()
 }
 
-/// Returns series by their metric and the number of CPUs; no list is empty.
+/// Groups series by metric and number of CPUs; no group is empty.
 pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Vec<CellSeries<'r>>> {
     let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.how), it)));
     all.into_iter().map(|it| it.1).collect()
@@ -50,12 +50,12 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
     table.finished()
 }
 
-/// The unit in which drawings have the figures of one operation: that of tables.
+/// The unit of figures in charts, per operation; it is that of the tables.
 #[derive(Clone, Copy)]
 pub(super) struct DrawnScale {
     clock: Clock,
     pub(super) name: &'static str,
-    /// The factor from [`FigureKey::per_operation`] to this unit.
+    /// The divisor from [`FigureKey::per_operation`] to this unit.
     pub(super) divisor: f64,
 }
 
@@ -71,7 +71,7 @@ impl DrawnScale {
         }
     }
 
-    /// Returns a sample's figure as that of one operation.
+    /// Returns a sample's figure per operation.
     pub(super) fn value(self, it: CellSeries<'_>, figure: u64) -> f64 {
         FigureKey::of(it).per_operation(self.clock, figure) / self.divisor
     }

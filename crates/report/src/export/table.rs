@@ -1,4 +1,4 @@
-//! Tables, for terminals and as two kinds of markup.
+//! Tables for terminals and in two kinds of markup.
 
 use std::io::{self, Write};
 use std::iter::once;
@@ -13,19 +13,19 @@ use serde::Serialize;
 use super::escape;
 use crate::analysis::figure::{FigureKey, x_heading, x_text};
 
-/// The cell of a figure that is not there.
+/// The text of a cell without a figure.
 const ABSENT: &str = "n/a";
 
 #[derive(Serialize)]
 struct TableColumn {
     name: String,
     is_number: bool,
-    /// The cell of a row without a value, for a column that goes where no row has one.
+    /// The text of a cell without a value, for a column that is dropped if no row has a value.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
 
-/// A table: every row has as many cells as there are columns.
+/// A table in which every row has as many cells as there are columns.
 #[derive(Serialize)]
 pub struct Table {
     title: String,
@@ -88,12 +88,12 @@ impl Table {
         self.columns(names, true, None);
     }
 
-    /// Adds columns of words that go where all cells are empty.
+    /// Adds columns of words that are dropped if all cells are empty.
     pub(crate) fn optional_words<const N: usize>(&mut self, names: [&str; N]) {
         self.columns(names, false, Some(""));
     }
 
-    /// Adds columns of numbers that go where all cells are `absent`.
+    /// Adds columns of numbers that are dropped if all cells are `absent`.
     pub(crate) fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
         self.columns(names.iter().copied(), true, Some(absent));
     }
@@ -108,7 +108,7 @@ impl Table {
         self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
     }
 
-    /// Returns the table without the optional columns that have no value; None without a row.
+    /// Returns the table without optional columns that have no value; None if there are no rows.
     pub fn finished(mut self) -> Option<Self> {
         for at in (0..self.columns.len()).rev() {
             let absent = self.columns[at].absent;
@@ -122,8 +122,8 @@ impl Table {
         (!self.rows.is_empty()).then_some(self)
     }
 
-    /// Returns title, widths of columns, and headings and rows as cells of these widths,
-    /// with all text by `escape`.
+    /// Returns the title, the column widths, and the headings and rows as cells of these widths,
+    /// with all text passed through `escape`.
     fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
         let headings = self.columns.iter().map(|it| escape(&it.name)).collect();
         let rows = self.rows.iter();
@@ -144,7 +144,7 @@ impl Table {
         (escape(&self.title), widths, lines)
     }
 
-    /// Writes columns two blanks apart, for terminals.
+    /// Writes columns separated by two spaces, for terminals.
     pub(crate) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, mut lines) = self.drawn(escape::line);
         lines.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
@@ -155,7 +155,7 @@ impl Table {
         writeln!(out)
     }
 
-    /// Writes Markdown as GitHub reads it.
+    /// Writes GitHub's Markdown.
     pub(crate) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, mut lines) = self.drawn(escape::markup);
         let rule = |(width, column): (&usize, &TableColumn)| match column.is_number {
@@ -189,7 +189,8 @@ pub(crate) fn cell(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
 }
 
-/// Returns cells for a figure: its x, how and in which variant it was measured, its name.
+/// Returns the cells that identify a figure: its x, how and in which variant it was measured, and
+/// its name.
 pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     let step = key.step;
     let (x, how, variant) = match key.is_of_step() {
@@ -201,7 +202,7 @@ pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     once(x).chain(words).collect()
 }
 
-/// Returns a summary as cells, by the text of a figure.
+/// Returns a summary as cells; `figure` formats each value.
 pub(crate) fn statistics(
     summary: Option<&Summary>,
     text: impl Fn(u64) -> String,

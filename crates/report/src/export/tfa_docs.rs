@@ -1,13 +1,14 @@
-//! The data files of TF-A's documentation since May 2026, and a board's page beside them.
+//! Writes the data files of TF-A's documentation in their format since May 2026, and a board's page
+//! next to them.
 //!
-//! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds,
-//! no header, every field quoted, lines end in LF. A figure that the comparison with the
-//! former one judges as changed has the change behind it: `185700 (-30.51%)`.
+//! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds, no header, every
+//! field quoted, lines end in LF. A figure that has changed compared with the previous one is
+//! followed by the change: `185700 (-30.51%)`.
 //!
-//! `current` becomes `previous`, and is the baseline; or one that is given is, and becomes
-//! `previous`. The new files are complete before the old ones are moved; where `current`
-//! has these very figures already, nothing is touched, so that a second call does not lose
-//! the release before.
+//! The baseline is `current`, which becomes `previous`. If another baseline is given, it becomes
+//! `previous` instead. The new files are complete before the old ones are moved. If `current`
+//! already has exactly these figures, nothing is changed, so that a second call does not lose the
+//! previous release.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +31,7 @@ use crate::analysis::compare::{
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
 
-/// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
+/// The lines of files by file name: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
 /// What is published, and how.
@@ -38,28 +39,28 @@ type Files = BTreeMap<String, Vec<Vec<String>>>;
 pub struct Publication<'p> {
     /// The platform's name in paths.
     pub platform: &'p str,
-    /// True if the page that shows the files is written, too.
+    /// True if the page that shows the files is also written.
     pub has_page: bool,
-    /// The options of the comparison with what is there.
+    /// The options for the comparison with the existing figures.
     pub options: &'p Options,
 }
 
-/// The figures that are to be published.
+/// The figures to publish.
 struct Release<'r> {
     run: &'r LoggedRun,
     platform: &'r str,
     options: &'r Options,
     files: Files,
-    /// The folder of the platform's figures.
+    /// The folder for the platform's figures.
     place: PathBuf,
 }
 
-/// Publishes `run` below `root`, a source tree of TF-A: compared with `given`, whose figures
-/// then become `previous`, or else with what is there.
+/// Publishes `run` below `root`, a source tree of TF-A. The run is compared with `given`, whose
+/// figures then become `previous`, or otherwise with the existing figures.
 ///
 /// # Errors
-/// The run has no figure to publish or is of another board, a figure that is there would be lost,
-/// or a file cannot be written. Nothing is changed then, and no directory is made.
+/// If the run has no figure to publish or is from another board, an existing figure would be lost,
+/// or a file cannot be written. Nothing is changed then, and no directory is created.
 pub fn publish(
     run: &LoggedRun,
     given: Option<&Comparison>,
@@ -87,7 +88,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // With a baseline that is not what is there it is another change that is asked for.
+    // With a baseline other than the existing figures, a different change is requested.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -96,7 +97,7 @@ pub fn publish(
     if on_page == OnPage::Previous {
         refuse_losses("the run", &release.files, &there, &current)?;
         if given.is_some() {
-            // What was published before is not lost to a baseline that was cut off.
+            // A truncated baseline must not replace what was published before.
             refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
         }
     }
@@ -129,7 +130,7 @@ impl Release<'_> {
         on_page: OnPage,
     ) -> Result<(PathBuf, String)> {
         let previous = self.place.join("previous");
-        // The release before these figures, which are there already.
+        // The release before these figures, which are already in place.
         let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
         let was = was.transpose()?;
         let was = was.map(|it| compare_with(self.run, &it, self.options));
@@ -153,7 +154,7 @@ impl Release<'_> {
         Ok((path, text))
     }
 
-    /// Puts the figures in their place. Folders that a failure leaves empty are removed.
+    /// Moves the figures into place. Folders that a failure leaves empty are removed.
     fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.place);
         let placed = place_release(&self.place, &files(self.run, comparison), former);
@@ -164,7 +165,7 @@ impl Release<'_> {
     }
 }
 
-/// Returns the platform's name, which is that of a folder and of the run's board.
+/// Returns the platform's name, which must be a folder's name and match the run's board.
 fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     ensure!(
@@ -184,7 +185,7 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares with what is there, which is of the run's board, as the folder's name says.
+/// Compares with the existing figures. They belong to the run's board, as the folder's name shows.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -192,13 +193,13 @@ fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result
     Ok(compared.context("nothing was written")?.remove(0))
 }
 
-/// Says what the files do not: figures that lack, that have no checksum, and the meaning of
-/// changes.
+/// Prints what the files do not show: missing figures, figures without a checksum, and the meaning
+/// of changes.
 fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A name that was mistyped makes a folder; that of a known board does not come so far.
+    // A mistyped name would create a folder; a run of a known board does not get this far.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
@@ -246,7 +247,7 @@ fn file(id: ScenarioId) -> String {
     format!("{id}.csv")
 }
 
-/// Returns the lines of a run's files, with the changes of a comparison.
+/// Returns the lines of a run's files, including the changes of a comparison.
 fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     let framed = run.framed().into_iter().filter(Scenario::has_pmf);
     let files = framed.map(|it| {
@@ -257,14 +258,14 @@ fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     files.filter(|it| !it.1.is_empty()).collect()
 }
 
-/// Returns files whose lines are in the order of their texts: that of rows is no change.
+/// Returns files with their lines sorted by text: a different order of rows is not a change.
 fn sorted(files: &Files) -> Files {
     let mut files = files.clone();
     files.values_mut().for_each(|lines| lines.sort());
     files
 }
 
-/// Returns the columns of TF-A's tables: PMF's figures. None if one lacks.
+/// Returns the columns of TF-A's tables, which are PMF's figures; None if one is missing.
 fn line(
     run: &LoggedRun,
     scenario: &Scenario,
@@ -287,13 +288,14 @@ fn line(
         run.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
-        // Standby flushes nothing, and the table has a column for it.
+        // Standby does not flush, but the table has a column for it.
         let none = (*metric == CacheFlush).then_some(0);
         let ns = run.ns(cell.figure(*metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =
             change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
-        // Of the figures that the tables show, also where rounds were compared together.
+        // The change is that between the figures in the tables, even if rounds were compared
+        // together.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;
             let its = old.scenario(scenario.id, Method::Tftf)?;
@@ -309,7 +311,7 @@ fn line(
     Some(texts)
 }
 
-/// Returns the change of a figure that the comparison judges, by one method.
+/// Returns the judged change of a figure, for one method.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,
@@ -326,7 +328,7 @@ fn change<'c>(
     changes.find(|it| it.cpu == cell.cpu && it.key.suite_metric() == Some(metric))
 }
 
-/// Returns the names of a folder's tables; none if there is no folder.
+/// Returns the names of a folder's tables; empty if the folder does not exist.
 fn names(folder: &Path) -> Result<Vec<String>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -348,7 +350,7 @@ fn read_files(folder: &Path) -> Result<Files> {
     Ok(there.map_or_else(Files::new, |it| files(&it, None)))
 }
 
-/// Refuses to put `files`, those of `whose`, in place of a folder's tables if these are more.
+/// Refuses to replace a folder's tables with `files` from `whose` if rows or figures would be lost.
 fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Result<()> {
     let none = Vec::new();
     for name in names(folder)? {
@@ -364,14 +366,14 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
     Ok(())
 }
 
-/// Returns what of a file's lines is lost if `own` takes their place; None if nothing is.
+/// Returns which of a file's lines would be lost if `own` replaced them; None if none would be.
 fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     if own.is_empty() {
         return Some("this file".to_owned());
     }
     let label = |line: &Vec<String>| line[..2].join(".");
     let is_plain = |lines: &[Vec<String>]| lines.iter().map(label).all_unique();
-    // Where labels repeat, which row is which CPU's is not known.
+    // If labels repeat, rows cannot be assigned to CPUs.
     if !is_plain(own) || !is_plain(old) {
         let (count, all) = (own.len(), old.len());
         return (count < all).then(|| format!("{} of the {all} rows of this file", all - count));
@@ -382,7 +384,7 @@ fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     Some(format!("CPU {gone} of this file"))
 }
 
-/// Returns the outermost folder of `place` that is not there.
+/// Returns the outermost missing folder of `place`.
 fn first_missing(place: &Path) -> Option<PathBuf> {
     let missing = place.ancestors().take_while(|it| !it.exists());
     let first = missing.filter(|it| !it.as_os_str().is_empty()).last();
@@ -392,12 +394,11 @@ fn first_missing(place: &Path) -> Option<PathBuf> {
 /// Removes the empty folders from `place` up to `first`.
 fn remove_empty(place: &Path, first: &Path) {
     let folders = place.ancestors().take_while(|it| it.starts_with(first));
-    // One that holds something stays, and so do those around it.
+    // A folder that is not empty remains, and so do its parents.
     let _ = folders.map(fs::remove_dir).find(Result::is_err);
 }
 
-/// Puts `files` in place of `current`, and `former`, else what was there, in that of
-/// `previous`.
+/// Replaces `current` by `files`, and `previous` by `former` or otherwise by the old `current`.
 fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
     let [current, previous] = ["current", "previous"].map(|name| place.join(name));
     fs::create_dir_all(place).with_context(|| place.display().to_string())?;
@@ -408,9 +409,9 @@ fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    // From here on there is nothing to compute that could fail, and a failure removes nothing.
+    // From here on nothing is computed that could fail, and a failure removes nothing.
     let staged = staged.keep();
-    // A folder that is not there has no place to go to.
+    // A folder that does not exist need not be moved.
     let rename = |from: &Path, to: &Path| match from.is_dir() {
         true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
         false => Ok(()),

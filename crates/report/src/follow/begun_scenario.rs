@@ -1,14 +1,13 @@
-//! The scenarios that the lines of a log begin.
+//! Finds the scenarios that the lines of a log start.
 
 use run::plan::{ScenarioId, WARM_TITLE};
 
-/// Returns the scenario that the last line of `log` that begins one names.
+/// Returns the scenario named by the last line of `log` that starts one.
 pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun_scenario)
 }
 
-/// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
-/// TFTF's frame.
+/// Returns the scenario that `line` starts: `> Executing '…'`, or a title outside TFTF's output.
 pub fn begun_scenario(line: &str) -> Option<&str> {
     let line = line.trim_end();
     if let Some(rest) = line.strip_prefix("> Executing '") {

@@ -1,13 +1,12 @@
-//! The explanation of a boot that stopped, by its last mark.
+//! Explains, from its last mark, where a boot stopped.
 
 use hardware::image::BootStage;
 
-/// Each of these follows a scenario: the first only one of TFTF's.
+/// One of these follows each scenario; the first is only in TFTF's output.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
-/// Returns what the last mark in `log` says: how far the boot came, the likely cause if it
-/// stopped there, and the next step. Returns None for a log without marks, and where a
-/// scenario has ended since.
+/// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and
+/// the next step. Returns None if there are no marks, or if a scenario has ended since.
 pub fn explain_marks(log: &str) -> Option<String> {
     let last_end = ENDED.iter().filter_map(|end| log.rfind(end)).max();
     let stage = BootStage::last_in(&log[last_end.unwrap_or(0)..])?;
@@ -18,7 +17,7 @@ pub fn explain_marks(log: &str) -> Option<String> {
     ))
 }
 
-/// Returns what has been reached, the likely cause of a stop, and the next step.
+/// Returns what was reached, the likely cause of a stop, and the next step.
 const fn explanation(stage: BootStage) -> [&'static str; 3] {
     match stage {
         BootStage::Entry => [
@@ -88,7 +87,7 @@ mod tests {
         assert!(said.is_some_and(|it| it.contains("<S>")));
     }
 
-    /// docs/first-boot.md has the same words, a row for each stage.
+    /// docs/first-boot.md contains the same text, one row for each stage.
     #[test]
     fn the_page_has_a_row_for_each_stage() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-boot.md");

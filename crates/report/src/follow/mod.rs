@@ -1,4 +1,4 @@
-//! A run that is under way: the bytes of its UART, and how far it came.
+//! A run in progress: its UART's bytes, and how far it got.
 
 mod begun_scenario;
 mod boot_marks;

@@ -1,4 +1,5 @@
-//! A run's UART: for a log, and for a person without records and above a line of progress.
+//! Passes a run's UART output on to a log and to the user: for the user without records and above a
+//! progress line.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -12,25 +13,25 @@ use run::record::MARK;
 use super::begun_scenario;
 use super::stream::Display;
 
-/// The longest line that is held back until its end has come.
+/// The maximum length of a line that is held back until its end arrives.
 const LINE_MAX: usize = 4096;
 
-/// Receives a UART's bytes, for a log and for a person. With a display the person gets whole
-/// lines, and sees the scenario under way; without one, all bytes as they are.
+/// Receives a UART's bytes for a log and for the user. With a display the user gets complete lines
+/// and sees the current scenario; without one, all bytes unchanged.
 pub struct Screen<'o> {
     log: Option<&'o mut LogFile>,
     out: &'o mut dyn Write,
     progress: Option<StepProgress>,
-    /// True if a person gets records, too.
+    /// True if the user also gets records.
     pub has_records: bool,
     line: Vec<u8>,
-    /// The number of all scenarios by the header; 0 without one.
+    /// The number of all scenarios according to the header; 0 if it is unknown.
     scenarios: u32,
     begun: u32,
 }
 
 impl<'o> Screen<'o> {
-    /// Returns one that leaves records out if it has a display.
+    /// Creates a screen, which leaves out records if it has a display.
     pub fn new(
         log: Option<&'o mut LogFile>,
         out: &'o mut dyn Write,
@@ -47,7 +48,7 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Returns the scenario that `line` begins, with its number.
+    /// Returns the scenario that `line` starts, with its number.
     fn advance(&mut self, line: &str) -> Option<String> {
         const HEADER: &str = r"^ *Plan +: (\d+) scenario(.*method tftf.*method warm)?";
         static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(HEADER).expect("a pattern"));
@@ -61,7 +62,7 @@ impl<'o> Screen<'o> {
         Some(format!("{begun}/{all} {name}"))
     }
 
-    /// Writes to `out` what is to be shown of `lines`.
+    /// Writes the parts of `lines` that are to be shown to `out`.
     fn show(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
         match &self.progress {
@@ -71,9 +72,9 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Takes the line that has come, and adds it to `shown` if it is for a person.
+    /// Takes the received line, and adds it to `shown` if it is meant for the user.
     fn take_line(&mut self, shown: &mut Vec<u8>) {
-        // Firmware clears the screen, and asks a terminal for its size.
+        // Firmware clears the screen and queries the terminal's size.
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
             bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
         });
@@ -91,7 +92,7 @@ impl<'o> Screen<'o> {
 
 impl Write for Screen<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The log is kept, so it comes first.
+        // The log is kept, so it is written first.
         if let Some(log) = &mut self.log {
             log.add(bytes);
         }
@@ -129,7 +130,7 @@ impl Display for Screen<'_> {
 impl Drop for Screen<'_> {
     fn drop(&mut self) {
         let rest = take(&mut self.line);
-        // The machine has ended, and with it the reason to report an error of the output.
+        // The machine has ended, so an output error no longer matters.
         let _ = self.show(&rest);
     }
 }

@@ -1,5 +1,5 @@
-//! A run on a board by its UART: from a serial port or from stdin, until the last
-//! line, for a bounded time, or until the user ends it. The bytes are kept in each case.
+//! Follows a run on a board through its UART: from a serial port or from stdin, until the last
+//! line, a time limit, or an interrupt by the user. The bytes are kept in each case.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -15,17 +15,17 @@ use serial2::SerialPort;
 use crate::follow::screen::Screen;
 use crate::follow::stream::{MachineEnding, chunks, closing, listen};
 
-/// The longest that a run is followed, in seconds: a day.
+/// The maximum time for which a run is followed, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
-/// The bytes of a run, and its end.
+/// The bytes of a run, and how it ended.
 #[derive(Clone, Debug)]
 pub struct Followed {
-    /// The bytes so far.
+    /// The bytes received so far.
     pub log: Vec<u8>,
-    /// The end; None if the other side closed it.
+    /// How it ended; None if the other side closed the connection.
     pub ending: Option<MachineEnding>,
-    /// The time that the run was followed.
+    /// The time for which the run was followed.
     pub elapsed: Duration,
 }
 
@@ -43,9 +43,9 @@ impl fmt::Display for Followed {
     }
 }
 
-/// Follows the port `device`, or stdin for `-`, for `timeout` at most: at `baud`, with 8 data
-/// bits, no parity, one stop bit and no flow control. Everything is written to `log` as it
-/// comes.
+/// Follows the port `device`, or stdin for `-`, for at most `timeout`. The port runs at `baud`,
+/// with 8 data bits, no parity, one stop bit and no flow control. Everything is written to `log` as
+/// it arrives.
 pub fn follow(
     device: &Path,
     baud: u32,
@@ -59,7 +59,7 @@ pub fn follow(
     } else {
         let mut port = SerialPort::open(device, baud)
             .with_context(|| format!("{name}: cannot open it at {baud} baud"))?;
-        // A port that is silent has not ended: `listen` has the deadline.
+        // A silent port has not ended; `listen` enforces the deadline.
         port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
             .with_context(|| name.to_string())?;
         Box::new(port)
@@ -71,7 +71,7 @@ pub fn follow(
     );
     let mut screen = Screen::new(log, &mut out, Some(progress));
     let mut all = Vec::new();
-    // The reading thread may wait for ever, and ends with the process.
+    // The reading thread may block forever, and ends with the process.
     let (bytes, _) = chunks(from);
     let times = (started, timeout.into());
     let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {

@@ -1,4 +1,4 @@
-//! Runs a machine for a bounded time, and passes its UART's bytes on as they come.
+//! Runs a machine for a limited time, and passes its UART's bytes on as they arrive.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,14 +12,14 @@ use anyhow::{Context, Result};
 use run::model as verdict;
 use run::model::Verdict;
 
-/// The time that a machine may stay on, and silent, after its last line: a machine that
-/// parks at the end never ends by itself.
+/// How long a machine may stay on and silent after its last line. A machine that parks at the end
+/// never exits by itself.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// The longest times of a machine. A time alone is the timeout.
+/// The time limits for a machine. A plain duration converts to the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
-    /// The time in all.
+    /// The total time.
     pub timeout: Duration,
     /// The time of silence after the last line.
     pub linger: Duration,
@@ -33,66 +33,66 @@ impl From<Duration> for TimeLimits {
         }
     }
 }
-/// The time between two looks at deadline and interruption.
+/// The interval at which the deadline and the interrupt flag are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The end of a machine.
+/// How a machine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineEnding {
-    /// By itself.
+    /// The machine exited.
     Exited {
         /// True if it reported success.
         success: bool,
     },
-    /// The machine stayed on after its last line, and was ended.
+    /// The machine stayed on after its last line and was killed.
     Parked,
-    /// The machine was ended at the deadline.
+    /// The machine was killed at the deadline.
     TimedOut,
-    /// The machine was ended because the user interrupted the command.
+    /// The machine was killed because the user interrupted the command.
     Interrupted,
 }
 
-/// The result of a machine that ran.
+/// The result of running a machine.
 #[derive(Clone, Debug)]
 pub struct MachineResult {
-    /// All bytes of the UART.
+    /// All bytes from the UART.
     pub log: Vec<u8>,
     /// QEMU's stderr.
     pub stderr: String,
-    /// The end.
+    /// How it ended.
     pub ending: MachineEnding,
-    /// The time that it ran.
+    /// How long it ran.
     pub elapsed: Duration,
 }
 
 /// A receiver of a UART's bytes.
 pub trait Display: Write {
-    /// Shows the samples that the scenario under way has, and those that it is to have.
+    /// Shows how many samples the current scenario has, and how many it will have.
     fn show_samples(&mut self, _kept: u32, _asked: u32) {}
 }
 
 impl Display for io::Sink {}
 
-/// Returns new counts of samples in the machine that a process runs, if there are some; and is
-/// called at the deadline, before the process is ended.
+/// Returns new sample counts for the machine that a process runs, if there are any. It is also
+/// called at the deadline, before the process is killed.
 pub type Watch<'w> = (
     &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
     &'w mut dyn FnMut(),
 );
 
-/// A process that does not outlive its value.
+/// A child process that is killed when this value is dropped.
 pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Both fail if the process has ended already.
+        // Both fail if the process has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs `command`, which prints a UART's bytes, until it ends, within `limits`, or until
-/// `interrupt` is set. Everything is written to `out` as it comes.
+/// Runs `command`, which prints a UART's bytes, until it exits, exceeds `limits`, or `interrupt` is
+/// set. Everything is written to `out` as it arrives.
 pub fn run(
     command: &mut Command,
     limits: impl Into<TimeLimits>,
@@ -103,7 +103,7 @@ pub fn run(
     let started = Instant::now();
     let limits = limits.into();
     let mut child = command
-        // A Ctrl-C at the terminal ends this process alone, which then ends the command.
+        // Ctrl-C at the terminal must reach only this process, which then ends the command.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -116,7 +116,7 @@ pub fn run(
     let (bytes, reader) = chunks(uart);
     let complaints = thread::spawn(move || {
         let mut text = Vec::new();
-        // After an error, the bytes before it are used.
+        // After an error, the bytes read before it are used.
         let _ = stderr.read_to_end(&mut text);
         String::from_utf8_lossy(&text).into_owned()
     });
@@ -170,8 +170,8 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Passes on the bytes of a machine that was started at `started`. None if the machine
-/// closed the UART by its end.
+/// Passes on the bytes of a machine that was started at `started`. Returns None if the machine
+/// closed the UART, because it ended.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
@@ -193,7 +193,7 @@ pub(crate) fn listen(
                 closed = closing(log).is_some();
             }
             Err(RecvTimeoutError::Disconnected) => {
-                // An interruption of this process may have ended the machine, too.
+                // The same interrupt may have ended the machine.
                 let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
@@ -216,8 +216,8 @@ pub(crate) fn listen(
     }
 }
 
-/// The number of bytes at the end of a log in which the closing line is. Only the
-/// firmware's last messages may follow that line.
+/// The number of bytes at the end of a log that contain the closing line. Only the firmware's last
+/// messages may follow that line.
 const CLOSING_WITHIN: usize = 4096;
 
 /// Returns the last verdict in the last lines of `log`.

@@ -1,8 +1,8 @@
-//! The measurements of an engine, held against its log.
+//! Checks an engine's measurements against its log.
 //!
-//! An engine's numbers are those of the `RT_INSTR` lines, by the expressions in
-//! the cell's files. One that reads too late, or the results of another job, have
-//! fewer or others: such a job is not complete, whatever its test cases say.
+//! An engine reads its numbers from the `RT_INSTR` lines with the expressions in the cell's files.
+//! If it starts reading too late, or the results are from another job, numbers are missing or
+//! differ. Such a job is incomplete, whatever its test cases say.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -14,13 +14,13 @@ use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 const SUITE: &str = "psci-bench/";
-/// The test cases of the verdict: LAVA's, and pytest's.
+/// The test cases for the verdict: LAVA's and pytest's.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
-/// The note on a job that has other monitors than the cell's.
+/// The note for a job that has monitors other than the cell's.
 pub(super) const OTHERS_MONITORS: &str =
     "LAVA's test cases are not by the cell's monitors: its numbers are not held against the log";
 
-/// Returns true if a job in LAVA had other monitors than the cell's, as TF-A's own.
+/// Returns true if a LAVA job had monitors other than the cell's, such as TF-A's.
 pub(super) fn has_others_monitors(results: &Results) -> bool {
     let mut cases = results.cases.keys();
     !results.cases.is_empty()
@@ -33,7 +33,7 @@ pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
     format!("{metric}/{tag}_{cpu}")
 }
 
-/// Returns the parts of the logs that `results` lack; none if the engine names a failure.
+/// Returns what `results` lack compared with the logs; empty if the engine reports a failure.
 pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()
@@ -46,7 +46,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     if !results.cases.is_empty() && !results.cases.keys().any(is_verdict) {
         lacks.push("the engine has no test case of the verdict".to_owned());
     }
-    // Each measurement of the log is taken from those of the engine.
+    // Each measurement in the log is removed from those of the engine.
     let (mut left, mut missing, mut all) = (results.measured.clone(), Vec::new(), 0);
     let scenarios = runs
         .iter()

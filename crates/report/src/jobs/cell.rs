@@ -1,4 +1,4 @@
-//! The mark of a lab's cell: board, firmware and engine of its results.
+//! The mark of a lab's cell: the board, the firmware and the engine of its results.
 
 use std::path::Path;
 
@@ -7,20 +7,20 @@ use host::read_file;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Returns true for a character that a name may have.
+/// Returns true if a name may contain the character.
 pub fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.+".contains(c)
 }
 
-/// A name of a firmware that cannot be part of a folder's.
+/// A firmware name that cannot be part of a folder's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a name has up to 64 letters, digits, '-', '_', '.' and '+'")]
 pub struct BadName;
 
-/// Returns `name`, if it can be part of a folder's.
+/// Returns `name` if it can be part of a folder's name.
 ///
 /// # Errors
-/// If it has a character that is not [plain](is_plain), or its length is wrong.
+/// If it contains a character that is not [plain](is_plain), or its length is out of range.
 pub fn check_name(name: &str) -> Result<String, BadName> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
         return Err(BadName);
@@ -28,13 +28,13 @@ pub fn check_name(name: &str) -> Result<String, BadName> {
     Ok(name.to_owned())
 }
 
-/// The schema of `cell.json`, in its key `schema`.
+/// The schema of `cell.json`, the value of its key `schema`.
 pub const SCHEMA: &str = "psci-bench-lab-cell";
 
 /// The file that makes a folder a cell.
 pub const MARK: &str = "cell.json";
 
-/// The folder of an engine's results.
+/// The folder for an engine's results.
 pub const RESULTS: &str = "results";
 
 const MARK_MAX: usize = 64 << 10;
@@ -44,21 +44,21 @@ const MARK_MAX: usize = 64 << 10;
 pub struct Mark {
     /// [`SCHEMA`].
     pub schema: String,
-    /// 1; another one means something else.
+    /// Always 1; another version has another meaning.
     pub version: u32,
-    /// The engine's word.
+    /// The engine's name.
     pub engine: String,
     /// The board's folder in `platforms`.
     pub board: String,
     /// The user's name of the firmware.
     pub firmware: String,
-    /// The number of CPUs that the payload runs on; 0 in a cell of an earlier version.
+    /// The number of CPUs on which the payload runs; 0 in a cell written by an earlier version.
     #[serde(default)]
     pub cpus: u32,
-    /// The limit of a job's time.
+    /// The time limit of a job.
     #[serde(default)]
     pub minutes: u32,
-    /// True if the job fails when something is skipped; absent: false.
+    /// True if the job fails when something is skipped; false if absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deny_skipped: bool,
 }

@@ -1,7 +1,7 @@
-//! The places of jobs: cells below folders, and the files of their results.
+//! Finds jobs: cells in folders at any depth, and the files of their results.
 //!
-//! Links are followed, each folder and each file counts once, at any depth. A path that
-//! cannot be looked at is named: it may hide a cell that failed.
+//! Links are followed, and each folder and file counts once. A path that cannot be read is
+//! reported, because it may hide a failed cell.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,28 +13,28 @@ use anyhow::{Context, Result, ensure};
 use super::cell::{MARK, RESULTS};
 use crate::log::untrusted_text::plain;
 
-/// The jobs at some paths, not read yet.
+/// The jobs found at some paths, not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,
-    /// Files that were named and are of no such cell, in their order.
+    /// The named files that do not belong to such a cell, in order.
     pub(super) files: Vec<PathBuf>,
-    /// Paths that could not be looked at.
+    /// Paths that could not be read.
     pub unread: Vec<String>,
-    /// The identities of all that was looked at, as links give a folder several names.
+    /// The real paths of everything visited, because links can give a folder several paths.
     seen: HashSet<PathBuf>,
 }
 
-/// The folder of a job, as cargo xtask lab writes it.
+/// A job's folder, as written by `cargo xtask lab`.
 #[derive(Clone, Debug)]
 pub(super) struct JobFolder {
     pub(super) dir: PathBuf,
-    /// The files below its folder of results that are read.
+    /// The files to read in its results folder.
     pub(super) files: Vec<PathBuf>,
     pub(super) lacks: Vec<String>,
 }
 
-/// Finds the jobs at `paths`, which are folders with cells and single files.
+/// Finds the jobs at `paths`, which are folders with cells or single files.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
     let (dirs, files): (Vec<&PathBuf>, _) = paths.iter().partition(|path| path.is_dir());
@@ -92,13 +92,13 @@ impl Found {
         marks.chain(files.chain(&self.files).cloned())
     }
 
-    /// Returns the cells' folders of results.
+    /// Returns the cells' results folders.
     pub fn results(&self) -> impl Iterator<Item = PathBuf> {
         self.cells.iter().map(|cell| cell.dir.join(RESULTS))
     }
 
-    /// Looks at a path and all below, but for names that begin with a dot. `cell` is the
-    /// place of the cell that has the path in its results.
+    /// Visits a path and everything below it, except names that begin with a dot. `cell` is the
+    /// index of the cell in whose results the path is.
     fn look_at(&mut self, path: &Path, cell: Option<usize>) -> io::Result<()> {
         if !self.seen.insert(fs::canonicalize(path)?) {
             return Ok(());
@@ -115,7 +115,7 @@ impl Found {
         });
         let entries = fs::read_dir(path)?.map(|it| Ok(it?.path()));
         let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
-        // Links last, so that their targets go by their own names.
+        // Links come last, so that their targets are found under their real names.
         paths.sort_by_cached_key(|path| (path.is_symlink(), path.clone()));
         for path in paths {
             let name = path.file_name().expect("an entry of a folder");
@@ -131,7 +131,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the list of what could not be looked at, in a cell or in none.
+    /// Returns the list of unreadable paths for a cell, or for none.
     fn lacks(&mut self, cell: Option<usize>) -> &mut Vec<String> {
         match cell {
             Some(cell) => &mut self.cells[cell].lacks,
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns paths below `root`, a line each.
+    /// Returns paths below `root`, one per line.
     fn lines<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> String {
         let own = |path: &Path| path.strip_prefix(root).map(|it| it.display().to_string());
         paths.map(|it| own(it).expect("below") + "\n").collect()

@@ -8,7 +8,7 @@ use super::job_outcome::JobOutcome;
 use super::results::Results;
 use crate::log::LoggedRun;
 
-/// A job of an engine, or a file of one, with its outcome.
+/// A job of an engine, or a single file from one, with its outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabJob {
     pub(crate) name: String,
@@ -16,31 +16,31 @@ pub struct LabJob {
     pub(crate) key: Key,
     pub(crate) engine: Option<String>,
     pub(crate) outcome: JobOutcome,
-    /// The reasons against a better outcome.
+    /// The reasons why the outcome is not better.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) results: Option<Results>,
     pub(crate) measurements: Option<usize>,
-    /// The places of the job's runs among those that were read.
+    /// The indices of the job's runs among all runs that were read.
     pub(crate) runs: Vec<usize>,
     #[serde(skip)]
     pub(super) mark: Option<Mark>,
 }
 
-/// A job's name: board and firmware.
+/// A job's name: the board and the firmware.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Key {
-    /// The board: as its cell calls it, or as the payload does.
+    /// The board, as named by its cell or otherwise by the payload.
     pub(crate) board: String,
-    /// The firmware: as its cell calls it, or by its version.
+    /// The firmware, as named by its cell or otherwise by its version.
     pub(crate) firmware: String,
 }
 
-/// The name of a board or a firmware that neither cell nor log names.
+/// The name of a board or firmware that neither the cell nor the log names.
 const NOT_KNOWN: &str = "not known";
 
 impl Key {
-    /// Returns the name by the mark of a cell, and else by runs.
+    /// Returns the name from a cell's mark, or otherwise from the runs.
     pub(super) fn of<'r>(
         mark: Option<&Mark>,
         runs: impl Iterator<Item = &'r LoggedRun> + Clone,

@@ -1,4 +1,4 @@
-//! The outcome of a job, by its results and its runs.
+//! Determines the outcome of a job from its results and its runs.
 
 use std::fmt::Display;
 
@@ -14,16 +14,16 @@ use crate::log::LoggedRun;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobOutcome {
-    /// All is well.
+    /// Everything passed.
     Passed,
-    /// A job, a test case or a verdict is not passed.
+    /// A job, a test case or a verdict did not pass.
     Failed,
-    /// There is no run, or only a part of one, or a result is missing.
+    /// There is no complete run, or a result is missing.
     Incomplete,
 }
 
 impl JobOutcome {
-    /// Returns the word.
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -33,8 +33,8 @@ impl JobOutcome {
     }
 }
 
-/// Returns the outcome of a job, and the reasons against a better one: its failures, and
-/// what it `lacks`.
+/// Returns the outcome of a job, with the reasons why it is not better: its failures, and what it
+/// `lacks`.
 pub(super) fn outcome(
     results: Option<&Results>,
     runs: &[LoggedRun],
@@ -70,7 +70,7 @@ fn of_results(results: &Results) -> Vec<String> {
     if !names.is_empty() {
         said.push(format!("{} not passed", listed(&names)));
     }
-    // A job that has lost its subject is not to stay green.
+    // A job that no longer tests anything must not stay green.
     let (cases, skipped) = (results.cases.len(), results.count(CaseStatus::Skipped));
     if cases > 0 && cases == skipped && results.measurements() == 0 {
         let cases = many(cases, "test case");
@@ -79,7 +79,7 @@ fn of_results(results: &Results) -> Vec<String> {
     said
 }
 
-/// Returns the first of some names, and the number of the others.
+/// Returns the first few names, and the number of the others.
 fn listed(names: &[impl Display]) -> String {
     match names.len().checked_sub(3) {
         Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
@@ -87,8 +87,8 @@ fn listed(names: &[impl Display]) -> String {
     }
 }
 
-/// Returns the failure of a run: by its verdict, and without one, as in TFTF's logs,
-/// by its scenarios.
+/// Returns the failure of a run: from its verdict or, as in TFTF's logs, which have none, from its
+/// scenarios.
 fn of_run(run: &LoggedRun) -> Option<String> {
     let verdict = run.verdict();
     if verdict.is_some_and(|verdict| verdict != Verdict::Pass) {

@@ -1,4 +1,4 @@
-//! labgrid's results, in the XML that pytest writes.
+//! Reads labgrid's results, in the XML that pytest writes.
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem;
@@ -9,10 +9,10 @@ use super::agreed;
 use super::results::{CaseStatus, Results};
 use crate::log::untrusted_text::message;
 
-/// The most suites, which may be within each other: pytest writes one.
+/// The maximum number of suites, which may be nested; pytest writes one.
 const SUITES_MAX: usize = 100;
 
-/// A suite, or a list of them, with its own counts of test cases.
+/// A suite or a list of suites, with its counts of test cases.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Suite {
@@ -43,7 +43,7 @@ struct Case {
     properties: Vec<Properties>,
 }
 
-/// The reason of a failure, an error or a skip.
+/// The reason for a failure, an error or a skip.
 #[derive(Deserialize)]
 struct Reason {
     #[serde(rename = "@message")]
@@ -65,7 +65,7 @@ struct Property {
 }
 
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
-    // An entity of its own could be a failure.
+    // A custom entity could hide a failure.
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();
     ensure!(
         !has_type,
@@ -80,7 +80,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let (cases, _) = root.read(results, &mut failure);
     ensure!(cases > 0, "there is no test case in it");
     results.ended = true;
-    // Without a board there is no test: the first one says why.
+    // Without a board there are no tests; the first failure explains why.
     if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
         results.failure = failure;
     }
@@ -88,8 +88,8 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
 }
 
 impl Suite {
-    /// Adds the suite to `results`, and the first message of a test case that failed to
-    /// `first`. Returns the number of test cases, and of those that failed.
+    /// Adds the suite to `results`, and the first message of a failed test case to `first`. Returns
+    /// the number of test cases, and the number of those that failed.
     fn read(self, results: &mut Results, first: &mut Option<String>) -> (u64, u64) {
         let (tests, errors) = (self.tests, self.errors);
         let name = message(&self.name);
@@ -113,7 +113,7 @@ impl Suite {
             let counts = format!("{counted} failures and errors, and has {failed}");
             results.faults.push(format!("suite {name} counts {counts}"));
         }
-        // An error behind a test that passed counts as one more of them.
+        // An error after a test that passed is counted as another test.
         if tests.saturating_sub(errors) > cases {
             let text = format!("suite {name} counts {tests} test cases, and has {cases}");
             results.lacks.push(text);
@@ -143,8 +143,8 @@ impl Case {
         status
     }
 
-    /// Returns the name of the figure in a property: the generated tests call it by CPU,
-    /// metric and unit, and the scenario's tag is the parameter of the test.
+    /// Returns the name of the figure in a property: the generated tests name it by CPU, metric and
+    /// unit, and the scenario's tag is the parameter of the test.
     fn measurement(&self, property: &str) -> Option<String> {
         let tag = self.name.rsplit_once('[')?.1.strip_suffix(']')?;
         let (cpu, metric) = property.strip_suffix(" ns")?.split_once(' ')?;

@@ -1,8 +1,8 @@
-//! LAVA's results: lines of its log, or a file of them.
+//! Reads LAVA's results, from lines of its log or from a file of results.
 //!
-//! In a log they are entries of level `results`, a line each, with `msg` as
-//! below. `lava-run` writes the last of these to `result.yaml`; a server gives
-//! a list of all, in its own words for the keys.
+//! In a log they are entries of level `results`, one per line, with `msg` as below. `lava-run`
+//! writes the last of these to `result.yaml`. A server returns a list of all, with different names
+//! for the keys.
 
 use std::io::Read;
 
@@ -18,10 +18,10 @@ use crate::log::lines::LogLines;
 use crate::log::untrusted_text::{message, plain};
 
 const OWN: &str = "lava";
-/// The test case of the job itself there.
+/// The test case for the job itself.
 const JOB: &str = "job";
 
-/// A result, in the words of a log or in those of a server.
+/// A result, with the keys of a log or those of a server.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "a result: its suite, its name and its result")]
 struct One {
@@ -49,7 +49,7 @@ impl Results {
             Some(other) => other.to_string(),
         };
         if one.definition == OWN {
-            // Of its own steps, the job fails with those that matter.
+            // The job fails only if a step that matters fails.
             if one.case == JOB {
                 self.ended = true;
                 if status != CaseStatus::Passed {
@@ -70,13 +70,13 @@ impl Results {
     }
 }
 
-/// Returns the results in a log; None without any, as in a log of the UART alone. A
-/// damaged entry is counted: it may be a test case that failed.
+/// Returns the results in a log; None if there are none, as in a log of only the UART. Damaged
+/// entries are counted, because they may be failed test cases.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
     let mut lines = LogLines::of(from);
     let mut found: Option<Results> = None;
-    // The first one, and how many there are.
+    // The first one, and the number of them.
     let mut damaged: Option<(u64, usize)> = None;
     while let Some(line) = lines.next()? {
         let text = line.bytes.trim_ascii();
@@ -86,7 +86,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         if !is_cut && mark.find(entry).is_none() {
             continue;
         }
-        // The board may say what it likes: an entry has a level.
+        // The board may print anything, but an entry has a level.
         let whole = entry.starts_with(b"{").then_some(entry);
         let Some(one) = whole.and_then(LavaEntry::parse) else {
             if is_cut || level.find(entry).is_some() {
@@ -113,7 +113,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
         Ok(all) if !all.is_empty() => Ok(all),
-        // `lava-run` writes one result.
+        // `lava-run` writes a single result.
         list => serde_saphyr::from_slice(text)
             .map(|one| vec![one])
             .map_err(|error| list.err().unwrap_or(error)),
@@ -174,7 +174,7 @@ mod tests {
                    - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.00', unit: ns}\n";
         let all = results(all).expect("all");
         assert_eq!((all.measurements(), all.count(CaseStatus::Skipped)), (1, 1));
-        // Aliases of aliases: refused, and at once.
+        // Aliases of aliases are refused at once.
         let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for letter in 'b'..='p' {
             let before = char::from(letter as u8 - 1);

@@ -1,8 +1,8 @@
-//! Runs side by side: a column for each, by board and firmware.
+//! A matrix of runs: one column per run, grouped by board and firmware.
 //!
-//! Unlike [`crate::analysis::merge`], which makes one table of runs of one question, this
-//! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
-//! have is not there. Boards are never in one table.
+//! Unlike [`crate::analysis::merge`], which combines runs of the same measurement into one table, a
+//! matrix combines nothing. Rows are CPUs, matched by MPIDR, and figures that a run lacks stay
+//! empty. Different boards never share a table.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -19,7 +19,7 @@ use crate::log::LoggedRun;
 pub struct Matrix {
     pub(crate) jobs: Vec<LabJob>,
     pub(crate) boards: Vec<MatrixBoard>,
-    /// Inputs that were not looked at: the matrix is complete without any.
+    /// Inputs that could not be read; the matrix is complete only if there are none.
     pub(crate) unread: Vec<String>,
 }
 
@@ -37,13 +37,13 @@ pub struct MatrixBoard {
 pub struct SideBySide {
     pub(crate) scenario: ScenarioId,
     pub(crate) method: Method,
-    /// The index of the CPU that stayed awake for the others.
+    /// The index of the CPU that stayed awake to wake the others.
     pub(crate) helper: Option<CpuIndex>,
-    /// The rows: one for each CPU and figure, CPUs first.
+    /// The rows, one for each CPU and figure, sorted by CPU.
     pub(crate) rows: Vec<MatrixRow>,
 }
 
-/// A figure of a CPU in several runs. Durations are in ticks of each run.
+/// A figure of a CPU in several runs. Durations are in the ticks of each run.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixRow {
     pub(crate) cpu: Cpu,
@@ -52,7 +52,7 @@ pub struct MatrixRow {
     pub(crate) shown: Vec<Option<(u64, bool)>>,
 }
 
-/// Puts `runs`, which are those of `jobs`, side by side.
+/// Builds the matrix of `runs`, which belong to `jobs`.
 pub fn matrix(mut jobs: Vec<LabJob>, runs: &[LoggedRun], unread: Vec<String>) -> Matrix {
     jobs.sort_by(|a, b| a.key.cmp(&b.key));
     let mut columns: Vec<(Key, usize)> = Vec::new();
@@ -86,8 +86,8 @@ pub fn matrix(mut jobs: Vec<LabJob>, runs: &[LoggedRun], unread: Vec<String>) ->
     }
 }
 
-/// Returns the runs of a board with the names of their columns, numbered where several
-/// have one name.
+/// Returns the runs of a board with the names of their columns, numbered if several have the same
+/// name.
 fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
     let alike = runs.chunk_by(|a, b| a.0 == b.0);
     let named = alike.flat_map(|alike| {
@@ -99,7 +99,7 @@ fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
     named.collect()
 }
 
-/// Returns the boards that logs of a job's cell, and of others of its board, name.
+/// Returns the boards named by the logs of a job's cell and of other cells for the same board.
 fn models<'r>(
     job: &LabJob,
     jobs: &[LabJob],
@@ -129,7 +129,7 @@ fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySi
     all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
-/// Returns true if both are one CPU: by MPIDR, or by labels if one has none.
+/// Returns true if both are the same CPU: by MPIDR, or by labels if one has no MPIDR.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,
@@ -151,7 +151,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
                 continue;
             };
             let cpu = run.run.cpu(cell.cpu);
-            // Of rows with equal labels each has a line of its own.
+            // Rows with equal labels are kept on separate lines.
             let is_it = |it: &MatrixRow| {
                 it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
             };
@@ -163,7 +163,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
             rows[at].shown[place] = Some((ticks, !run.is_doubtful(cell)));
         }
     }
-    // A CPU that only a later run has stands with its like.
+    // A CPU that only a later run has is placed among similar CPUs.
     let order: Vec<Cpu> = rows.iter().map(|row| row.cpu).collect();
     rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));
     rows

@@ -1,4 +1,4 @@
-//! Files of lab engines -> jobs with outcomes.
+//! Turns files from lab engines into jobs with outcomes.
 
 mod agreed;
 pub mod cell;

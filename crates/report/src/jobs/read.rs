@@ -1,8 +1,8 @@
-//! Files of lab engines -> jobs, each with its results and the runs in its logs.
+//! Reads jobs from the files of lab engines, each with its results and the runs in its logs.
 //!
-//! A job is a cell that `cargo xtask lab` has written, with what is in its folder
-//! `results`; or one file. A file of a cell that cannot be read makes its job incomplete,
-//! and hides no other one; one that was named is an error.
+//! A job is a cell written by `cargo xtask lab` with the contents of its folder `results`, or a
+//! single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are not
+//! affected. If the user named the file, it is an error.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,20 +21,20 @@ use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
 use crate::log::{LogReadError, LoggedRun, read};
 
-/// The largest file of results, in bytes; a log may be larger.
+/// The maximum size of a results file, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
 
-/// The format of a file of results.
+/// The format of a results file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultsFormat {
-    /// JUnit's XML, as pytest writes it.
+    /// JUnit XML, as written by pytest.
     Junit,
     /// LAVA's results in YAML.
     Lava,
 }
 
 impl ResultsFormat {
-    /// Returns the format of a file of this name; None of a log.
+    /// Returns the format of the results file `name`; None for a log.
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;
@@ -54,9 +54,9 @@ impl ResultsFormat {
     }
 }
 
-/// Reads the jobs that were `found`, and the runs in their logs. Jobs fail where something was
-/// skipped if `deny_skipped`, or their cells say so. An error names a file of none of the
-/// kinds above.
+/// Reads the jobs that were `found`, and the runs in their logs. A job in which something was
+/// skipped fails if `deny_skipped` is true or its cell says so. A file that has none of the
+/// supported formats is an error, which names it.
 pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<LabJob>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
@@ -103,7 +103,7 @@ impl Parts {
             let text = read_file::read("", path, RESULTS_MAX)?;
             let mut own = Results::default();
             let read = format.read(&text, &mut own).with_context(at);
-            // What came before it broke off counts.
+            // Results before the point where the log breaks off count.
             self.results.get_or_insert_default().merge(own);
             return read;
         }
@@ -114,7 +114,7 @@ impl Parts {
         let file = File::open(path).with_context(at)?;
         match read(&at(), file) {
             Ok(runs) => self.runs.extend(runs),
-            // A job that failed early has none, and is not left out for that.
+            // A job that failed early has no run, and must not be left out because of that.
             Err(error @ LogReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
             Err(error) => return Err(error.into()),
         }
@@ -123,11 +123,11 @@ impl Parts {
 
     /// Returns the job with its outcome, and moves its runs to `runs`.
     fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> LabJob {
-        // A run in two files of a job ran once.
+        // A run that is in two files of a job ran only once.
         let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
         self.check_cpus();
-        // Not every file of a job is the UART's.
+        // Not every file of a job is UART output.
         if self.runs.is_empty() {
             self.lacks.append(&mut self.without);
             if self.lacks.is_empty() {
@@ -155,10 +155,10 @@ impl Parts {
         job
     }
 
-    /// Finds runs of other CPUs than the cell's: the log is of another job.
+    /// Finds runs on CPUs other than the cell's, which means that the log is from another job.
     fn check_cpus(&mut self) {
         let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
-        // Lines without records are of the CPUs that have figures.
+        // A run read from lines knows only the CPUs that have figures.
         let runs = self.runs.iter();
         for run in runs.filter(|run| run.integrity.records.is_some() && cpus > 0) {
             let count = run.run.cpus.len();
@@ -171,8 +171,8 @@ impl Parts {
         }
     }
 
-    /// Finds what the engine's results lack, and returns a note on what is not checked;
-    /// `is_read` is true if all files could be read.
+    /// Finds what is missing from the engine's results, and returns a note about what is not
+    /// checked; `is_read` is true if all files could be read.
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
             let is_lack = self.mark.is_some() && is_read;

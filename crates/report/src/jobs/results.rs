@@ -1,4 +1,4 @@
-//! The results that a lab engine has of a job.
+//! A lab engine's results for a job.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,29 @@ pub(crate) enum CaseStatus {
     Passed,
     /// Not run.
     Skipped,
-    /// Unknown to the engine.
+    /// Not known to the engine.
     Unknown,
     Failed,
 }
 
 impl CaseStatus {
-    /// All, in the order of tables.
+    /// All statuses, in the order of tables.
     pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
 }
 
 /// All results of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
-    /// Test cases by name. Of one that is there twice, the worse counts.
+    /// Test cases by name. If a name occurs twice, the worse status counts.
     pub(crate) cases: BTreeMap<String, CaseStatus>,
-    /// The measurements that the engine has kept, by name, such as
-    /// `wakeup/cpu_susp_serial_1_0`.
+    /// The measurements recorded by the engine, by name, such as `wakeup/cpu_susp_serial_1_0`.
     #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
-    /// The reason for which the job itself failed; empty if the engine gives none.
+    /// The reason why the job itself failed; empty if the engine gives none.
     pub(crate) failure: Option<String>,
     pub(crate) faults: Vec<String>,
     pub(crate) lacks: Vec<String>,
-    /// True if the engine has ended the job.
+    /// True if the engine reported the end of the job.
     pub(crate) ended: bool,
 }
 
@@ -44,8 +43,8 @@ impl Results {
         *known = status.max(*known);
     }
 
-    /// Adds the results of another file of the job. Those that both have, as a log and
-    /// the list of its results do, count once.
+    /// Adds the results from another file of the job. Results that are in both, such as in a log
+    /// and in the list of its results, count once.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, status) in other.cases {
             self.add(name, status);
@@ -56,7 +55,7 @@ impl Results {
                 *known = values;
             }
         }
-        // A failure with a reason comes before one without.
+        // A failure with a reason takes precedence over one without.
         let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
         if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
             self.failure = other.failure;

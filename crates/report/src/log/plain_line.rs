@@ -89,9 +89,9 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     parsed.unwrap_or(other)
 }
 
-/// Returns `begun`, the beginning of an RT_INSTR line that a terminal broke, with its next
-/// part; None if it is not certain that `line` is that. Between two digits there may have
-/// been others, or a blank.
+/// Returns `begun`, the beginning of an RT_INSTR line that a terminal broke, joined with its next
+/// part. Returns None if `line` may not be that part: between two digits there may have been other
+/// digits or a space.
 pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);
     let ends = [begun.last()?, line.first()?];

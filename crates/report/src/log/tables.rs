@@ -55,8 +55,8 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Reads the tables at `path`: a page, a file, a folder of files, or a folder whose
-/// `current` is one.
+/// Reads the tables at `path`: a page, a file, a folder of files, or a folder in which `current` is
+/// one.
 pub fn read(path: &Path) -> Result<LoggedRun> {
     if page::is_at(path) {
         return of_page(path);

@@ -1,4 +1,4 @@
-//! The profile beside a log: what a comparison of two logs says about functions.
+//! The profile next to a log, from which a comparison of two logs explains changes by function.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use super::difference::{self, InstructionScope, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 
-/// The most functions of a phase that a sentence names.
+/// The maximum number of functions per phase that a sentence names.
 const NAMED_MAX: usize = 4;
 
-/// Returns the place of a log's profile.
+/// Returns the path of a log's profile.
 pub fn place(log: &Path) -> PathBuf {
     log.with_added_extension("profile.json")
 }
 
-/// Returns the SHA-256 by which a profile names its log.
+/// Returns the SHA-256 by which a profile identifies its log.
 pub fn log_hash(log: &[u8]) -> String {
     hex(&Sha256::digest(log))
 }
 
-/// Returns the profile beside `log`; None where there is none.
+/// Returns the profile next to `log`; None if there is none.
 ///
 /// # Errors
-/// A profile of another log.
+/// If the profile belongs to another log.
 fn read(log: &Path) -> Result<Option<Profile>> {
     let place = place(log);
     if !place.is_file() {
@@ -45,8 +45,8 @@ fn read(log: &Path) -> Result<Option<Profile>> {
     Ok(Some(profile))
 }
 
-/// Returns a sentence for each phase that differs, with the functions that make the difference;
-/// none unless both logs have a profile beside them.
+/// Returns a sentence for each phase that differs, with the functions that cause the difference;
+/// empty unless both logs have profiles.
 pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {
         return Ok(Vec::new());
@@ -85,7 +85,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Writes a log with its profile beside it, which is of one phase: the sums of two calls.
+    /// Writes a log and its profile, which has one phase: the sums of two calls.
     fn write_log(dir: &Path, name: &str, own: u64, all: u64) -> PathBuf {
         let log = dir.join(name);
         let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);

@@ -1,4 +1,4 @@
-//! The differences of two profiles.
+//! The differences between two profiles.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::profile::{PhaseFigure, Profile, ProfilePhase};
 
-/// A phase as a profile has it, or the reason why it has none.
+/// A phase in a profile, or the reason why it is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseSide {
     /// The scenario was not measured.
     NotMeasured,
-    /// The scenario was measured, and no call of it has this phase.
+    /// The scenario was measured, but none of its calls has this phase.
     NoSuchPhase,
     /// The instructions of a mean call.
     Measured(PhaseFigure),
@@ -28,7 +28,7 @@ impl PhaseSide {
         }
     }
 
-    /// Returns the instructions, if the phase was measured.
+    /// Returns the instructions if the phase was measured.
     pub fn figure(self) -> Option<PhaseFigure> {
         match self {
             Self::Measured(figure) => Some(figure),
@@ -37,21 +37,21 @@ impl PhaseSide {
     }
 }
 
-/// Which instructions of a phase are meant.
+/// Whose instructions of a phase are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstructionScope {
-    /// The CPU's own.
+    /// Those of the CPU itself.
     Own,
     /// Those of all CPUs: PMF's ticks.
     All,
 }
 
 impl InstructionScope {
-    /// Both parts.
+    /// Both scopes.
     pub const BOTH: [Self; 2] = [Self::Own, Self::All];
 
-    /// Returns the part of `figure`; None for a log's own.
+    /// Returns this part of `figure`; None for [`Self::Own`] in a profile of a log.
     pub fn of(self, figure: PhaseFigure) -> Option<f64> {
         match self {
             Self::Own => figure.own,
@@ -60,7 +60,7 @@ impl InstructionScope {
     }
 }
 
-/// A phase of two profiles.
+/// A phase in two profiles.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseChange {
     /// The figure's name: `SCENARIO:PHASE`.
@@ -69,12 +69,12 @@ pub struct PhaseChange {
     pub old: PhaseSide,
     /// The profile that is compared with it.
     pub new: PhaseSide,
-    /// The functions that differ, the greatest change first; none if a side is a log or was
-    /// not measured.
+    /// The functions that differ, the largest change first; empty if one side is a log or was not
+    /// measured.
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function of such a phase, in the baseline and now.
+/// A function in such a phase, in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function's name.
@@ -83,7 +83,7 @@ pub struct FunctionChange {
     pub old: f64,
     /// Instructions now.
     pub new: f64,
-    /// Times that it is entered, in the baseline and now.
+    /// How often it is entered, in the baseline and now.
     pub calls: [f64; 2],
 }
 
@@ -94,7 +94,7 @@ impl PhaseChange {
         Some([of(self.old)?, of(self.new)?])
     }
 
-    /// Returns the change as a share of the baseline; infinite from zero.
+    /// Returns the change as a share of the baseline; infinite if the baseline is zero.
     pub fn share(&self, part: InstructionScope) -> Option<f64> {
         let [old, new] = self.both(part)?;
         Some(match new - old {
@@ -109,16 +109,16 @@ impl PhaseChange {
         Some(new? - old?)
     }
 
-    /// Returns true if one of `parts` differs by more than `tolerance`, or if one side alone
-    /// has the phase.
+    /// Returns true if one of `parts` differs by more than `tolerance`, or if only one side has the
+    /// phase.
     pub fn exceeds(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_of_one = self.old.figure().is_some() != self.new.figure().is_some();
         is_of_one || shares.any(|it| it.abs() > tolerance)
     }
 
-    /// Returns true if one of `parts` is larger by more than `tolerance`, or if calls have a
-    /// phase that they did not have.
+    /// Returns true if one of `parts` has grown by more than `tolerance`, or if calls have a phase
+    /// that they did not have before.
     pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_added = self.old == PhaseSide::NoSuchPhase && self.new.figure().is_some();
@@ -126,7 +126,7 @@ impl PhaseChange {
     }
 }
 
-/// Returns the functions that differ, the greatest change first.
+/// Returns the functions that differ, the largest change first.
 fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChange> {
     let (before, after) = (old.functions(), new.functions());
     let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
@@ -146,7 +146,7 @@ fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChang
     functions
 }
 
-/// Returns the changes of all phases that a side has.
+/// Returns the changes in all phases that at least one side has.
 pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
     let has_functions = old.has_functions() && new.has_functions();
     let (before, after) = (old.merged(), new.merged());
@@ -221,7 +221,7 @@ mod tests {
                 all: own,
             })
         };
-        // What calls have now and had not is larger; what was not measured is neither.
+        // A phase that calls did not have before counts as larger; an unmeasured phase does not.
         let flush = (PhaseSide::NoSuchPhase, figure(10.0), true);
         assert_eq!(sides("serial:flush"), flush);
         let parallel = (figure(5.0), PhaseSide::NotMeasured, false);

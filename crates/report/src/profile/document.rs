@@ -1,4 +1,4 @@
-//! A profile in the order of reading.
+//! A profile as blocks, in reading order.
 
 use std::cmp::Reverse;
 
@@ -9,14 +9,14 @@ use super::flame;
 use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
 
-/// The most functions of a phase that are named.
+/// The maximum number of functions per phase that are listed.
 const NAMED_MAX: usize = 12;
-/// The least share of a phase that a function has to have.
+/// The minimum share of a phase at which a function is listed.
 const SHARE_LEAST: f64 = 0.005;
 
 /// The unit of all figures, in words.
 pub const UNIT: &str = "instructions of a mean call, on QEMU's instruction clock";
-/// Sentences about what the figures are.
+/// Sentences that explain the figures.
 pub const NOTES: &str = "\
 Figures are instructions of a mean call on QEMU, where each takes the same time: they say what firmware \
 executes, and nothing about memory, caches and power controllers of hardware. A CPU's own instructions are \
@@ -24,7 +24,7 @@ what it executes itself; PMF's ticks are those of all CPUs, so that the rest is 
 meanwhile. A function's instructions are its own, without its callees'. In a flame graph a function is as \
 wide as its instructions with its callees', and callees are below it.";
 
-/// Returns the document; with a baseline, that of the differences.
+/// Returns the document; with a baseline, the document of the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
     let changes = baseline.map_or_else(Vec::new, |it| difference::changes(it, profile));
     let mut all = vec![
@@ -60,7 +60,7 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         }
         let figures = phases.iter().filter_map(|phase| {
             let old = old.iter().flatten().find(|it| it.is_like(phase));
-            // Beside a baseline, only what changed.
+            // With a baseline, only what changed.
             let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
             let change = changes.iter().find(is_it);
             if baseline.is_some() && change.is_none_or(|it| it.functions.is_empty()) {
@@ -93,7 +93,7 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
     all
 }
 
-/// Returns a mean as text: as a whole number if it is one.
+/// Returns a mean as text, without decimals if it is an integer.
 pub fn number(mean: f64) -> String {
     match mean.fract() {
         0.0 => format!("{mean:.0}"),
@@ -157,7 +157,7 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
 }
 
 /// Returns the table of changes: a CPU's own instructions, those of all CPUs, and what others
-/// execute meanwhile; of a log those of all CPUs alone.
+/// execute meanwhile. For a log only those of all CPUs are shown.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()
@@ -206,7 +206,7 @@ pub fn share_text(share: f64) -> String {
     }
 }
 
-/// Returns the table of functions that changed; None if there is none.
+/// Returns the table of functions that changed; None if there are none.
 pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Functions that changed");
     table.words(["Figure", "Function"]);
@@ -234,7 +234,7 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
 mod tests {
     use super::*;
 
-    /// Returns the rows of the table of changes from a phase of `old` to those of `new`.
+    /// Returns the rows of the table of changes from the phases of `old` to those of `new`.
     fn rows(old: &[(&str, &str, u64, u64)], new: &[(&str, &str, u64, u64)]) -> Vec<Vec<String>> {
         let changes = difference::changes(&Profile::made_up(old), &Profile::made_up(new));
         change_table(&changes).expect("a table").rows

@@ -1,4 +1,4 @@
-//! Profiles in each format.
+//! Writes profiles in each format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -28,8 +28,8 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`; with a baseline, also or alone what changed. Speedscope's format has no
-/// place for a baseline, and folded stacks none for one without functions.
+/// Writes `profile`; with a baseline, also or only what changed. Speedscope's format cannot show a
+/// baseline, and folded stacks cannot show one without functions.
 pub fn write(
     format: ProfileFormat,
     profile: &Profile,
@@ -80,8 +80,8 @@ fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Wri
     Ok(())
 }
 
-/// Returns a profile in the format of speedscope: a sampled profile a phase, each stack once,
-/// with its instructions as the weight.
+/// Returns a profile in speedscope's format: one sampled profile per phase, with each stack once,
+/// weighted by its instructions.
 fn speedscope(profile: &Profile) -> Value {
     let phases = profile.merged();
     let names = phases

@@ -1,13 +1,14 @@
-//! Flame graphs: a phase's stacks, as wide as their instructions, outermost functions at the top.
+//! Draws flame graphs: a phase's stacks, with widths in proportion to their instructions and the
+//! outermost functions at the top.
 
 use std::collections::BTreeMap;
 
 use super::profile::ProfilePhase;
 use crate::export::{Chart, Drawing, EDGE, LANE};
 
-/// The left edge; the right one has the same margin.
+/// The left margin; the right margin is the same.
 const LEFT: f64 = 24.0;
-/// The width of a letter, at least.
+/// The minimum width of a letter.
 const LETTER: f64 = 7.5;
 
 /// A function with its callees, in instructions of a mean call.
@@ -28,12 +29,12 @@ impl FlameNode {
         }
     }
 
-    /// Returns the instructions with those of callees, of one side.
+    /// Returns the instructions including those of callees, for one side.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
 
-    /// Returns the instructions that the width stands for: those of the side that has more.
+    /// Returns the instructions that determine the width: those of the side that has more.
     fn width(&self) -> f64 {
         let callees = self.callees.values().map(Self::width);
         self.own[0].max(self.own[1]) + callees.sum::<f64>()
@@ -47,10 +48,10 @@ impl FlameNode {
 
 struct Graph {
     drawing: Drawing,
-    /// Width of an instruction.
+    /// The width of one instruction.
     scale: f64,
     has_baseline: bool,
-    /// Instructions of the whole phase.
+    /// The instructions of the whole phase.
     all: f64,
 }
 
@@ -88,7 +89,7 @@ impl Graph {
     }
 }
 
-/// Returns the graph of a phase, beside a baseline if there is one.
+/// Returns the graph of a phase, next to that of a baseline if there is one.
 pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);

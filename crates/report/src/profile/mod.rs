@@ -1,4 +1,5 @@
-//! Profiles: the instructions of PSCI calls by firmware function. `cargo xtask profile` makes them.
+//! Profiles: the instructions of PSCI calls by firmware function, as recorded by `cargo xtask
+//! profile`.
 
 pub mod beside;
 pub mod difference;

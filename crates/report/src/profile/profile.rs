@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::LoggedRun;
 
-/// The numbers of a sound profile are less: the sum of a million of them is a number.
+/// The upper bound of the numbers in a valid profile: a million of them can be summed without
+/// overflow.
 const NUMBER_MAX: u64 = 1 << 44;
-/// The version of the JSON, and of how calls are attributed.
+/// The version of the JSON format, and of how calls are attributed.
 const FORMAT: u32 = 1;
 
 /// A profile of a run.
@@ -28,28 +29,28 @@ pub struct Profile {
     pub conditions: String,
     /// SHA-256 of the run's log.
     pub log: String,
-    /// Sentences about what the figures do not contain.
+    /// Sentences about what the figures do not include.
     pub notes: Vec<String>,
-    /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
+    /// The phases of each CPU's calls, ordered by scenario, CPU and time.
     pub phases: Vec<ProfilePhase>,
 }
 
-/// A phase of all calls of a scenario that are samples.
+/// One phase of all calls of a scenario that are samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfilePhase {
     /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
     pub scenario: String,
     /// The phase's name.
     pub name: String,
-    /// The CPU's label; empty for all CPUs.
+    /// The CPU's label; empty if it is for all CPUs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cpu: String,
     /// The number of calls.
     pub samples: u64,
     /// The instructions of all CPUs: PMF's ticks.
     pub elapsed: u64,
-    /// The CPU's own instructions, by stack: functions from the outermost, with semicolons
-    /// between. Empty in a profile of a log, which has ticks alone.
+    /// The CPU's own instructions, by stack: functions from the outermost, separated by semicolons.
+    /// Empty in a profile of a log, which has only ticks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stacks: BTreeMap<String, Cost>,
 }
@@ -59,12 +60,12 @@ pub struct ProfilePhase {
 pub struct Cost {
     /// Instructions of the function itself.
     pub instructions: u64,
-    /// Times that it was entered.
+    /// How often it was entered.
     pub calls: u64,
 }
 
 impl Cost {
-    /// Adds the costs of another one.
+    /// Adds another cost.
     pub fn add(&mut self, other: Self) {
         self.instructions += other.instructions;
         self.calls += other.calls;
@@ -74,7 +75,7 @@ impl Cost {
 /// The instructions of a mean call in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PhaseFigure {
-    /// The CPU's own; None in a profile of a log, which has ticks alone.
+    /// Those of the CPU itself; None in a profile of a log, which has only ticks.
     pub own: Option<f64>,
     /// Those of all CPUs: PMF's ticks.
     pub all: f64,
@@ -88,12 +89,12 @@ impl PhaseFigure {
 }
 
 impl ProfilePhase {
-    /// Returns the name of the figure: `SCENARIO:PHASE`, without blanks.
+    /// Returns the figure's name, `SCENARIO:PHASE`, without spaces.
     pub fn figure_name(&self) -> String {
         format!("{}:{}", self.scenario, self.name.replace(' ', "-"))
     }
 
-    /// Returns true for a phase of the same scenario and name.
+    /// Returns true if the phase has the same scenario and name.
     pub fn is_like(&self, other: &Self) -> bool {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
@@ -111,12 +112,12 @@ impl ProfilePhase {
         self.stacks.values().map(|it| it.instructions).sum()
     }
 
-    /// Returns the mean of a call.
+    /// Returns the mean per call.
     pub fn mean(&self, sum: u64) -> f64 {
         sum as f64 / self.samples.max(1) as f64
     }
 
-    /// Returns the costs of functions without those that they call, by name.
+    /// Returns the costs of functions, excluding those that they call, by name.
     pub fn functions(&self) -> BTreeMap<&str, Cost> {
         let mut functions: BTreeMap<&str, Cost> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
@@ -139,7 +140,7 @@ impl ProfilePhase {
 }
 
 impl Profile {
-    /// Returns a profile without phases of `run`, whose log has this SHA-256.
+    /// Returns a profile without phases of `run`, whose log has the SHA-256 `log`.
     pub fn new(run: &LoggedRun, log: String) -> Self {
         let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
         Self {
@@ -153,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Adds a phase to the one that has its names, or as a new one.
+    /// Adds a phase to the one with the same names, or as a new one.
     pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
@@ -163,7 +164,7 @@ impl Profile {
         self.phases.iter().any(|it| !it.stacks.is_empty())
     }
 
-    /// Returns the phases over all CPUs.
+    /// Returns the phases summed over all CPUs.
     pub fn merged(&self) -> Vec<ProfilePhase> {
         let mut merged = Vec::new();
         for phase in &self.phases {
@@ -179,7 +180,7 @@ impl Profile {
         merged
     }
 
-    /// Reads what was written as JSON.
+    /// Reads a profile written as JSON.
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let profile: Self =
             serde_json::from_slice(text).context("no profile of `--format json`")?;
@@ -208,7 +209,7 @@ impl Profile {
     }
 }
 
-/// Returns sentences about what a run's figures do not contain.
+/// Returns sentences about what a run's figures do not include.
 fn notes(run: &LoggedRun) -> Vec<String> {
     let lost = run
         .closing
@@ -228,7 +229,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
     lost.into_iter().chain(left_out).collect()
 }
 
-/// Adds a phase to the one of `all` that has its names, or as a new one.
+/// Adds a phase to the one in `all` with the same names, or as a new one.
 fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all
         .iter_mut()
@@ -243,7 +244,7 @@ fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     }
 }
 
-/// Returns a name that no other scenario of the run has.
+/// Returns a name that is unique among the run's scenarios.
 pub fn name_of(scenario: &Scenario) -> String {
     let tag = scenario.id.short_tag().to_owned();
     let method = Some(scenario.method).filter(|it| *it != Method::Tftf);
@@ -255,8 +256,8 @@ pub fn name_of(scenario: &Scenario) -> String {
 
 #[cfg(any(test, feature = "testing"))]
 impl Profile {
-    /// Returns a profile of two samples a phase: scenario, phase, the sums of the CPU's own
-    /// instructions and of those of all CPUs.
+    /// Returns a profile with two samples per phase. Each tuple is a scenario, a phase, and the
+    /// sums of the CPU's own instructions and of those of all CPUs.
     pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
         let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
             scenario: (*scenario).to_owned(),

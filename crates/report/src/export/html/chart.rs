@@ -1,4 +1,4 @@
-//! Scales, axes and drawings.
+//! Scales, axes and drawings for charts.
 
 use std::fmt::Write;
 
@@ -7,33 +7,32 @@ use serde::Serialize;
 
 use crate::export::escape::xml;
 
-/// The width of every drawing, in its own units; style.css says how wide it
-/// is shown.
+/// The width of every drawing, in its own units; style.css sets the width on the page.
 const WIDTH: f64 = 860.0;
-/// The room at the left for names of CPUs or an axis.
+/// The space at the left for the names of CPUs or an axis.
 pub const LEFT: f64 = 64.0;
-/// The place of the right edge, with room for half a number.
+/// The position of the right edge, which leaves space for half a number.
 pub const EDGE: f64 = WIDTH - 24.0;
-/// The height that a horizontal axis takes, name included.
+/// The height of a horizontal axis, including its name.
 const AXIS: f64 = 44.0;
 /// The height of a lane.
 pub const LANE: f64 = 20.0;
-/// The height of a vertical axis's zero.
+/// The y coordinate of zero on a vertical axis.
 const HEIGHT: f64 = 260.0;
-/// The least distance of two values at a horizontal axis.
+/// The minimum distance between two values on a horizontal axis.
 const ROOM: f64 = 52.0;
 
-/// The mapping of values to places on an axis.
+/// A mapping from values to positions on an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     values: (f64, f64),
     pub(super) places: (f64, f64),
-    /// True if equal distances are equal ratios.
+    /// True if the scale is logarithmic.
     log: bool,
 }
 
 impl Scale {
-    /// Returns a linear scale; one of no extent gets some.
+    /// Returns a linear scale; an empty range is extended.
     pub fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
@@ -43,8 +42,8 @@ impl Scale {
         }
     }
 
-    /// Returns a scale on which all of `values` can be kept apart: of ratios where
-    /// they reach over more than one magnitude.
+    /// Returns a scale on which all of `values` can be told apart: logarithmic if they span more
+    /// than one order of magnitude.
     pub(super) fn fitting((from, to): (f64, f64), places: (f64, f64)) -> Self {
         if from > 0.0 && to / from >= 20.0 {
             return Self {
@@ -61,20 +60,19 @@ impl Scale {
         if self.log { ", logarithmic" } else { "" }
     }
 
-    /// Returns the place of `value`; what is outside is at the edge.
+    /// Returns the position of `value`, clamped to the edges.
     pub fn at(&self, value: f64) -> f64 {
         let ((least, most), (from, to)) = (self.values, self.places);
         let share = match self.log {
             true => (value.max(least) / least).ln() / (most / least).ln(),
             false => (value - least) / (most - least),
         };
-        // Values so large that a float cannot tell them apart.
+        // The values may be too large for a float to tell them apart.
         let share = if share.is_finite() { share } else { 0.0 };
         from + share.clamp(0.0, 1.0) * (to - from)
     }
 
-    /// Returns round values to be marked, with their names; at most one for each
-    /// `room` units of the drawing.
+    /// Returns round values to mark and their names, at most one per `room` units of the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
         let all = match self.log {
@@ -99,7 +97,7 @@ impl Scale {
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        // Not even: 2 to 5 is the widest step of a decade's three.
+        // The marks are uneven: 2 to 5 is the widest of a decade's three steps.
         let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
         let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
@@ -110,7 +108,7 @@ impl Scale {
         all.filter(|it| (from..=to).contains(&it.0)).collect()
     }
 
-    /// Returns the marks for which there is room.
+    /// Returns the marks for which there is enough space.
     pub fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
         let mut last = f64::MIN;
         let has_room = |(value, _): &(f64, String)| {
@@ -123,13 +121,13 @@ impl Scale {
     }
 }
 
-/// A drawing in the making, as SVG.
+/// A drawing under construction, in SVG.
 pub struct Drawing {
     height: f64,
     body: String,
 }
 
-/// A drawing with title and legend.
+/// A drawing with a title and a legend.
 #[derive(Serialize)]
 pub struct Chart {
     id: String,
@@ -140,10 +138,10 @@ pub struct Chart {
     legend: Vec<Mark>,
 }
 
-/// A line of a legend: class and name.
+/// An entry of a legend: class and name.
 pub type Mark = (&'static str, String);
 
-/// Returns lines of a legend, those that are true.
+/// Returns the entries of a legend that apply.
 pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
     let all = all.into_iter().filter(|it| it.2);
     all.map(|it| (it.0, it.1.to_owned())).collect()
@@ -153,14 +151,14 @@ pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Ve
 pub type Pair = (f64, f64);
 
 impl Drawing {
-    /// Returns a drawing of some lanes below `top`, and the height of their axis.
+    /// Returns a drawing of `count` lanes below `top`, and the y coordinate of their axis.
     pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
         let bottom = top + lane * count as f64 + 4.0;
         let (height, body) = (bottom + AXIS, String::new());
         (Self { height, body }, bottom)
     }
 
-    /// Returns a drawing of values up to `highest` by a vertical axis, and its scale.
+    /// Returns a drawing with a vertical axis for values up to `highest`, and its scale.
     pub fn of_values(highest: f64, name: &str) -> (Self, Scale) {
         let (height, body) = (HEIGHT + AXIS, String::new());
         let mut drawing = Self { height, body };
@@ -182,7 +180,7 @@ impl Drawing {
         Self { height, body }
     }
 
-    // A String takes all.
+    // Writing to a String cannot fail.
     fn add(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.body, "{text}");
     }
@@ -197,7 +195,7 @@ impl Drawing {
         self.add(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
     }
 
-    /// Draws a rectangle that says what it is where it is pointed at.
+    /// Draws a rectangle with a tooltip.
     pub fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
         let (w, said) = (w.max(0.4), xml(said));
         self.add(format_args!(
@@ -206,7 +204,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a circle, or for others than `round` a square on its corner.
+    /// Draws a circle, or a square standing on its corner if it is not `round`.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {
@@ -218,7 +216,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a text of which `anchor` is at its place: start, middle or end.
+    /// Draws a text whose `anchor` (start, middle or end) is at the given position.
     pub fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
         let text = xml(text);
         self.add(format_args!(
@@ -226,7 +224,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws the axis of values by their heights, with these values and their names.
+    /// Draws the horizontal axis with these values and names.
     pub fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
@@ -248,7 +246,7 @@ impl Drawing {
         self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
-    /// Draws a line of best fit as far as it is above zero.
+    /// Draws a line of best fit where it is above zero.
     pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
         let points = points.filter(|it| it.1 >= 0.0);
         let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));
@@ -258,7 +256,7 @@ impl Drawing {
         }
     }
 
-    /// Returns the drawing as a figure. `id` is the page's only one of this name.
+    /// Returns the drawing as a figure. `id` must be unique on the page.
     pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Chart {
         let size = format!("{WIDTH} {:.0}", self.height);
         let ([title, said], body) = (texts, self.body);

@@ -1,4 +1,4 @@
-//! The report as one page of HTML.
+//! The report as a single HTML page.
 
 mod chart;
 mod page;

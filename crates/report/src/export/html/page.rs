@@ -1,8 +1,8 @@
-//! `html`: one page that needs nothing else: no network, no script.
+//! `html`: one self-contained page, without scripts or network access.
 //!
-//! The page is well-formed XML, too, so that any strict reader can check it.
-//! The policy of the page forbids all that is not in it. Each chart has a title and a
-//! description, and every figure in it is in a table as well.
+//! The page is also well-formed XML, so that any strict parser can check it. Its content security
+//! policy forbids external resources. Each chart has a title and a description, and every figure in
+//! a chart is also in a table.
 
 use std::io::Write;
 
@@ -33,7 +33,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     write_page(&title, NOTES, document(report).collect(), out)
 }
 
-/// Writes a document as a page. `notes` say how to read it.
+/// Writes a document as a page. `notes` explain how to read it.
 pub fn write_page(
     title: &str,
     notes: &str,

@@ -1,8 +1,7 @@
-//! Powerdown against the order of arrival, with the line that fits it best:
-//! CPUs that go down at once wait for each other where the firmware has a
-//! lock, and then each place costs a step. The points are what was measured; the
-//! line leaves out what the last men's longer flushes make of it, as the finding
-//! does, and is there only where the finding says that there is a queue.
+//! Draws Powerdown against the order of arrival, with the line of best fit. CPUs that go down at
+//! the same time wait for each other if the firmware has a lock, and then each place in the queue
+//! costs one step. The points are the measured figures. Like the finding, the line does not include
+//! the longer flushes of the last men, and it is drawn only if the finding reports a queue.
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};
@@ -11,7 +10,7 @@ use run::measure::{FittedLine, Metric};
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 
-/// With more CPUs than this, names of points would lie on each other.
+/// With more CPUs than this, the names of points would overlap.
 const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
@@ -30,7 +29,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
 
     let mut fit = "no lock queue to be seen".to_owned();
     if is_queue {
-        // Through the middle of all points, as every line of least squares.
+        // Through the centroid of all points, like every least-squares line.
         let middle = (count as f64 + 1.0) / 2.0;
         let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
         let ticks = line.slope.unsigned_abs();

@@ -1,7 +1,7 @@
-//! The spread of samples: a drawing for each figure, in it a lane from the least to the
-//! greatest with median and p99. TFTF's suite has a lane for each CPU. Steps have one for each
-//! variant, of all CPUs, with bars if their samples were counted by size; the bars' heights
-//! are logarithms, as one sample far out at the right has to be seen.
+//! Draws the spread of samples, with one drawing per figure. Each lane extends from the smallest to
+//! the largest sample and shows the median and the p99. TFTF's suite has one lane per CPU. Steps
+//! have one lane per variant for all CPUs, with bars if their samples were counted by size. The
+//! bars are logarithmic in height, so that even one outlier at the right is visible.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::export::document::Charts;
 use crate::export::step_tables::{DrawnScale, by_metric};
 use crate::log::grouped::grouped;
 
-/// The height of a variant's lane, which has a line for its name.
+/// The height of a variant's lane, which includes a line for its name.
 const TALL: f64 = 76.0;
 
 struct Lane {
@@ -24,7 +24,7 @@ struct Lane {
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
-    /// From and to of classes, with the part of the lane's height.
+    /// Start and end of classes, with the fraction of the lane's height.
     bars: Vec<[f64; 3]>,
 }
 
@@ -32,7 +32,7 @@ struct Texts {
     id: String,
     title: String,
     said: String,
-    /// The name of the axis, and its unit.
+    /// The name of the axis and its unit.
     axis: [&'static str; 2],
 }
 
@@ -132,7 +132,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     draw(texts, TALL, &lanes)
 }
 
-/// Returns the numbers of samples of all series in each class.
+/// Returns the number of samples of all series in each class.
 fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
     let mut all = vec![0u64; classes];
     for spread in all_series
@@ -175,9 +175,9 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
     let mut bars = String::new();
     for [from, to, share] in &lane.bars {
         let (at, high) = (x.at(*from), ((base - top) * share).max(1.0));
-        // The last class is open, and begins no later than its greatest.
+        // The last class has no upper bound; it starts at or below its largest sample.
         let width = (x.at(*to) - at).max(0.6);
-        // A String takes all.
+        // Writing to a String cannot fail.
         let _ = write!(bars, "M{at:.1} {base:.1}v-{high:.1}h{width:.1}v{high:.1}z");
     }
     if !bars.is_empty() {

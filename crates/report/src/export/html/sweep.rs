@@ -1,5 +1,5 @@
-//! A figure against what was varied: for each `x` how far the CPUs' samples
-//! reach, the median that stands for them, and the line that fits best.
+//! Draws a figure against the quantity that was varied: for each `x` the range of the CPUs' samples
+//! and the representative median, and the line of best fit.
 
 use hardware::text::plural::many;
 use run::plan::{Amount, Axis};
@@ -11,7 +11,7 @@ use crate::export::document::Charts;
 use crate::export::step_tables::DrawnScale;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
-    // A power_state is a name, and no amount.
+    // A power_state is an identifier, not a quantity.
     let axis = charts.scenario.id.axis();
     let amount = axis.and_then(Axis::amount);
     let all = curves(charts.scenario).into_iter().enumerate();
@@ -27,7 +27,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     let drawn = |x: u64| x as f64 / per;
     let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
     let positive = drawn(curve.at.iter().map(|at| at.x).find(|x| *x > 0)?);
-    // Zero has no place among ratios: it is half the least.
+    // Zero cannot be shown on a logarithmic scale; it is drawn at half the smallest value.
     let least = match first {
         0 if drawn(last) / positive >= 20.0 => positive / 2.0,
         first => drawn(first),

@@ -1,8 +1,7 @@
-//! Time lines: a lane a CPU, before low power and behind it.
+//! Draws timelines: one lane per CPU, before and after low power.
 //!
-//! Low power itself is as long as the payload chose, and would leave no room
-//! for what is measured: it is cut out, and the two sides have axes of their
-//! own.
+//! The duration of low power itself was chosen by the payload and would leave no space for the
+//! measured phases. It is cut out, and each side has a separate axis.
 
 use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;
@@ -16,10 +15,10 @@ use crate::export::document::Charts;
 use crate::log::grouped::grouped;
 
 const GAP: f64 = 48.0;
-/// The least part of the width that a side gets.
+/// The minimum fraction of the width for each side.
 const LEAST: f64 = 0.3;
 
-/// A side of low power, and an instant on its axis in the unit of tables.
+/// A side of low power, and an instant on its axis in the unit of the tables.
 type LaneEnd = (usize, f64);
 
 struct Bar {
@@ -94,7 +93,7 @@ fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>
     for bar in &lane.bars {
         let [from, to] = bar.ends.map(at);
         let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));
-        // Low power is a thin line.
+        // Low power is drawn as a thin line.
         let is_cut = is_cut(bar.ends);
         let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
         let (place, size) = ((from, y + top), (to - from, height));
@@ -151,10 +150,10 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
     lanes.map(|it| it.1).collect()
 }
 
-/// Returns the instant from which on a CPU wakes up.
+/// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
-    // One before the call is that which the sample needed.
+    // If the CPU was turned on before the call, that was only to prepare the sample.
     let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
@@ -171,17 +170,17 @@ fn zeros(scenario: &Scenario) -> [&'static str; 2] {
     }
 }
 
-/// Returns the least and the greatest instant of a side; None without a phase on it.
+/// Returns the first and the last instant on a side; None if it has no phase.
 fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
     let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);
     let values = bars.flat_map(|it| it.ends).map(|it| it.1);
     let (least, most) = values.minmax().into_option()?;
-    // An axis begins at its zero, or before.
+    // An axis starts at its zero or earlier.
     Some((least.min(0.0), most))
 }
 
-/// Returns the scales of both sides, each as wide as its time.
+/// Returns the scales of both sides, with widths in proportion to their durations.
 fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let [Some(down), Some(up)] = extents else {
         return extents.map(|it| Some(Scale::linear(it?, (LEFT, EDGE))));
