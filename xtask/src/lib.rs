@@ -1,6 +1,6 @@
 //! `cargo xtask`, as a library with a thin `main`.
 //!
-//! It has no reports and no board files: the crates report and boards do.
+//! Reports and board files are in the crates `report` and `boards`.
 //!
 //! | folder | task |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
 //! | [`verify`] | checks of cache maintenance |
-//! | [`cli`] | the command line, a file a verb |
+//! | [`cli`] | the command line, one file per verb |
 //!
 //! A folder imports only from those above it. The commands in [`cli`] and the whole-program
 //! tests call the same functions.

@@ -1,4 +1,4 @@
-//! The program behind `cargo xtask`; everything it does is in xtask's own library.
+//! The program behind `cargo xtask`. All of its code is in the library of the same crate.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The EFI application, built from `crates/efi/` around an image of the payload.
+//! Builds the EFI application from `crates/efi/` around an image of the payload.
 
 use std::fs::{self, File};
 
@@ -9,18 +9,18 @@ use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need};
 
-/// Builds the application around `image`, which has a device tree or none. `args` are the boot
-/// arguments where its load options give none.
+/// Builds the application around `image`, which may have a device tree. `args` are the boot
+/// arguments that apply if the application's load options give none.
 pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<Vec<u8>> {
     const PACKAGE: &str = "psci-bench-efi";
     setup::ensure(workspace, &[Need::EfiTarget])?;
     let folder = workspace.target.join("efi");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    // Another process may build another one, in the same place.
+    // Another process may be building a different application in the same place.
     let lock = File::create(folder.join("lock")).context("cannot lock the build directory")?;
     lock.lock().context("cannot lock the build directory")?;
     let file = folder.join("image");
-    // Unchanged, it makes cargo build nothing.
+    // Rewriting an unchanged file would make cargo rebuild.
     if fs::read(&file).ok().as_deref() != Some(image) {
         fs::write(&file, image).with_context(|| file.display().to_string())?;
     }
@@ -38,10 +38,10 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         .arg(&folder);
     command.current_dir(&workspace.root);
     let flags = rust_flags(&[
-        // Without these, the file has the time at which it was linked, and a hash of its folder.
+        // Without these, the file would contain its link time and a hash of its folder.
         "-Clink-arg=/Brepro",
         "-Clink-arg=/DEBUG:NONE",
-        // Boards with Cortex-A53 have EFI, too; of an unstable feature there is a warning.
+        // Boards with a Cortex-A53 can have EFI too. rustc warns about the unstable feature.
         FIX_835769,
         "-Awarnings",
     ]);

@@ -1,5 +1,5 @@
-//! Idle states that the command line gives, for the device tree of a board
-//! whose file does not know the firmware's.
+//! Idle states given on the command line, for the device tree of a board whose file does not know
+//! those of the firmware.
 
 use anyhow::{Result, bail};
 use boards::{BoardFile, Firmware, StateEntry};
@@ -39,7 +39,7 @@ struct NotAPowerState;
 
 fn power_state(text: &str) -> Result<u32, NotAPowerState> {
     let digits = text.strip_prefix("0x").ok_or(NotAPowerState)?;
-    // from_str_radix takes a sign.
+    // from_str_radix accepts a sign.
     if digits.starts_with('+') {
         return Err(NotAPowerState);
     }
@@ -47,8 +47,8 @@ fn power_state(text: &str) -> Result<u32, NotAPowerState> {
 }
 
 impl GivenStates {
-    /// Returns the states of the device tree of `board` with `firmware`, built for the format
-    /// `built`.
+    /// Returns the states for the device tree of `board` with `firmware`, which was built for the
+    /// format `built`.
     pub(crate) fn choose(
         &self,
         board: &BoardFile,
@@ -78,8 +78,8 @@ impl GivenStates {
     }
 }
 
-/// Returns the power-down state `value` of the option `--name`: the board file's
-/// own, if it has such a one.
+/// Returns the power-down state `value` from the option `--name`, taken from the board file if it
+/// lists such a state.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
@@ -98,8 +98,8 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     if let Some(known) = same.find(|it| it.format == format && it.power_state == value) {
         return Ok(known.clone());
     }
-    // The value does not say whether the timers stop. To assume that they run on
-    // would cost a CPU that nothing wakes.
+    // The value does not show whether the timers stop. If they were wrongly assumed to keep
+    // running, nothing would wake the CPU.
     let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
     Ok(StateEntry {
         name: name.to_owned(),
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn states_have_level_and_timers_of_the_board_file_if_it_has_them() {
         let extended = Some(StateFormat::Extended);
-        // The extended format has no level. In all states of rk3399's board file the timers
-        // stop; it has not 0x10001.
+        // The extended format has no level. In all states in rk3399's board file the timers stop;
+        // 0x10001 is not in it.
         for (name, state_format, core, deepest, expected) in [
             (
                 "qemu",

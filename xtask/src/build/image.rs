@@ -1,5 +1,5 @@
-//! The image: the payload's ELF flattened, with a device tree after it; the header and the
-//! parameter block describe both.
+//! Builds the image: the flattened payload, followed by a device tree; the header and the parameter
+//! block describe both.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use object::{Object as _, ObjectSegment as _};
 use run::crc::Crc32;
 
 const PAGE: u64 = 4096;
-/// For so many CPUs an image without a tree claims memory.
+/// The number of CPUs for which an image without a tree claims memory.
 const BARE_CPUS: usize = 32;
-/// The largest image there is, in bytes.
+/// The maximum size of an image, in bytes.
 pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
-/// The beginning of a device tree (Devicetree Specification v0.4, section 5.2).
+/// The first bytes of a device tree (Devicetree Specification v0.4, section 5.2).
 const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 
-/// The UART and the conduit that the image has besides its device tree.
+/// The UART and the conduit in the image's parameter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
-    /// The UART to print on while no device tree is understood.
+    /// The UART that is used until a device tree has been read.
     pub uart: Option<Uart>,
-    /// The conduit of SYSTEM_OFF then.
+    /// The conduit for SYSTEM_OFF until then.
     pub conduit: Option<Conduit>,
 }
 
@@ -50,7 +50,7 @@ impl Emergency {
     }
 }
 
-/// Returns the bytes that the segments of the payload's `elf` have in memory, from the first on.
+/// Returns the memory contents of the segments of the payload's `elf`, starting with the first.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
@@ -61,15 +61,15 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
             bail!("{WHAT}: a segment of {size} bytes at {from:#x} has no place in an image");
         };
-        // .bss and all: the file holds its zeros.
+        // Includes .bss, so that the file contains its zeros.
         flat.resize(flat.len().max(end as usize), 0);
         flat[from as usize..][..data.len()].copy_from_slice(data);
     }
     Ok(flat)
 }
 
-/// Makes the image of the flat payload `base`, with `tree` appended, and claims room for
-/// `cpus` CPUs in its header.
+/// Builds an image from the flat payload `base` with `tree` appended; its header claims memory for
+/// `cpus` CPUs.
 pub fn assemble(
     mut base: Vec<u8>,
     tree: Option<&[u8]>,
@@ -79,7 +79,7 @@ pub fn assemble(
     if base.len() > BASE_MAX {
         bail!("the payload has {} bytes, more than {BASE_MAX}", base.len());
     }
-    // The tree would become a part of a file that is too short.
+    // If the file were too short, the tree would become part of it.
     ParameterBlock::read(&base).context("the payload's image")?;
     let mut block = ParameterBlock {
         uart: emergency.uart,
@@ -104,7 +104,7 @@ pub fn assemble(
     Ok(base)
 }
 
-/// Has `image` print a mark for each stage of its boot on its emergency UART.
+/// Enables, in `image`, the marks that are printed on the emergency UART at each boot stage.
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;
     let Some(uart) = &block.uart else {
@@ -120,13 +120,13 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Makes the image of the flat payload `base` for all boards: without a tree and an
+/// Builds the image of the flat payload `base` that fits all boards: without a tree and an
 /// emergency UART.
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
 }
 
-/// Returns the released payload in the file `path`, without any tree.
+/// Returns the released payload from the file `path`, without a tree.
 pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     let read = |path: &Path| {
         let file = strip(read_file::read(option, path, FILE_MAX)?);
@@ -135,7 +135,7 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     path.map(read).transpose()
 }
 
-/// Returns the flat payload in the image `file`, without the device tree that it may carry.
+/// Returns the flat payload from the image `file`, without the device tree that it may contain.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);
@@ -164,7 +164,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Makes a payload of `size` bytes: header and zeros.
+    /// Returns a payload of `size` bytes: a header and zeros.
     pub(crate) fn blank(size: usize) -> Vec<u8> {
         let mut file = vec![0; size];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);

@@ -1,4 +1,4 @@
-//! The contents of an image besides the payload: by a board's file, or by the user's device
+//! The contents of an image other than the payload, from a board's file or from the user's device
 //! tree.
 
 use std::path::PathBuf;
@@ -39,12 +39,12 @@ pub struct TreeWish {
 }
 
 impl TreeWish {
-    /// Returns the device tree that is asked for.
+    /// Returns the requested device tree.
     pub fn tree(&self) -> TreeSource {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
-    /// Builds the payload, unless `base` is one, and the image of it for `board`.
+    /// Builds the payload, unless `base` is one, and its image for `board`.
     pub fn make_image(
         &self,
         workspace: &Workspace,
@@ -66,29 +66,29 @@ impl TreeWish {
     }
 }
 
-/// The wishes for an image's device tree, all decided.
+/// The options for an image's device tree, with all defaults resolved.
 pub struct ImageWish<'w> {
     /// The number of CPUs.
     pub cpus: u32,
     /// The interrupt controller.
     pub gic: GicVersion,
-    /// The firmware that it runs under.
+    /// The firmware under which it runs.
     pub firmware: FirmwareKind,
-    /// The conduit of PSCI calls.
+    /// The conduit for PSCI calls.
     pub conduit: Conduit,
     /// The variant of that firmware.
     pub variant: Variant,
-    /// The idle states of the tree that is made of the board file.
+    /// The idle states for a tree built from the board file.
     pub states: GivenStates,
     /// Boot arguments.
     pub args: Option<&'w str>,
-    /// True if the image is for a machine with this GIC, which the user's tree must describe;
-    /// false if it is for the machine of that tree.
+    /// True if the image is for an emulated machine with this GIC, which the user's tree must
+    /// describe; false if it is for the machine described by that tree.
     pub emulated: bool,
 }
 
-/// The contents of an image besides the payload: the device tree, and the UART and the
-/// conduit if that tree cannot be used.
+/// The contents of an image other than the payload: the device tree, and a UART and a conduit in
+/// case that tree cannot be used.
 pub struct Contents {
     /// The device tree; None if the image has none.
     pub tree: Option<Vec<u8>>,
@@ -98,8 +98,7 @@ pub struct Contents {
     pub cpus: usize,
 }
 
-/// Builds the payload, unless `base` is one, and the image of it for `board`
-/// with `tree`.
+/// Builds the payload, unless `base` is one, and its image for `board` with `tree`.
 pub(crate) fn make_image(
     workspace: &Workspace,
     board: &BoardFile,
@@ -113,7 +112,7 @@ pub(crate) fn make_image(
     image::assemble(base, tree, contents.emergency, contents.cpus)
 }
 
-/// Makes the contents of the image for `board` with `tree`.
+/// Returns the contents of the image for `board` with `tree`.
 pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> Result<Contents> {
     let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
     if cpus == 0 || cpus > most {
@@ -138,17 +137,18 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
     })
 }
 
-/// Memory of a tree that has none: no device that the payload uses is at the end of 4 GiB.
+/// Memory for a tree that has none: no device used by the payload is at the end of the first 4 GiB.
 const MADE_UP: Region = Region {
     base: 0xffff_f000,
     size: 0x1000,
 };
 
 /// Returns the user's tree `blob` with `bootargs`, for an EFI application, which will replace its
-/// memory: a tree without memory gets a page of it, as the payload can read none without.
+/// memory. A tree without memory gets one page of it, because the payload cannot read a tree
+/// without memory.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
-    // The application will do the same.
+    // The application will make the same change.
     let replaced = adapt(Some(&[MADE_UP]))?;
     Ok(adapt(None).unwrap_or(replaced))
 }

@@ -1,6 +1,6 @@
-//! Firmware, payload, device trees, and images made of them: `image` is BL33, `package` the
-//! file that a board takes, `fip` a Firmware Image Package, `flash` that of QEMU, `efi` the
-//! application around an image, and `stick` a medium with it.
+//! Builds firmware, payload, device trees, and images made from them. `image` is BL33, `package`
+//! the file that a board loads, `fip` a Firmware Image Package, `flash` the flash of QEMU, `efi`
+//! the application around an image, and `stick` a medium that contains it.
 
 pub mod efi;
 pub mod fip;

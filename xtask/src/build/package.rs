@@ -1,8 +1,8 @@
-//! The file that a board takes, made of the image and of what else it needs.
+//! Builds the file that a board loads from the image and everything else that it needs.
 //!
-//! `[package]` of the board file names it. A FIP is made here; another board takes the image
-//! as it is, a flattened image tree, of which the source is made here, or a file that its
-//! vendor's tool makes.
+//! `[package]` in the board file describes it. A FIP is built here. Other boards load the image
+//! itself, a flattened image tree, whose source is written here, or a file built by the vendor's
+//! tool.
 
 use std::path::Path;
 
@@ -18,13 +18,13 @@ use crate::setup::workspace::Workspace;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
-    /// The option that names it.
+    /// The option that names the image.
     pub option: String,
     pub uuid: Uuid,
     pub data: Vec<u8>,
 }
 
-/// Returns the `[package]` of `board`.
+/// Returns the `[package]` table of `board`.
 pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
@@ -32,7 +32,7 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     })
 }
 
-/// Returns the `[package]` of `board`, which has to be a FIP.
+/// Returns the `[package]` table of `board`, which must be for a FIP.
 pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
@@ -42,7 +42,7 @@ pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     Ok(package)
 }
 
-/// Describes the steps that remain after the image is in the file `output`.
+/// Describes the remaining steps after the image was written to the file `output`.
 pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
     let (file, install) = (&package.file, &package.install);
@@ -68,7 +68,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     })
 }
 
-/// Describes the steps that remain after the FIP is made.
+/// Describes the remaining steps after the FIP was written.
 pub(crate) fn after_fip(package: &Package) -> String {
     let by = |tool| format!("the file that the board boots is made of this FIP by {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
@@ -76,9 +76,9 @@ pub(crate) fn after_fip(package: &Package) -> String {
 
 /// The FIP of a board, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
-    /// The name of the images in messages.
+    /// How messages refer to the images.
     pub name: &'r str,
-    /// The user's FIP, of which BL33 is replaced.
+    /// The user's FIP, whose BL33 is replaced.
     pub base: Option<Fip>,
     /// Further images, which replace those of the same kind.
     pub given: Vec<Given>,
@@ -87,8 +87,8 @@ pub(crate) struct Recipe<'r> {
 }
 
 impl Recipe<'_> {
-    /// Makes the FIP for `board`. `image` makes the payload, which takes longest: most that can
-    /// be wrong is found before.
+    /// Builds the FIP for `board`. `image` builds the payload, which takes longest, so most errors
+    /// are found before that.
     pub fn make(
         self,
         workspace: &Workspace,
@@ -124,7 +124,7 @@ impl Recipe<'_> {
         Ok(fip)
     }
 
-    /// Refuses images that cannot become a FIP for `board` with any payload.
+    /// Refuses images that cannot form a FIP for `board` with any payload.
     fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
@@ -153,7 +153,7 @@ impl Recipe<'_> {
     }
 }
 
-/// Makes the further FIP `file` of `board`, without the payload.
+/// Builds the additional FIP `file` of `board`, which does not contain the payload.
 pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
@@ -173,7 +173,7 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
     Ok(fip)
 }
 
-/// Adds the images, none of them twice.
+/// Adds the images, and refuses duplicates.
 pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|it| it.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
@@ -184,10 +184,10 @@ pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
     Ok(())
 }
 
-/// Images that a FIP needs, by option and by UUID.
+/// The images that a FIP requires, by option and by UUID.
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
-/// Refuses a FIP that would not boot because it lacks an image.
+/// Refuses a FIP that would not boot because an image is missing.
 fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
@@ -209,15 +209,15 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> R
 
 const FIT: &str = include_str!("fit.its.j2");
 
-/// Returns true if `text` is a source of a flattened image tree that was made here.
+/// Returns true if `text` is the source of a flattened image tree written by this tool.
 pub(crate) fn is_fit_source(text: &[u8]) -> bool {
     let begin = FIT.split("{{").next().unwrap_or(FIT);
     text.starts_with(begin.as_bytes())
 }
 
-/// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
-/// the image and its device tree, which are in these files beside it. U-Boot's `bootm` enters
-/// the image as it enters a Linux kernel.
+/// Returns the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with the
+/// image and its device tree, which are files in the same folder. U-Boot's `bootm` enters the image
+/// like a Linux kernel.
 pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {
     let name = |file: &Path| {
         file.file_name()
@@ -226,7 +226,7 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
             .into_owned()
     };
     let (image, tree) = (name(image), name(tree));
-    // The tree's name is the image's and an ending.
+    // The tree's file name is that of the image with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
         bail!("{image:?}: a FIT source cannot name this file");
     }
@@ -236,6 +236,6 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
         (high, low) => (2, format!("<{high:#x} {low:#x}>")),
     };
     let values = context! { title, cells, image, tree, load };
-    // A template's last newline is dropped.
+    // The template engine drops the last newline.
     Ok(Environment::new().render_str(FIT, values)? + "\n")
 }

@@ -1,4 +1,4 @@
-//! Building the payload, and images of it.
+//! Builds the payload, and images of it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,25 +16,25 @@ use crate::setup::{self, Need, TARGET};
 /// cargo's separator between encoded flags.
 const SEPARATOR: &str = "\x1f";
 
-/// cargo's profile for what runs on the board.
+/// The cargo profile for code that runs on the board.
 pub(super) const PROFILE: &str = "payload";
 
-/// The device tree that an image carries.
+/// The device tree in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TreeSource {
-    /// Made of the board file.
+    /// Built from the board file.
     #[default]
     Board,
-    /// The user's, which the payload must be able to use.
+    /// The user's tree, which the payload must be able to use.
     File(PathBuf),
-    /// These bytes, unchecked: for tests of the payload's own checks.
+    /// These bytes, unchecked: for tests of the payload's checks.
     Raw(Vec<u8>),
-    /// None.
+    /// No tree.
     None,
 }
 
-/// Builds the payload and returns its ELF file's path. It is built once while this tool runs:
-/// all its runs have the same payload, even if somebody edits the source meanwhile.
+/// Builds the payload and returns the path of its ELF file. It is built only once per process, so
+/// that all runs use the same payload even if the source is edited meanwhile.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().expect("nothing panics while it is locked");
@@ -73,14 +73,12 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 
 /// The payload's flags for rustc.
 ///
-/// * `code-model=tiny`: all of the image is within 1 MiB, so that one instruction reaches
-///   any address in it where two would be needed.
-/// * `homogeneous-prolog-epilog`: functions save and restore registers by a few routines that
-///   they share.
-/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a load or store,
-///   where Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the feature to
-///   LLVM, and warns that it is unstable: `-Awarnings` is against that; `cargo clippy`
-///   reports lints.
+/// * `code-model=tiny`: the whole image is within 1 MiB, so one instruction instead of two can
+///   reach any address in it.
+/// * `homogeneous-prolog-epilog`: functions save and restore registers with a few shared routines.
+/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a load or store, where
+///   Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the feature to LLVM, and
+///   warns that it is unstable. `-Awarnings` suppresses this warning; `cargo clippy` reports lints.
 const FLAGS: [&str; 4] = [
     "-Ccode-model=tiny",
     "-Cllvm-args=-homogeneous-prolog-epilog",
@@ -91,9 +89,9 @@ const FLAGS: [&str; 4] = [
 /// See [`FLAGS`].
 pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
-/// Returns the user's own flags for rustc, then `own` and `remap-path-prefix`: the strings of
-/// panics in dependencies begin with the folder to which cargo unpacked them, and what is built
-/// must not depend on the user's home.
+/// Returns the user's flags for rustc, followed by `own` and `remap-path-prefix`. Panic messages in
+/// dependencies begin with the folder to which cargo unpacked them, but build results must not
+/// depend on the user's home.
 pub(super) fn rust_flags(own: &[&str]) -> String {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
@@ -109,14 +107,14 @@ pub(super) fn rust_flags(own: &[&str]) -> String {
         .join(SEPARATOR)
 }
 
-/// Builds the payload, and returns it flat.
+/// Builds the payload and returns it in flat form.
 pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
     let elf = build(workspace)?;
     let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
     image::flatten(&elf)
 }
 
-/// Builds the payload and makes the image of it with `tree`.
+/// Builds the payload and its image with `tree`.
 pub fn image(
     workspace: &Workspace,
     tree: Option<&[u8]>,

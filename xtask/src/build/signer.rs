@@ -1,4 +1,4 @@
-//! Signatures of EFI applications.
+//! Signs EFI applications.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::fip::check_key;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The largest certificate that is read, in bytes.
+/// The maximum size of a certificate, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;
 
-/// A key and its certificate, which Secure Boot of the machine accepts.
+/// A key and its certificate, which the machine's Secure Boot accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Signer<'s> {
     key: &'s Path,
@@ -24,7 +24,7 @@ pub struct Signer<'s> {
 }
 
 impl<'s> Signer<'s> {
-    /// Checks that both files, of the option `--sign`, are in PEM form.
+    /// Checks that both files, given by the option `--sign`, are in PEM format.
     pub fn new(key: &'s Path, certificate: &'s Path) -> Result<Self> {
         check_key("--sign", key)?;
         let text = read_file::read("--sign", certificate, CERTIFICATE_MAX)?;
@@ -35,7 +35,7 @@ impl<'s> Signer<'s> {
         Ok(Self { key, certificate })
     }
 
-    /// Returns `application` with a signature, which the certificate verifies.
+    /// Returns `application` with a signature that the certificate verifies.
     pub fn sign(&self, workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
         setup::ensure(workspace, &[Need::Sbsign])?;
         let dir = temporary(tempfile::tempdir())?;

@@ -1,4 +1,4 @@
-//! Media that EFI starts the application from.
+//! Media from which EFI starts the application.
 
 use std::fs;
 
@@ -11,25 +11,26 @@ use memchr::memmem;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The application, which EFI starts by itself, and the script that EFI's shell runs.
+/// The application, which EFI starts by default, and the script, which the EFI shell runs.
 pub const PATHS: [&str; 2] = ["EFI/BOOT/BOOTAA64.EFI", "startup.nsh"];
-/// The script. `%0` is its own path, so that the application is on the same volume.
+/// The script. `%0` is its path, so the application is found on the same volume.
 pub const SCRIPT: &str = "\
 # psci-bench: starts the application. Boot arguments can be added to the next line.\r
 %0\\..\\EFI\\BOOT\\BOOTAA64.EFI\r
 ";
-/// Sectors of 512 bytes, 8 MiB: an application with the largest device tree has less than 3.
+/// Number of sectors of 512 bytes (8 MiB): an application with the largest device tree takes less
+/// than 3 MiB.
 const SECTORS: &str = "16384";
 /// The volume's name.
 const LABEL: &str = "PSCI-BENCH";
-/// The volume's number, in hexadecimal.
+/// The volume's serial number, in hexadecimal.
 const NUMBER: &str = "50534349";
 /// The offset of the volume's name in the boot sector of FAT16.
 const LABEL_OFFSET: usize = 0x2b;
-/// The time of all files, as equal contents make equal images: FAT begins in 1980.
+/// The timestamp of all files, fixed so that equal contents give equal images: FAT's epoch is 1980.
 const EPOCH: &str = "315532800";
 
-/// Makes the image of a FAT16 volume with `application` and the script.
+/// Returns the image of a FAT16 volume with `application` and the script.
 pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::Mtools])?;
     let dir = temporary(tempfile::tempdir())?;
@@ -49,7 +50,7 @@ pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     temporary(fs::read(dir.path().join("image")))
 }
 
-/// Returns true if `bytes` are an application, a script or an image that was made here.
+/// Returns true if `bytes` are an application, a script or an image made by this tool.
 pub fn is_from_here(bytes: &[u8]) -> bool {
     let first = SCRIPT.split(':').next().unwrap_or(SCRIPT);
     let label = bytes.get(LABEL_OFFSET..);

@@ -12,7 +12,7 @@ use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
 use crate::setup::workspace::refuse_blanks;
 
-/// TF-A, as Debian 13 has it: the upstream tag v2.12.1 without vendors' binaries.
+/// TF-A as packaged in Debian 13: the upstream tag v2.12.1 without vendors' binaries.
 pub const TF_A: SourcePackage = SourcePackage {
     package: "arm-trusted-firmware",
     title: "TF-A",
@@ -23,8 +23,8 @@ pub const TF_A: SourcePackage = SourcePackage {
     check: |dir| version(dir).map(|_| ()),
 };
 
-/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because
-/// Debian removes a version when it has a security update.
+/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because Debian
+/// removes the old version after a security update.
 pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
@@ -34,12 +34,12 @@ pub const MBED_TLS: SourcePackage = SourcePackage {
     check: check_mbed_tls,
 };
 
-/// The oldest version that the overlay platform builds on.
+/// The oldest version on which the overlay platform builds.
 const OLDEST: (u32, u32) = (2, 12);
-/// The newest version that the overlay platform was run on.
+/// The newest version on which the overlay platform has been run.
 const NEWEST: (u32, u32) = (2, 15);
 
-/// Folders of TF-A that a build does not read, or has written itself.
+/// Folders in TF-A that a build does not read, or that it has written.
 const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
 
 /// A source tree of TF-A.
@@ -54,7 +54,7 @@ pub struct TfA {
 }
 
 impl TfA {
-    /// Finds the user's checkout at `dir`, or else the pinned package.
+    /// Finds the user's checkout in `dir`, or otherwise the pinned package.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let Some(dir) = dir else {
             let dir = TF_A.fetch(workspace)?;
@@ -72,7 +72,7 @@ impl TfA {
         if let Some(doubt) = doubt(&version).with_context(at)? {
             say(&format!("warning: {}: {doubt}", at()));
         }
-        // Names and contents of all files that a build may read.
+        // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();
         hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;
         Ok(Self {
@@ -82,11 +82,11 @@ impl TfA {
         })
     }
 
-    /// Refuses a source whose own platform `qemu` does not power CPUs down.
+    /// Refuses a source tree in which TF-A's platform `qemu` does not power down CPUs.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        // Up to 2.15.0 the power-down and the return from it are this assertion.
+        // Up to 2.15.0, power-down and the return from it consist of this assertion.
         if !hooks.contains("assert(0)") {
             return Ok(());
         }
@@ -98,8 +98,8 @@ impl TfA {
     }
 }
 
-/// Returns the warning for a version that the overlay platform was not tried with. A version that
-/// it cannot be built with is an error.
+/// Returns a warning for a version with which the overlay platform has not been tried. A version
+/// with which it cannot be built is an error.
 fn doubt(version: &str) -> Result<Option<String>> {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     let mut number = || numbers.next().unwrap_or(0);
@@ -141,7 +141,7 @@ fn parse_version(makefile: &str) -> Option<String> {
     Some(version + &patch)
 }
 
-/// Refuses a folder that has another series.
+/// Refuses a folder with another series.
 fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
@@ -152,8 +152,8 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Hashes the names and contents of all regular files below `dir`, in the order of their names,
-/// without the folders `skip` of `root`. Symbolic links are not followed.
+/// Hashes the names and contents of all regular files below `dir`, sorted by name, except the
+/// folders `skip` in `root`. Symbolic links are not followed.
 pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)

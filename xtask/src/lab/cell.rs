@@ -1,4 +1,4 @@
-//! A cell: the folder for one board with one firmware and one engine.
+//! A cell: the folder for one board with one firmware and one lab engine.
 //!
 //! Several cells in one folder are a matrix. `cargo xtask matrix` reads an engine's results
 //! from the cell's folder `results`; `cell.json` names board, firmware and engine.
@@ -22,13 +22,13 @@ use crate::build::package;
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
-/// The minutes of a job on QEMU, unless the user gives them or the plan needs more.
+/// The time limit of a job on QEMU, in minutes, unless the user sets it or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
 const BOARD_MINUTES: u32 = 30;
-/// The minutes that an engine needs to copy files and start a board.
+/// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file that the board starts from.
+/// The file from which the board starts.
 pub enum Content {
     Qemu(Box<Prepared>),
     Recovery(Vec<u8>),
@@ -88,21 +88,21 @@ impl EngineOptions<'_> {
     }
 }
 
-/// A cell that is not written yet.
+/// A cell that has not been written yet.
 pub struct LabCell<'c> {
     pub names: Names,
     pub place: CellFolder,
     pub board: &'c BoardFile,
     pub plan: Plan,
     pub cpus: u32,
-    /// The longest time that the plan may take; a job gets at least as much.
+    /// The maximum duration of the plan; a job gets at least as much time.
     pub run: Duration,
     pub options: &'c JobOptions,
     pub engine: EngineOptions<'c>,
     pub content: Content,
 }
 
-/// Refuses plans and CPU counts that `engine` cannot run.
+/// Refuses plans and numbers of CPUs that `engine` cannot run.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this lists scenarios and runs none, so that no job can pass");
@@ -124,8 +124,8 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl LabCell<'_> {
-    /// Returns all files of the cell, and writes none. The last file makes the folder a
-    /// cell.
+    /// Returns all files of the cell without writing them. The last file is the one that marks the
+    /// folder as a cell.
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
@@ -220,9 +220,9 @@ impl LabCell<'_> {
 }
 
 /// Returns QEMU's command line for the templates: each option with its value, the option for
-/// `firmware.bin`, and the address of `payload.bin` if that is in memory before the machine
-/// starts. Engines add display, network, monitor and serial port. They split options at
-/// blanks, so that a word with a blank or a quote is refused.
+/// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
+/// starts. Engines add display, network, monitor and serial port. They split options at spaces, so
+/// a word with a space or a quote is refused.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {
@@ -252,8 +252,8 @@ fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
     files.map(read).collect()
 }
 
-/// Returns the address of the folder `place` for LAVA's dispatcher on this machine. The
-/// dispatcher does not decode `%` escapes, so that some characters cannot be written.
+/// Returns the URL of the folder `place` for a LAVA dispatcher on this machine. The dispatcher does
+/// not decode `%` escapes, so some characters cannot be represented.
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(
@@ -271,7 +271,7 @@ fn file_url(place: &Path) -> Result<String> {
     Ok(format!("file://{path}"))
 }
 
-/// Returns the minutes of a job whose run takes at most `run`.
+/// Returns the time limit, in minutes, of a job whose run takes at most `run`.
 fn minutes_of(run: Duration) -> u32 {
     let minutes = u32::try_from(run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
     minutes.saturating_add(ENGINE_MINUTES)

@@ -1,8 +1,8 @@
-//! The folders of cells. A cell is written as a whole or not at all, and files that are not
-//! of the new cell stay.
+//! Writes the folders of cells. A cell is written in full or not at all, and files that do not
+//! belong to the new cell are kept.
 //!
-//! A cell is put together in a scratch folder beside its final one. The scratch folder's
-//! name begins with a dot, so that no reader takes it for a cell.
+//! A cell is assembled in a scratch folder next to its final one. The scratch folder's name begins
+//! with a dot, so that readers do not take it for a cell.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,21 +14,20 @@ use tempfile::TempDir;
 
 use super::engine::Names;
 
-/// The folder in which Python keeps the bytecode of the tests.
+/// The folder for the bytecode that Python writes for the tests.
 const BYTECODE: &str = "__pycache__";
 
-/// The folder for a cell, whether it exists or not.
+/// The folder for a cell, which may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFolder {
     /// The absolute path.
     pub path: PathBuf,
-    /// True if an existing cell is replaced.
+    /// True if an existing cell may be replaced.
     force: bool,
 }
 
 impl CellFolder {
-    /// Returns the place of a cell below `dir`. With `force`, an existing cell will be
-    /// replaced.
+    /// Returns the folder for a cell in `dir`. With `force`, an existing cell will be replaced.
     pub fn of(dir: &Path, names: &Names, force: bool) -> Result<Self> {
         let absolute = match dir.exists() {
             true => fs::canonicalize(dir),
@@ -63,23 +62,23 @@ impl CellFolder {
     }
 }
 
-/// A complete cell that is not written yet.
+/// A complete cell that has not been written yet.
 pub struct Ready {
     pub place: CellFolder,
-    /// Names and contents of the files; the last file makes the folder a cell.
+    /// Names and contents of the files; the last file marks the folder as a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// Writes cells: none if one of them cannot be.
+/// Writes all cells, or none if one of them cannot be written.
 pub fn put(cells: &[Ready]) -> Result<()> {
     let scratch = cells.iter().map(Ready::write_to_scratch);
     let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
-    // Another process may have written there since the first check.
+    // Another process may have written to the folders since the first check.
     cells.iter().try_for_each(Ready::check)?;
     for (cell, scratch) in cells.iter().zip(&scratch) {
         let place = &cell.place.path;
         let named = || place.display().to_string();
-        // A rename replaces no folder that has files.
+        // A rename does not replace a folder that is not empty.
         let old = scratch.path().with_extension("old");
         let is_there = place.exists();
         if is_there {
@@ -94,7 +93,7 @@ pub fn put(cells: &[Ready]) -> Result<()> {
 }
 
 impl Ready {
-    /// Refuses to replace a folder that has other files than the cell.
+    /// Refuses to replace a folder that contains files other than the cell's.
     fn check(&self) -> Result<()> {
         let place = &self.place.path;
         self.place.check_free()?;
@@ -116,14 +115,13 @@ impl Ready {
         Ok(())
     }
 
-    /// Writes the files to a folder beside the cell's final one. The folder's name begins
-    /// with a dot.
+    /// Writes the files to a scratch folder next to the cell's final one.
     fn write_to_scratch(&self) -> Result<TempDir> {
         let place = &self.place.path;
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        // Others may read it, as any new folder.
+        // Others may read it, like any new folder.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".cell-").tempdir_in(dir);

@@ -1,4 +1,4 @@
-//! The file that a board starts from, made of the user's by a replacement of BL33.
+//! Builds the file from which a board starts, by replacing BL33 in the user's file.
 
 use std::path::Path;
 
@@ -14,9 +14,8 @@ use crate::build::fip::Fip;
 use crate::build::package::Recipe;
 use crate::setup::workspace::Workspace;
 
-/// Returns the user's FIP, or the user's recovery image with a FIP, with BL33 replaced by
-/// the image that `image` builds. `key` is that of the non-trusted firmware, if BL33 is
-/// signed.
+/// Returns the user's FIP, or the user's recovery image with a FIP, with BL33 replaced by the image
+/// that `image` builds. `key` is the key of the non-trusted firmware if BL33 is signed.
 pub fn content(
     workspace: &Workspace,
     (board, engine): (&BoardFile, Engine),

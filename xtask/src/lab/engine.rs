@@ -1,7 +1,7 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
-//! This tool writes the input of engines and `report` reads their results; the engines
-//! themselves run the jobs. Nothing is written before everything is checked.
+//! This tool writes the input of engines, the engines run the jobs, and `report` reads their
+//! results. Nothing is written before everything has been checked.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the value of the payload's boot argument `end=`. LAVA waits for QEMU to
-    /// end, and shuts a board down itself; labgrid's driver fails if QEMU ends by itself.
+    /// Returns the value for the payload's boot argument `end=`. LAVA waits for QEMU to exit, and
+    /// shuts down a board itself; labgrid's driver fails if QEMU exits by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",
@@ -32,7 +32,7 @@ impl fmt::Display for Engine {
     }
 }
 
-/// The parts of the name of a cell.
+/// The parts of a cell's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     pub engine: Engine,

@@ -1,13 +1,13 @@
 //! The monitors of a LAVA job: regular expressions that find results in the UART's
 //! output.
 //!
-//! LAVA reads the output once. The *monitors* of a job run one after the other. Each
-//! waits for its `start`, records what its `pattern` matches, and ends where `end` matches.
-//! The named groups of a pattern are a result: test case, measurement, unit.
+//! LAVA reads the output once. The *monitors* of a job run one after another. Each waits for its
+//! `start`, records every match of its `pattern`, and ends at a match of `end`. The named groups of
+//! a pattern form a result: test case, measurement, unit.
 //!
-//! An `RT_INSTR` line has three numbers and one name. So three monitors read the same
-//! line: the pattern of each *looks ahead* over the line, and consumes only as many
-//! characters as let the next monitor start:
+//! An `RT_INSTR` line has three numbers but only one name. So three monitors read the same line.
+//! Each pattern *looks ahead* over the line, but consumes only so many characters that the next
+//! monitor can still start:
 //!
 //! ```text
 //! <RT_INSTR:test_rt_instr_cpu_susp_serial  0  1  814  512  120/>
@@ -16,60 +16,60 @@
 //!                ^^^ cache-flush consumes this
 //! ```
 //!
-//! The metric is the name of the monitor, from which LAVA makes a test suite. The unit
-//! is `ns`; a group can only match text, so it matches these letters in `rt_instr`.
+//! The metric is the name of the monitor, which becomes a test suite in LAVA. The unit is `ns`; a
+//! group can only match text, so it matches these letters in `rt_instr`.
 //!
-//! A monitor without a match must not wait until the job's timeout: each `start` also
-//! matches what follows the rows. So a skipped scenario takes no time, and the verdict
-//! of a run that ends early is found.
+//! A monitor without a match must not wait until the job's timeout, so each `start` also matches
+//! the text after the rows. So a skipped scenario takes no time, and the verdict of a run that ends
+//! early is found.
 //!
-//! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
-//! characters only.
+//! The expressions are in Python's syntax. LAVA's dispatcher lets pexpect search only the last
+//! 4,000 characters.
 
 use run::model::{Job, jobs};
 use run::plan::{Plan, Procedure, ScenarioId};
 use serde::Serialize;
 
-/// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
-/// 2,000 of these may be later output, as LAVA reads so many from QEMU at once. From a
-/// board's serial port it reads up to 4,092 and can then lose results; the report finds
-/// such a loss by the log.
+/// The maximum number of CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
+/// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
+/// board's serial port it reads up to 4,092 and can then lose results; the report detects such a
+/// loss from the log.
 pub const CPUS_MAX: u32 = 24;
 
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
 const COMPLETE: &str = "  TEST COMPLETE";
 const EXECUTING: &str = "> Executing '";
-/// A tag without `test_rt_instr_`, then cluster and core.
+/// A tag without `test_rt_instr_`, followed by cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
-/// The payload's words for results, with LAVA's.
+/// The payload's words for results, with LAVA's words.
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
-/// A monitor in the form that a job's template needs.
+/// A monitor in the form required by a job's template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Monitor {
-    /// The YAML anchor by which a job repeats this monitor.
+    /// The YAML anchor with which a job repeats this monitor.
     anchor: &'static str,
     /// True if an earlier monitor of the job defines the anchor.
     is_repeated: bool,
-    /// The test suite in which LAVA keeps the results.
+    /// The test suite to which LAVA adds the results.
     suite: &'static str,
     start: String,
     end: String,
     pattern: String,
-    /// The words of the results with LAVA's, if there are results.
+    /// The payload's words for results with LAVA's words, if there are results.
     results: Option<String>,
 }
 
-/// Returns the monitor of a scenario's name and result.
+/// Returns the monitor for a scenario's name and result.
 fn case() -> Monitor {
     Monitor {
         anchor: "case",
         is_repeated: false,
         suite: "psci-bench",
         start: format!("(?={EXECUTING}|{STOP})"),
-        // The pattern consumes the name only. So the end begins at that line's end;
-        // messages of the firmware may follow.
+        // The pattern consumes only the name. So the end starts at the end of that line; messages
+        // from the firmware may follow.
         end: format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
         pattern: format!(
             r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
@@ -78,8 +78,8 @@ fn case() -> Monitor {
     }
 }
 
-/// Returns the monitor of the last line. With `deny_skipped` the result is `skipped` if a
-/// PASS counts skipped scenarios or rows; those counts are at the end of the line.
+/// Returns the monitor for the last line. With `deny_skipped` the result is `skipped` if a PASS
+/// counts skipped scenarios or rows; these counts are at the end of the line.
 fn verdict(deny_skipped: bool) -> Monitor {
     let (pattern, more) = if deny_skipped {
         let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows? )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
@@ -98,8 +98,8 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors of a row with three numbers, and of a row with one: the metric; the part
-/// of the row that the monitor consumes, and the next one; the numbers before that of the
+/// The monitors for a row with three numbers, and for a row with one. Each has: the metric; the
+/// part of the row that the monitor consumes, and the next one; the numbers before that of the
 /// monitor, and the characters after it.
 const THREE: [[&str; 5]; 3] = [
     ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
@@ -108,8 +108,8 @@ const THREE: [[&str; 5]; 3] = [
 ];
 const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
 
-/// Returns the monitor of one number of a row. It matches the characters after the number,
-/// because a number without them may be incomplete.
+/// Returns the monitor for one number in a row. It also matches the characters after the number,
+/// because otherwise the number may be incomplete.
 fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     Monitor {
@@ -125,7 +125,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
     }
 }
 
-/// Returns the scenarios of the suite by the plan's first method, in the order of measurement.
+/// Returns the suite's scenarios by the plan's first method, in the order of measurement.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
     jobs(plan).filter_map(move |job| match job {
@@ -134,8 +134,8 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     })
 }
 
-/// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order. With
-/// `deny_skipped` the verdict fails if anything was skipped.
+/// Returns the monitors for the output of `plan` on `cpus` CPUs, in order. With `deny_skipped` the
+/// verdict fails if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     for scenario in framed_scenarios(plan) {
@@ -186,9 +186,9 @@ mod tests {
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
             assert_eq!(groups, ["cpu_off_serial\t1\t0", digits, "ns"]);
-            // A monitor does not match a row that it has consumed already.
+            // A monitor does not match a row that it has already consumed.
             assert!(found(monitor, &rest).is_none());
-            // An incomplete number does not match.
+            // An incomplete number must not match.
             let end = text.find(digits).expect("there") + digits.len();
             assert!(found(monitor, &text[..end]).is_none());
             text = rest;
@@ -222,7 +222,7 @@ mod tests {
         }
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
-        // LAVA takes a word without a translation as the result.
+        // LAVA uses a word without a translation as the result.
         let results = verdict(true).results.expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }

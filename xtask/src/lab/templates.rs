@@ -1,5 +1,5 @@
-//! The templates of the files that engines take. Their comments are for people,
-//! and no serialiser writes comments.
+//! The templates of the files that engines read. They contain comments for people, which a
+//! serializer could not write.
 
 use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;
@@ -19,7 +19,7 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("pytest.ini", include_str!("templates/pytest.ini.j2")),
 ];
 
-/// Returns the files `names` with what `context` says.
+/// Renders the files `names` with the values in `context`.
 pub(super) fn render(
     names: &[&'static str],
     context: &Value,
@@ -41,8 +41,8 @@ pub(super) fn render(
     names.iter().map(file).collect()
 }
 
-/// Returns `text` as a scalar of YAML that is a string: single-quoted if possible,
-/// else as JSON, which YAML 1.2 takes.
+/// Returns `text` as a YAML string: single-quoted if possible, otherwise as JSON, which YAML 1.2
+/// accepts.
 fn quoted(text: &str) -> String {
     if !text.chars().any(is_odd) {
         return format!("'{}'", text.replace('\'', "''"));

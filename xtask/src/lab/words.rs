@@ -1,34 +1,34 @@
-//! Words of the user's that go into jobs and environments.
+//! Words given by the user that are written to jobs and environments.
 
 use thiserror::Error;
 
-/// The most characters of a device type in LAVA.
+/// The maximum length of a LAVA device type.
 const DEVICE_TYPE_MAX: usize = 200;
-/// The most characters of a tag in LAVA's database.
+/// The maximum length of a tag in LAVA's database.
 const TAG_MAX: usize = 50;
 
-/// A word that a job cannot have.
+/// A word that a job cannot contain.
 #[derive(Debug, Error)]
 pub enum JobWordError {
-    /// Not a type of devices.
+    /// Not a device type.
     #[error("LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'")]
     DeviceType,
     /// Not a tag.
     #[error("a tag of LAVA's has up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
-    /// Empty, or with a character that YAML does not print.
+    /// Empty, or contains a character that YAML cannot print.
     #[error("this is printable text, and not empty")]
     NotPrintable,
-    /// Not an address that LAVA's dispatcher reads.
+    /// Not a URL that LAVA's dispatcher reads.
     #[error("LAVA's dispatcher takes http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
-    /// An address with a character that ends its path.
+    /// A URL with a character that ends its path.
     #[error("a file's name is added, and LAVA ends an address's path at {0:?}")]
     Parts(char),
 }
 
-/// Returns a type of devices: LAVA's schema has a length for it, and YAML does not have
-/// all characters.
+/// Checks and returns a device type: LAVA's schema limits its length, and YAML cannot represent all
+/// characters.
 pub fn device_type(text: &str) -> Result<String, JobWordError> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
         return Err(JobWordError::DeviceType);
@@ -36,7 +36,7 @@ pub fn device_type(text: &str) -> Result<String, JobWordError> {
     printable(text)
 }
 
-/// Returns a tag.
+/// Checks and returns a tag.
 pub fn tag(text: &str) -> Result<String, JobWordError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
@@ -45,7 +45,7 @@ pub fn tag(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Text that people and YAML can read.
+/// Checks and returns text that people and YAML can read.
 pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err(JobWordError::NotPrintable);
@@ -53,12 +53,12 @@ pub fn printable(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Returns whether YAML does not print `c`, or takes it for the end of a line.
+/// Returns true if YAML cannot print `c`, or takes it for the end of a line.
 pub(super) fn is_odd(c: char) -> bool {
     c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
-/// Checks the address of a folder for LAVA's dispatcher. A file's name is put after it.
+/// Checks the URL of a folder for LAVA's dispatcher. File names are appended to it.
 pub fn url(text: &str) -> Result<String, JobWordError> {
     let (scheme, rest) = text.split_once("://").ok_or(JobWordError::Scheme)?;
     let authority = rest
@@ -82,8 +82,8 @@ pub fn url(text: &str) -> Result<String, JobWordError> {
     }
 }
 
-/// Returns the first character that ends the path in an address. LAVA's dispatcher decodes
-/// no `%` escapes, so that no path can have these characters.
+/// Returns the first character that ends the path in a URL. LAVA's dispatcher does not decode `%`
+/// escapes, so a path cannot contain these characters.
 pub fn parts(address: &str) -> Option<char> {
     address.chars().find(|c| "?#".contains(*c))
 }

@@ -1,13 +1,13 @@
-//! Finds the steps of a figure over a range of commits, by halves.
+//! Finds the steps of a figure over a range of commits by bisection.
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-/// A commit by its place in the range, and its figure.
+/// A commit's index in the range, and its figure.
 type MeasuredCommit = (usize, f64);
 
-/// A part of the range between two commits that were measured.
+/// A part of the range between two measured commits.
 #[derive(Clone, Copy, Debug)]
 struct CommitRange {
     from: MeasuredCommit,
@@ -20,13 +20,13 @@ impl CommitRange {
     }
 }
 
-/// Returns the places at both ends of each step: the last commit before it and the commit that
-/// makes it. `measure` returns the figure of a commit; None if there is none, and then the
-/// commit is passed over.
+/// Returns the indices at both ends of each step: the last commit before it and the commit that
+/// causes it. `measure` returns the figure of a commit, or None if there is none; that commit is
+/// then skipped.
 ///
-/// The ends are measured first. Then the part of the range with the largest change is halved,
-/// until no part that can be halved changes the figure by more than `tolerance`, a share of the
-/// first figure. Without a figure at either end there is nothing to halve.
+/// The ends are measured first. Then the part of the range with the largest change is halved, until
+/// no part that can be halved changes the figure by more than `tolerance`, a share of the first
+/// figure. If one of the ends has no figure, nothing is halved.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,
@@ -60,7 +60,7 @@ pub(super) fn find_steps(
     }
 }
 
-/// Returns the commit nearest to the middle between two others that can be measured.
+/// Returns the measurable commit nearest to the middle between two others.
 fn middle(
     from: usize,
     to: usize,
@@ -85,7 +85,7 @@ fn middle(
 mod tests {
     use super::*;
 
-    /// Returns the steps over these figures, and the number of commits that were tried.
+    /// Returns the steps in these figures, and the number of commits that were tried.
     fn steps(figures: &[Option<f64>]) -> (Vec<(usize, usize)>, usize) {
         let mut tried = BTreeSet::new();
         let steps = find_steps(figures.len(), 0.01, |place| {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn regression_behind_an_improvement_is_found() {
-        // The figure falls by small steps, and one commit makes it larger than it was.
+        // The figure falls in small steps, and one commit raises it above its first value.
         let mut figures = vec![Some(1285.6), Some(1258.3), Some(1039.1), Some(1039.1)];
         figures.extend([Some(1039.1), Some(1670.1), Some(1670.1), Some(1670.1)]);
         assert_eq!(steps(&figures).0, [(0, 1), (1, 2), (4, 5)]);

@@ -1,5 +1,5 @@
-//! Calls of the firmware, rebuilt from executed blocks: the stack of functions of each CPU, and
-//! the instructions of each stack between timestamps.
+//! Rebuilds calls of the firmware from executed blocks: the stack of functions of each CPU, and the
+//! instructions of each stack between timestamps.
 
 use std::collections::HashMap;
 use std::mem;
@@ -10,10 +10,10 @@ use report::profile::profile::Cost;
 use super::code::Code;
 use super::record::Execution;
 
-/// The costs of the part of a call that has not ended, by stack.
+/// The costs of the current part of a call, by stack.
 #[derive(Debug, Default)]
 struct CostTally {
-    /// By the number of the stack in [`Stacks`].
+    /// Indexed by the number of the stack in [`Stacks`].
     costs: Vec<Cost>,
     /// The stacks that have costs.
     stacks: Vec<u32>,
@@ -33,7 +33,7 @@ impl CostTally {
         sum.calls += calls;
     }
 
-    /// Returns the costs, and starts again.
+    /// Returns the costs and resets them.
     fn take(&mut self) -> Vec<(u32, Cost)> {
         let costs = &mut self.costs;
         let stacks = self.stacks.drain(..);
@@ -43,7 +43,7 @@ impl CostTally {
     }
 }
 
-/// A call: from the entry of the firmware to its return, with a power-down in between.
+/// A call: from the entry to the firmware until its return, with a power-down in between.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The CPU, as the plugin identifies it.
@@ -51,12 +51,12 @@ pub(super) struct Call {
     parts: Vec<CallPart>,
 }
 
-/// The part of a call from one read of the counter to the next.
+/// The part of a call between two reads of the counter.
 #[derive(Debug)]
 struct CallPart {
-    /// The timestamp that was read at the beginning; None if the value was stored elsewhere.
+    /// The timestamp read at its start; None if the value was stored elsewhere.
     stamp: Option<Stamp>,
-    /// The number of instructions of all CPUs at the beginning.
+    /// The number of instructions of all CPUs at its start.
     at: u64,
     /// The costs by stack. Empty until the part ends.
     costs: Vec<(u32, Cost)>,
@@ -83,7 +83,8 @@ impl Call {
         }
     }
 
-    /// Names the part whose counter was stored at `at`, all CPUs' instructions.
+    /// Sets the timestamp of the part whose counter value was stored when all CPUs had executed
+    /// `at` instructions.
     fn name_part(&mut self, at: u64, stamp: Option<Stamp>) {
         let part = self.parts.iter_mut().skip(1).rfind(|it| it.at < at);
         if let (Some(part), Some(stamp)) = (part, stamp) {
@@ -109,7 +110,7 @@ impl Call {
     }
 }
 
-/// Stacks, each as the number of the stack below and the innermost function.
+/// Stacks, each stored as the number of the stack below and the innermost function.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     all: Vec<(Option<u32>, u32)>,
@@ -124,7 +125,7 @@ impl Stacks {
         })
     }
 
-    /// Returns the names of a stack's functions, outermost first, with semicolons between.
+    /// Returns the names of a stack's functions, outermost first, separated by semicolons.
     pub fn name(&self, code: &Code, stack: u32) -> String {
         let (below, function) = self.all[stack as usize];
         let below = below.map_or_else(String::new, |it| self.name(code, it) + ";");
@@ -132,7 +133,7 @@ impl Stacks {
     }
 }
 
-/// A function that is not done, and the address to which it returns.
+/// A function that has not returned, and the address to which it will return.
 struct CallFrame {
     function: u32,
     stack: u32,
@@ -150,7 +151,7 @@ struct CpuCalls {
 }
 
 impl CpuCalls {
-    /// Enters a function that returns to `back`.
+    /// Enters a function that will return to `back`.
     fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
         let stack = stacks.number(self.frames.last().map(|it| it.stack), function);
         self.frames.push(CallFrame {
@@ -162,8 +163,8 @@ impl CpuCalls {
         stack
     }
 
-    /// Returns the stack with `function` as the innermost. Where it follows another function,
-    /// or is jumped to, it returns for that one.
+    /// Returns the stack with `function` as the innermost. If it follows another function or is
+    /// jumped to, it returns in place of that one.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function
@@ -175,14 +176,14 @@ impl CpuCalls {
     }
 }
 
-/// Rebuilds calls.
+/// Rebuilds calls from executions.
 pub(super) struct Builder<'c> {
     code: &'c Code,
     cpus: Vec<(u32, CpuCalls)>,
-    /// The place of the CPU of the last block: the next one is mostly its, too.
+    /// The index of the last block's CPU, which usually executes the next block, too.
     last: usize,
     pub stacks: Stacks,
-    /// Calls with timestamps, in the order of their ends.
+    /// Calls with timestamps, in the order in which they ended.
     pub calls: Vec<Call>,
 }
 
@@ -223,9 +224,9 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Adds the executions of a plain block that follow the first `done` instructions, except
-    /// the last one, and returns their number of instructions. They count for the function that
-    /// the block has already entered.
+    /// Adds the executions of a plain block that follow the first `done` instructions, except the
+    /// last one, and returns their number of instructions. They belong to the function that the
+    /// block has already entered.
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
         let instructions = (block.ran - done - 1) / block.len * block.len;
         let cpu = &mut self.cpus[self.last].1;
@@ -235,7 +236,7 @@ impl<'c> Builder<'c> {
         instructions
     }
 
-    /// Adds the execution after `done` instructions, and returns its instructions.
+    /// Adds the execution after `done` instructions, and returns its number of instructions.
     fn execute(&mut self, block: &Execution, done: u64) -> u64 {
         let ran = block.len.min(block.ran - done);
         let at = block.at + done;
@@ -251,11 +252,11 @@ impl<'c> Builder<'c> {
         if let Some(back) = called_from
             && back != block.address
         {
-            // The callee may be no part of BL31's code.
+            // The callee may be outside BL31's code.
             let (function, _) = code.function(block.address);
             cpu.push(function, Some(back), stacks);
         } else if code.is_call(block.address.wrapping_sub(4)) {
-            // Most blocks follow no call: frames need not be searched for them.
+            // Most blocks do not follow a call, so frames need not be searched for them.
             let back = Some(block.address);
             if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
                 cpu.frames.truncate(place);

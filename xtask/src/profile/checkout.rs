@@ -1,4 +1,5 @@
-//! A checkout of TF-A: commits of a range, and the source at a commit. Nothing in it is changed.
+//! A checkout of TF-A: the commits of a range, and the source at a commit. The checkout is never
+//! changed.
 
 use std::path::Path;
 
@@ -17,22 +18,22 @@ pub struct Commit {
 }
 
 impl Commit {
-    /// Returns the hash as far as people read it.
+    /// Returns the abbreviated hash.
     pub fn short(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)
     }
 }
 
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
-    // Without the caller's GIT_DIR and the like, which name another repository in a hook.
+    // Without the caller's GIT_DIR and similar variables, which name another repository in a hook.
     let mut command = process::clean("git");
-    // A checkout of another user's is only read.
+    // A checkout that belongs to another user is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
 }
 
-/// Returns the commit A and those of `range`, `A..B`, in their order; with `first_parent`
-/// without those of merged branches.
+/// Returns the commit A and those in `range`, `A..B`, in order; with `first_parent`, without those
+/// of merged branches.
 pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
     let ends = range.split_once("..").filter(|(from, to)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
@@ -76,8 +77,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     Ok(all)
 }
 
-/// Returns true if files of the checkout differ from its commit; those that git does not track
-/// do not count.
+/// Returns true if files in the checkout differ from its commit; untracked files are ignored.
 pub fn has_changes(checkout: &Path) -> Result<bool> {
     let status = ["status", "--porcelain", "--untracked-files=no"];
     Ok(!git(checkout, &status)?.trim().is_empty())

@@ -1,4 +1,4 @@
-//! BL31's code: functions, instructions and the memory of timestamps, by its ELF file.
+//! BL31's code, read from its ELF file: functions, instructions and the memory for timestamps.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 pub(super) struct Code {
     base: u64,
     instructions: Vec<FirmwareInstruction>,
-    /// Beginning and name of functions and of labels, sorted.
+    /// Start and name of functions and labels, sorted.
     functions: Vec<(u64, String)>,
-    /// The place of the first function with the name of each.
+    /// For each function, the index of the first function with the same name.
     numbers: Vec<u32>,
-    /// All timestamps of all CPUs.
+    /// The memory with all timestamps of all CPUs.
     pub timestamps: Range<u64>,
-    /// The offset of the first CPU's timestamps of the runtime instrumentation, and the distance
-    /// to the next CPU's.
+    /// The offset of the first CPU's runtime instrumentation timestamps, and the distance to those
+    /// of the next CPU.
     slots: (u64, u64),
-    /// The place where a CPU comes back from a power-down.
+    /// The address at which a CPU comes back from a power-down.
     pub warm_entry: u64,
 }
 
-/// An instruction, with what is looked up for each executed block.
+/// An instruction, with data that is looked up for each executed block.
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,
-    /// The number of its function, and the address where that ends.
+    /// The number of its function, and that function's end address.
     function: (u32, u64),
-    /// The address of the first `mrs Xt, cntpct_el0` that is not before it.
+    /// The address of the first `mrs Xt, cntpct_el0` at or after it.
     counter_read: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Code {
     /// Reads the file `elf`.
     ///
     /// # Errors
-    /// A file without symbols, or without PMF.
+    /// If the file has no symbols, or no PMF.
     pub fn read(elf: &[u8]) -> Result<Self> {
         let file = object::File::parse(elf).context("no ELF file")?;
         let mut symbols = Vec::new();
@@ -67,7 +67,7 @@ impl Code {
         let text = text.context("no section of code in it")?;
         let (base, bytes) = (text.address(), text.data()?);
         let code = base..base + bytes.len() as u64;
-        // Of several names for one place a function's comes first.
+        // If an address has several names, that of a function comes first.
         symbols.sort_by_key(|it| (it.0, !it.1, it.2));
         symbols.dedup_by_key(|it| it.0);
         let functions = symbols.iter().filter(|it| code.contains(&it.0));
@@ -91,7 +91,7 @@ impl Code {
         Ok(code)
     }
 
-    /// Sets the instructions, whose functions are known already.
+    /// Sets the instructions. The functions must have been set.
     fn set_instructions(
         &mut self,
         words: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
@@ -112,7 +112,7 @@ impl Code {
         self.instructions.reverse();
     }
 
-    /// Returns the addresses of the code.
+    /// Returns the address range of the code.
     pub fn addresses(&self) -> Range<u64> {
         self.base..self.base + 4 * self.instructions.len() as u64
     }
@@ -126,8 +126,8 @@ impl Code {
         self.instruction(address).map_or(0, |found| found.word)
     }
 
-    /// Returns the number of the function at `address`, and the address where it ends. Clones of
-    /// a function have its number.
+    /// Returns the number of the function at `address`, and the function's end address. Clones of a
+    /// function have its number.
     pub fn function(&self, address: u64) -> (u32, u64) {
         match self.instruction(address) {
             Some(found) => found.function,
@@ -159,13 +159,13 @@ impl Code {
         self.word(address) & 0xffff_f000 == 0xd69f_0000
     }
 
-    /// Returns the address of the first `mrs Xt, cntpct_el0` that is not before `address`.
+    /// Returns the address of the first `mrs Xt, cntpct_el0` at or after `address`.
     pub fn counter_read_from(&self, address: u64) -> Option<u64> {
         self.instruction(address)?.counter_read
     }
 
-    /// Returns true for a block that, executed again and again, stays in one function: it reads
-    /// no counter, and neither begins nor ends where a stack changes.
+    /// Returns true for a block that stays in one function if it is executed repeatedly: it does
+    /// not read the counter, and neither begins nor ends where a stack changes.
     pub fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
         let (_, function_end) = self.function(address);
@@ -177,8 +177,7 @@ impl Code {
             && !self.is_exit(end - 4)
     }
 
-    /// Returns the timestamp of the runtime instrumentation at an offset in the memory of
-    /// timestamps.
+    /// Returns the runtime instrumentation timestamp at an offset in the memory for timestamps.
     pub fn stamp(&self, offset: u64) -> Option<Stamp> {
         let (slot, stride) = self.slots;
         let place = offset.checked_sub(slot)? % stride / 8;
@@ -187,7 +186,7 @@ impl Code {
     }
 }
 
-/// Returns a function's name without the endings of compilers' clones.
+/// Returns a function's name without the suffixes that compilers add to clones.
 fn plain(name: &str) -> &str {
     let clones = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."];
     let ends = clones.iter().filter_map(|it| name.find(it));

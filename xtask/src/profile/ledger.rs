@@ -27,16 +27,16 @@ use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// A commit with what was measured of it.
+/// A commit and its measurements.
 #[derive(Debug, Default, Serialize)]
 pub struct LedgerEntry {
     /// The commit.
     pub commit: Commit,
-    /// The reason why there is no profile of it; None where there is one.
+    /// Why it has no profile; None if it has one.
     pub failure: Option<String>,
-    /// The commit before whose firmware is the same.
+    /// The earlier commit whose firmware is identical.
     pub same_as: Option<Commit>,
-    /// The figures by their names, `SCENARIO:PHASE`.
+    /// The figures by name, `SCENARIO:PHASE`.
     pub figures: BTreeMap<String, PhaseFigure>,
     #[serde(skip)]
     profile: Option<Profile>,
@@ -44,7 +44,7 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
-        // The phases of each CPU are kept in a file, and not in memory for every commit.
+        // The phases of each CPU are kept in a file, not in memory for every commit.
         profile.phases = profile.merged();
         let figure = |it: &ProfilePhase| (it.figure_name(), it.figure());
         Self {
@@ -57,47 +57,48 @@ impl LedgerEntry {
     }
 }
 
-/// The reason why a commit has no profile.
+/// Why a commit has no profile.
 #[derive(Debug, Error)]
 enum NoProfile {
-    /// It cannot be built; the compiler's line.
+    /// It cannot be built; contains the compiler's error line.
     #[error("{0}")]
     NotBuilt(String),
     /// Its run did not pass.
     #[error("{0}")]
     NotPassed(String),
-    /// The record of its run is not whole.
+    /// The record of its run is incomplete.
     #[error("{0}")]
     Damaged(String),
 }
 
-/// A commit by which figures changed by more than the tolerance.
+/// A commit that changed figures by more than the tolerance.
 #[derive(Debug, Serialize)]
 pub struct LedgerStep {
     /// The commit.
     pub commit: Commit,
-    /// The last one before it that was measured.
+    /// The last measured commit before it.
     pub since: Commit,
     /// The phases.
     pub changes: Vec<PhaseChange>,
-    /// Of a bisection: the share of the whole range's change. It is negative against that
-    /// change, and more than 1 if other commits change the figure back.
+    /// For a bisection: its share of the change over the whole range. The share is negative if the
+    /// change goes in the opposite direction, and more than 1 if other commits partly reverse the
+    /// change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_of_whole: Option<f64>,
 }
 
-/// The figure that a bisection is of, as it was named: `SCENARIO:PHASE` for the CPU's own
+/// The figure of a bisection, as given by the user: `SCENARIO:PHASE` for the CPU's own
 /// instructions, `SCENARIO:PHASE:all` for those of all CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
     /// The figure's name.
     pub figure: String,
-    /// The part of it.
+    /// Whose instructions count.
     pub part: InstructionScope,
 }
 
 impl Selected {
-    /// Reads a name.
+    /// Parses a name.
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
         let (figure, part) = match name.strip_suffix(":all") {
@@ -118,17 +119,17 @@ impl Selected {
 /// The figures over a range of commits.
 #[derive(Debug, Serialize)]
 pub struct CommitLedger {
-    /// The range as it was given.
+    /// The range, as given by the user.
     pub range: String,
-    /// The share of a figure below which a difference is no step.
+    /// The share of a figure up to which a difference is not a step.
     pub tolerance: f64,
     /// The figure of a bisection; None if all commits were measured.
     pub selected: Option<Selected>,
-    /// The commits, in their order; those of a bisection are the ones that were measured.
+    /// The commits, in order; for a bisection, those that were measured.
     pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,
-    /// The changes from the first commit to the last; none if one of them was not measured.
+    /// The changes from the first commit to the last; empty if one of them was not measured.
     pub whole: Vec<PhaseChange>,
 }
 
@@ -139,12 +140,12 @@ pub struct LedgerBench {
     spec: RunSpec,
     commits: Vec<Commit>,
     workspace: Workspace,
-    /// The first commit of each identity of a run.
+    /// The first commit with each run identity.
     seen: BTreeMap<String, Commit>,
 }
 
 impl LedgerBench {
-    /// Prepares for the commits `range` of the checkout that `spec` names.
+    /// Prepares for the commits in `range` of the checkout named by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
         let checkout = checkout.context("name the checkout of TF-A by --tf-a DIR")?;
@@ -163,7 +164,7 @@ impl LedgerBench {
             ));
         }
         let workspace = Workspace::find()?;
-        // What fails for a commit later is the commit's.
+        // A later failure for a commit is then caused by that commit.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
         Ok(Self {
             commits,
@@ -174,7 +175,7 @@ impl LedgerBench {
         })
     }
 
-    /// Measures the commit at `place`. Where it cannot be built or run, the entry says so.
+    /// Measures the commit at `place`. If it cannot be built or run, the entry says so.
     fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
@@ -196,8 +197,8 @@ impl LedgerBench {
         Ok(LedgerEntry::measured(commit, same_as, profile))
     }
 
-    /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
-    /// the reason why this commit cannot be measured.
+    /// Returns the identity of a commit's run and its profile, stored or measured, or the reason
+    /// why this commit cannot be measured.
     fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), NoProfile>> {
         interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;
@@ -214,7 +215,7 @@ impl LedgerBench {
         let identity = run.identity.clone();
         let folder = self.workspace.state().join("ledger");
         let place = folder.join(&identity).with_added_extension("json");
-        // One of another format is measured again.
+        // A stored profile in another format is measured again.
         let kept = fs::read(&place).ok();
         if let Some(profile) = kept.and_then(|it| Profile::from_json(&it).ok()) {
             return Ok(Ok((identity, profile)));
@@ -245,7 +246,7 @@ impl LedgerBench {
         Ok(CommitLedger::new((range, tolerance), None, entries, steps))
     }
 
-    /// Finds the commits at which a figure changes, by halves.
+    /// Finds the commits at which a figure changes, by bisection.
     pub fn bisect(
         mut self,
         range: &str,
@@ -309,7 +310,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the parts of figures that count.
+    /// Returns the parts of the figures that count.
     pub fn parts(&self) -> &[InstructionScope] {
         match &self.selected {
             Some(selected) => slice::from_ref(&selected.part),
@@ -317,7 +318,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the reason why there is no comparison of the first commit with the last.
+    /// Returns why the first commit cannot be compared with the last.
     pub fn lack(&self) -> Option<String> {
         for (end, name) in [
             (self.entries.first(), "first"),
@@ -327,7 +328,7 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that calls no longer have is measured; one of a scenario that is not, is not.
+        // A phase that calls no longer have was measured, unlike a scenario that was not.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -336,13 +337,13 @@ impl CommitLedger {
         Some(format!("the last commit has no figure of {figure}"))
     }
 
-    /// Returns the figures that are larger at the end of the range than at its beginning.
+    /// Returns the figures that are larger at the end of the range than at its start.
     pub fn larger(&self) -> impl Iterator<Item = &PhaseChange> {
         let is_larger = |it: &&PhaseChange| it.is_larger(self.parts(), self.tolerance);
         self.whole.iter().filter(is_larger)
     }
 
-    /// Returns true if a commit or the whole range makes a figure larger.
+    /// Returns true if a commit or the whole range increases a figure.
     pub fn is_worse(&self) -> bool {
         let mut changes = self.steps.iter().flat_map(|it| &it.changes);
         let is_larger = |it: &PhaseChange| it.is_larger(self.parts(), self.tolerance);
@@ -350,10 +351,10 @@ impl CommitLedger {
     }
 }
 
-/// Returns the reason why a commit cannot be built.
+/// Returns why a commit cannot be built.
 ///
 /// # Errors
-/// If the reason is this machine's full disk, which is no fault of the commit.
+/// If the reason is a full disk, which is not the commit's fault.
 fn failure_of_commit(error: anyhow::Error) -> Result<NoProfile> {
     if process::is_storage_full(&error) {
         return Err(error);
@@ -361,8 +362,8 @@ fn failure_of_commit(error: anyhow::Error) -> Result<NoProfile> {
     Ok(NoProfile::NotBuilt(short(&error)))
 }
 
-/// Returns the profile of a run that passed, or the reason why there is none, which is the same
-/// each time that the commit is measured.
+/// Returns the profile of a run that passed. Otherwise returns the reason why there is none, which
+/// must be the same each time the commit is measured.
 fn profile_of_run(
     result: &RunResult,
     profile: Option<Result<Profile>>,
@@ -375,7 +376,7 @@ fn profile_of_run(
     }
 }
 
-/// Returns the line of a compiler's error, if there is one, else the first line.
+/// Returns the line with the compiler's error if there is one, otherwise the first line.
 fn short(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));
@@ -383,7 +384,7 @@ fn short(error: &anyhow::Error) -> String {
     plain(line.unwrap_or(&failure).trim())
 }
 
-/// Returns the changes of all phases from one entry to another, if both were measured.
+/// Returns the changes in all phases from one entry to another, if both were measured.
 fn step((since, entry): (&LedgerEntry, &LedgerEntry)) -> Option<LedgerStep> {
     Some(LedgerStep {
         commit: entry.commit.clone(),
@@ -503,13 +504,13 @@ mod tests {
 
     #[test]
     fn end_that_is_larger_is_never_well() {
-        // Step by step within the tolerance.
+        // Each single step is within the tolerance.
         let crept: Vec<(u64, u64)> = (0..5).map(|it| (2000 + 16 * it, 2000 + 16 * it)).collect();
         let crept = ledger(entries(&crept), None, Vec::new());
         assert!(crept.is_worse() && crept.lack().is_none());
         let said = "larger at the end of the range: s:entry";
         assert_eq!(conclusion(&crept), ["no step", said]);
-        // Fewer instructions of its own, and more waiting.
+        // Fewer own instructions, but more waiting.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
             let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
             let waits = ledger(waits, Some(figure), Vec::new());

@@ -1,4 +1,4 @@
-//! Ledgers in each format.
+//! Writes ledgers in each format.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -106,7 +106,7 @@ fn commit_table(ledger: &CommitLedger) -> Option<Table> {
     table.finished()
 }
 
-/// A part of a figure over the commits.
+/// One part of a figure over the commits.
 struct LedgerSeries<'l> {
     name: String,
     points: Vec<LedgerPoint<'l>>,
@@ -119,8 +119,8 @@ struct LedgerPoint<'l> {
     is_step: bool,
 }
 
-/// Returns the series of a figure: the CPU's own instructions, and those of all CPUs if others
-/// execute some.
+/// Returns the series of a figure: the CPU's own instructions, and those of all CPUs if other CPUs
+/// execute any.
 fn series<'l>(ledger: &'l CommitLedger, name: &str) -> Vec<LedgerSeries<'l>> {
     let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
     let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
@@ -204,12 +204,12 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
     table.finished()
 }
 
-/// Returns a clause about a step's share of the change of the whole range.
+/// Returns a clause about a step's share of the change over the whole range.
 fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the whole change", 100.0 * share)
 }
 
-/// Returns the result in lines.
+/// Returns the result as lines.
 pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
     let steps = ledger.steps.iter().map(|step| {
         let (id, title) = (step.commit.short(), &step.commit.title);
@@ -239,8 +239,8 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     })
 }
 
-/// Returns sentences about a figure over the whole range, and the commit that makes it larger
-/// than any other does.
+/// Returns sentences about a figure over the whole range, and about the commit that increases it
+/// most.
 fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
     let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {
@@ -272,7 +272,7 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     lines
 }
 
-/// Returns a sentence about figures that are larger at the end of the range.
+/// Returns a sentence about the figures that are larger at the end of the range.
 fn larger(ledger: &CommitLedger) -> Option<String> {
     let figures = ledger.larger().map(|it| it.figure.as_str()).join(", ");
     (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))

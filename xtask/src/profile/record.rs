@@ -1,12 +1,12 @@
-//! Reads the plugin's record: events of three words of 64 bits, little-endian.
+//! Reads the plugin's record, a sequence of events of three little-endian 64-bit words.
 //!
-//! Bits 7:0 of the first word are the kind, bits 31:8 the CPU, bits 63:32 a number:
+//! In the first word, bits 7:0 are the kind, bits 31:8 the CPU and bits 63:32 a number:
 //! * 0, a new block: its number; its address and its number of instructions.
-//! * 1, an execution: the block; the instructions that all CPUs have executed so far inside
-//!   the firmware and outside.
-//! * 2, a store by the block that was executed last: the instruction's place in the block; the
-//!   offset in the memory of timestamps.
-//! * 3, the end: instructions as of an execution.
+//! * 1, an execution: the block; the instructions that all CPUs have executed so far, inside and
+//!   outside the firmware.
+//! * 2, a store by the block that was executed last: the instruction's index in the block; the
+//!   offset in the memory for timestamps.
+//! * 3, the end: the same instruction counts as for an execution.
 
 use std::io::Read;
 
@@ -17,48 +17,48 @@ const EXECUTION: u8 = 1;
 const STORE: u8 = 2;
 const END: u8 = 3;
 
-/// The size of what is read at once: some thousand events.
+/// The number of bytes read at once: a few thousand events.
 const CHUNK: u64 = 24 << 12;
 
 const CUT_OFF: &str = "the record is cut off: QEMU was killed, or the disk is full";
 const LACKS_BLOCK: &str = "the record lacks a block: instructions were executed that are in none";
 
-/// Executions of a block by a CPU, one directly after the other.
+/// Consecutive executions of a block by a CPU.
 #[derive(Debug)]
 pub(super) struct Execution {
     /// The CPU, as the plugin identifies it.
     pub cpu: u32,
     /// The address of the first instruction.
     pub address: u64,
-    /// The number of instructions of the block.
+    /// The number of instructions in the block.
     pub len: u64,
-    /// The number of instructions that were executed: all of the block in each execution but
-    /// the last.
+    /// The number of executed instructions: the whole block in each execution except perhaps the
+    /// last.
     pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The stores to the memory of timestamps in the last execution.
+    /// The stores to the memory for timestamps in the last execution.
     pub stores: Vec<Store>,
 }
 
-/// A store to the timestamp memory.
+/// A store to the memory for timestamps.
 #[derive(Debug)]
 pub(super) struct Store {
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The offset within the timestamp memory.
+    /// The offset in the memory for timestamps.
     pub offset: u64,
 }
 
-/// The executions that were read last, with the event of the last one.
+/// The most recent executions, with the event of the last one.
 struct Last {
     event: [u64; 3],
-    /// Without the instructions of the last one.
+    /// Does not include the instructions of the last one.
     execution: Execution,
 }
 
 impl Last {
-    /// Returns the execution of `event`, of one of `blocks`: their addresses and lengths.
+    /// Returns the execution for `event`, of a block in `blocks` (addresses and lengths).
     fn new(event: [u64; 3], blocks: &[(u64, u64)]) -> Result<Self> {
         let [first, inside, outside] = event;
         let block = blocks.get((first >> 32) as usize);
@@ -74,8 +74,8 @@ impl Last {
         Ok(Self { event, execution })
     }
 
-    /// Returns true if `event` is one more execution of the block, directly after a whole one
-    /// without stores. Most events are: a loop cleans a cache by set and way.
+    /// Returns true if `event` is another execution of the same block, directly after a complete
+    /// one without stores. Most events are: a loop cleans a cache by set and way.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first
@@ -84,7 +84,7 @@ impl Last {
             && self.execution.stores.is_empty()
     }
 
-    /// Returns the executions. All CPUs have executed `inside` instructions by their end.
+    /// Returns the executions. When they ended, all CPUs had executed `inside` instructions.
     fn end(mut self, inside: u64) -> Result<Execution> {
         let ran = inside.checked_sub(self.event[1]);
         let ran = ran.context("the record is damaged: counts")?;
@@ -96,10 +96,10 @@ impl Last {
     }
 }
 
-/// Calls `take` for the blocks of `record` that were executed, in order.
+/// Calls `take` for each execution in `record`, in order.
 ///
 /// # Errors
-/// A record that is cut off, damaged, or that lacks an execution.
+/// If the record is cut off or damaged, or lacks an execution.
 pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     let mut last: Option<Last> = None;
@@ -176,12 +176,12 @@ mod tests {
         let store = |place| event(STORE, 0, place, [8, 0]);
         let end = |inside| event(END, 0, 0, [inside, 0]);
         let cases = [
-            // The last of a row may be left early.
+            // The last execution of a sequence may be left early.
             (
                 vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
                 vec![(0x1000, 11, 5, 0)],
             ),
-            // After one that was left early, or the payload, or by another CPU.
+            // After one that was left early, after the payload, or on another CPU.
             (
                 vec![
                     run(0, 0, 0),
@@ -197,7 +197,7 @@ mod tests {
                     (0x1000, 4, 12, 0),
                 ],
             ),
-            // A store is of the last of a row.
+            // A store belongs to the last execution of a sequence.
             (
                 vec![run(0, 0, 0), run(0, 4, 0), store(2), run(0, 8, 0), end(12)],
                 vec![(0x1000, 8, 0, 1), (0x1000, 4, 8, 0)],

@@ -1,4 +1,4 @@
-//! Runs with the plugin.
+//! Runs with the profile plugin.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -28,19 +28,19 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup;
 use crate::setup::workspace::Workspace;
 
-/// The bytes that a folder has room for if it is not full.
+/// The free space in bytes below which a folder is considered full.
 const ROOM: usize = 1 << 16;
 
-/// Returns an error if there is no room for a file in the folder `dir` for temporary files.
+/// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
     room.context("no room for the record of the run: free some, or set TMPDIR to another folder")
 }
 
-/// Returns the profile that was made, or the reason why none was, which is the firmware's.
+/// Returns the profile, or the reason why the firmware's run has none.
 ///
 /// # Errors
-/// If `dir`, in which the run's record is, is full: that is no fault of the firmware.
+/// If `dir`, which contains the run's record, is full; that is not the firmware's fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
@@ -48,11 +48,11 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
     Ok(profile.map(|it| it.context("no profile is made")))
 }
 
-/// A run that is prepared, with all that its profile needs.
+/// A prepared run, with everything that its profile needs.
 #[derive(Debug)]
 pub struct ProfiledRun {
     prepared: Prepared,
-    /// A hash of all that the profile depends on.
+    /// A hash of everything on which the profile depends.
     pub identity: String,
     conditions: String,
     elf: Vec<u8>,
@@ -60,8 +60,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec`, with the instruction clock and with all samples. `lose` is a block that
-    /// the plugin is to lose, for tests.
+    /// Prepares `spec` with the instruction clock and with all samples. `lose` is the number of a
+    /// block that the plugin drops, for tests.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();
@@ -116,8 +116,8 @@ impl ProfiledRun {
         })
     }
 
-    /// Runs, and attributes the calls; the UART's bytes go to `log`. A run without a verdict
-    /// has no profile.
+    /// Runs the machine and attributes the calls; the UART's bytes go to `log`. A run without a
+    /// verdict has no profile.
     pub fn run(
         mut self,
         log: Option<&mut LogFile>,
@@ -180,7 +180,7 @@ mod tests {
             assert!(error.starts_with(said), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }
-        // A profile that was made needs no more room.
+        // If the profile exists, no more space is needed.
         let made = Profile::made_up(&[("s", "entry", 1, 1)]);
         assert!(check_profile(Some(Ok(made)), dir.path()).is_ok());
     }

@@ -1,4 +1,4 @@
-//! The calls that are a run's samples, by the ticks of their phases.
+//! Finds the calls that are a run's samples, by the ticks of their phases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,19 +22,19 @@ pub(super) struct PhaseSpan {
     pub ticks: u64,
 }
 
-/// A sample of a run.
+/// A sample in a run.
 #[derive(Debug)]
 pub(super) struct ProfiledSample<'c> {
-    /// The scenario's place in the run.
+    /// The scenario's index in the run.
     pub scenario: usize,
-    /// The CPU's place in the run.
+    /// The CPU's index in the run.
     pub cpu: CpuIndex,
     pub spans: Vec<PhaseSpan>,
-    /// The call of the firmware; None until it is found.
+    /// The call of the firmware; None until it has been found.
     pub call: Option<&'c Call>,
 }
 
-/// Returns the phases of a sample between timestamps, without low power.
+/// Returns the phases of a sample between timestamps, except low power.
 fn spans(instants: &Instants) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
@@ -61,7 +61,7 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     spans.iter().all(is_equal)
 }
 
-/// Returns the samples of `run` that have timestamps, by CPU, in the order of time.
+/// Returns the samples of `run` that have timestamps, by CPU, in chronological order.
 pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
     for cpu in run.cpu_indices() {
@@ -80,8 +80,8 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     all
 }
 
-/// Returns a scenario in sequence in which samples of most CPUs differ in their phases. On the
-/// instruction clock a CPU on its own takes the same number of ticks each time.
+/// Returns a serial scenario in which most CPUs have samples with different phases. On the
+/// instruction clock a CPU that runs alone takes the same number of ticks each time.
 pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
@@ -104,10 +104,10 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
     Some(run.scenarios[scenario].id)
 }
 
-/// Finds the call of each sample of `run`. One instruction is one tick.
+/// Finds the call of each sample in `run`. One instruction is one tick.
 ///
 /// # Errors
-/// A sample for which there is no call of as many instructions in each phase.
+/// If there is a sample for which no call has the same number of instructions in each phase.
 pub(super) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,
@@ -122,8 +122,8 @@ pub(super) fn find_calls<'c>(
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
-        // Backwards, as warm-up calls come before samples. Where calls have as many instructions
-        // in each phase, one stands for the other.
+        // Backwards, because warm-up calls come before samples. Calls with the same number of
+        // instructions in each phase are interchangeable.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
         for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu.into()) {
             sample.call = calls.find(|call| is_of(call, &sample.spans));

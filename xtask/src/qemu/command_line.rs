@@ -10,10 +10,10 @@ use super::host_cpu;
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
-/// The options of a run from here for which lab engines have their own.
+/// Options for a run started by this tool, for which lab engines have their own.
 const ATTACHED: &str = "-display none -nic none -monitor none -serial stdio";
 
-/// QEMU's command line, in the parts for which lab engines have words of their own.
+/// QEMU's command line, divided into the parts that lab engines configure separately.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
     /// `-M`.
@@ -22,13 +22,13 @@ pub struct CommandLine {
     pub cpu: String,
     /// `-m`, in MiB.
     pub memory_mib: String,
-    /// The words of all options that name no file.
+    /// The words of all options that do not name a file.
     pub options: Vec<String>,
     /// The option for the file that the machine starts, and the file.
     pub boot: (&'static str, PathBuf),
-    /// Files that are in memory before the machine starts, and their addresses.
+    /// Files that are loaded into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
-    /// Further words that the file needs: a guest's kernel, boot arguments.
+    /// Further words that the file needs: a guest's kernel, or boot arguments.
     pub rest: Vec<OsString>,
 }
 
@@ -50,19 +50,17 @@ impl CommandLine {
     }
 }
 
-/// Returns the arguments by which the bytes of `file` are in memory, at `address`,
-/// before the machine starts.
+/// Returns the arguments that load `file` into memory at `address` before the machine starts.
 pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
-    // A comma in a value is written twice.
+    // A comma in a value must be doubled.
     let file = file.to_string_lossy().replace(',', ",,");
     let device = format!("loader,file={file},addr={address:#x},force-raw=on");
     ["-device".into(), device.into()]
 }
 
-/// Returns the command that starts QEMU with `arguments`. Where possible, the
-/// kernel ends QEMU when this process is killed: a machine that hangs would
-/// otherwise use a CPU for ever. With `-icount`, all of QEMU is on one CPU of
-/// the host: [`host_cpu`] gives the reason.
+/// Returns the command that starts QEMU with `arguments`. If possible, the kernel kills QEMU when
+/// this process is killed: a machine that hangs would otherwise use a CPU forever. With `-icount`,
+/// all of QEMU runs on a single CPU of the host: [`host_cpu`] gives the reason.
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();
     if process::find("setpriv").is_some() {

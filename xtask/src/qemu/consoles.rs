@@ -1,4 +1,4 @@
-//! The UARTs that an image names: the payload prints on no other.
+//! The UARTs named in an image: the payload does not print on any other.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,17 +6,17 @@ use hardware::board::TreeConsole;
 use hardware::image::{ParameterBlock, Uart};
 use hardware::text::format_error::FormatError;
 
-/// The UARTs of an image.
+/// The UARTs named in an image.
 #[derive(Clone, Debug)]
 pub struct Consoles {
-    /// That of the parameter block.
+    /// The UART in the parameter block.
     pub emergency: Option<Uart>,
-    /// That of the appended device tree, or the reason why it names none; None without a tree.
+    /// The UART in the appended device tree, or the reason why there is none; None without a tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 
 impl Consoles {
-    /// Reads the UARTs of `image`; None if it is no image of the payload.
+    /// Reads the UARTs from `image`; None if it is not an image of the payload.
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::build::image::{Emergency, assemble, tests::blank};
 
-    /// Returns an image whose parameter block names `uart`, with `tree` appended.
+    /// Returns an image with `uart` in its parameter block and with `tree` appended.
     fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {
         let emergency = Emergency {
             uart,

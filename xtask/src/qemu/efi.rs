@@ -1,4 +1,4 @@
-//! The firmwares that start the EFI application: EDK2 and U-Boot, as Debian has them.
+//! The firmware that starts the EFI application: EDK2 and U-Boot, as packaged in Debian.
 
 use std::ffi::OsString;
 
@@ -6,27 +6,28 @@ use run::crc::Crc32;
 
 use crate::setup::AAVMF;
 
-/// A place in memory that U-Boot leaves as it is.
+/// An address in memory that U-Boot does not use.
 pub const APPLICATION: u64 = 0x4800_0000;
-/// The place of U-Boot's environment in the second flash, and its size (`CONFIG_ENV_ADDR` and
+/// The address of U-Boot's environment, in the second flash, and its size (`CONFIG_ENV_ADDR` and
 /// `CONFIG_ENV_SIZE` in U-Boot's configs/qemu_arm64_defconfig).
 pub const ENVIRONMENT: u64 = 0x400_0000;
 const ENVIRONMENT_SIZE: usize = 0x4_0000;
 
-/// Returns QEMU's arguments by which EDK2 starts `-kernel` with `args` as its load options.
+/// Returns QEMU's arguments with which EDK2 starts the `-kernel` file with `args` as its load
+/// options.
 pub fn edk2(args: Option<&str>) -> Vec<OsString> {
     let append = args.into_iter().flat_map(|args| ["-append", args]);
     let words = ["-bios", AAVMF].into_iter().chain(append);
     words.map(OsString::from).collect()
 }
 
-/// Returns the command by which U-Boot starts the application, of `size` bytes.
+/// Returns the command with which U-Boot starts the application of `size` bytes.
 pub fn start_command(size: usize) -> String {
     format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}")
 }
 
-/// Makes the environment of a U-Boot that runs `command`, with `args` as the boot arguments: a
-/// checksum, and variables that end with NUL.
+/// Returns the environment of a U-Boot that runs `command`, with `args` as the boot arguments: a
+/// checksum, and NUL-terminated variables.
 pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let args = args.unwrap_or("");
     let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");

@@ -1,5 +1,5 @@
-//! The memory of a machine that runs, read in QEMU's own memory: QEMU and the machine have no
-//! part in it, and their figures no share of its time.
+//! Reads the memory of a running machine from QEMU's own memory. QEMU and the machine are not
+//! involved, and their figures are not affected.
 
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;
@@ -7,13 +7,13 @@ use std::os::unix::fs::FileExt;
 /// A machine's memory.
 pub struct GuestMemory {
     qemu: File,
-    /// The address in QEMU of the memory's first byte.
+    /// The address of its first byte in QEMU.
     begin: u64,
 }
 
 impl GuestMemory {
-    /// Returns the memory of `size` bytes of the machine that `process` runs. None before QEMU
-    /// has made it, and where this kernel lets no process read another.
+    /// Returns the memory of `size` bytes of the machine that `process` runs. Returns None if QEMU
+    /// has not created it yet, or if this kernel does not let a process read another.
     pub fn of(process: u32, size: u64) -> Option<Self> {
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;
         let begin = maps.lines().find_map(|line| {
@@ -25,7 +25,7 @@ impl GuestMemory {
         Some(Self { qemu, begin })
     }
 
-    /// Returns the 8 bytes at `offset`, which is within the memory.
+    /// Returns the 8 bytes at `offset`, which must be within the memory.
     pub fn word(&self, offset: u64) -> Option<u64> {
         let mut bytes = [0; 8];
         let read = self.qemu.read_exact_at(&mut bytes, self.begin + offset);

@@ -1,6 +1,6 @@
-//! The one CPU of the host for a run under the instruction clock. On two, QEMU's
-//! main loop may move the clock on while the virtual CPUs' thread runs, and the run
-//! then does not repeat: docs/architecture.md has the race and what is left of it.
+//! Keeps a run under the instruction clock on one CPU of the host. On two CPUs, QEMU's main loop
+//! may advance the clock while the virtual CPUs' thread runs, and the run is then not repeatable;
+//! docs/architecture.md describes the race and what remains of it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,10 +8,10 @@ use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns the words that keep all threads of a command on one CPU of the host, where they
-/// do not interrupt each other. Empty where the host cannot: the run may then not repeat.
+/// Returns the words that keep all threads of a command on one CPU of the host, where they do not
+/// interrupt each other. Empty if the host does not support it: the run may then not be repeatable.
 pub fn prefix() -> Vec<OsString> {
-    // Runs at the same time are to be on different CPUs.
+    // Simultaneous runs should use different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let nth = process::id() as usize + STARTED.fetch_add(1, Ordering::Relaxed);
     let cpus = allowed();
@@ -20,7 +20,7 @@ pub fn prefix() -> Vec<OsString> {
     };
     let cpu = cpus[nth].to_string();
     let words = ["taskset", "-c", &cpu, "chrt", "-b", "0"];
-    // `chrt` is of use on one CPU alone. A container may forbid either.
+    // `chrt` is useful only on a single CPU. A container may forbid either.
     static WORDS: OnceLock<usize> = OnceLock::new();
     let count = *WORDS.get_or_init(|| {
         let works = |count: &usize| is_success(&words[..*count]);
@@ -29,14 +29,14 @@ pub fn prefix() -> Vec<OsString> {
     words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns true if the program that `words` begin with is there, and runs another one.
+/// Returns true if the program with which `words` begin exists and can run another one.
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("true");
     host::process::output(&mut command).is_ok()
 }
 
-/// Returns the host's CPUs that this process may run on; none where Linux does not list them.
+/// Returns the host's CPUs on which this process may run; empty if Linux does not list them.
 fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return Vec::new();
@@ -46,12 +46,12 @@ fn allowed() -> Vec<usize> {
     list.and_then(parse).unwrap_or_default()
 }
 
-/// Returns the numbers in a list such as `0-3,8`, as proc(5) has them.
+/// Parses a list of numbers such as `0-3,8`, in the format described in proc(5).
 fn parse(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in list.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        // No host has so many, and then this is no such list.
+        // No host has that many CPUs, so the text is not such a list.
         let last: usize = last.parse().ok().filter(|last| *last < 1 << 16)?;
         numbers.extend(first.parse::<usize>().ok()?..=last);
     }

@@ -1,5 +1,5 @@
-//! QEMU's monitor for people, for a machine that is about to be ended. QEMU itself may hang,
-//! so that all answers together have a deadline.
+//! QEMU's human monitor, for a machine that is about to be killed. QEMU itself may hang, so there
+//! is a deadline for all answers together.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -7,19 +7,19 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The longest path that a socket can have (`sun_path` in unix(7)).
+/// The maximum length of a socket's path (`sun_path` in unix(7)).
 const PATH_MAX: usize = 107;
-/// The longest answer that is read: 512 CPUs' registers are 1.5 MiB.
+/// The maximum size of an answer: the registers of 512 CPUs take 1.5 MiB.
 const ANSWER_MAX: usize = 16 << 20;
-/// QEMU's words before each command, and after the last answer.
+/// QEMU's prompt before each command and after the last answer.
 const PROMPT: &str = "(qemu) ";
 
-/// Where a machine can be asked.
+/// The socket of a machine's monitor.
 #[derive(Clone, Debug)]
 pub struct Socket(PathBuf);
 
 impl Socket {
-    /// Returns one in `dir`; None where its path would be none that QEMU can use.
+    /// Returns a socket in `dir`; None if QEMU could not use its path.
     pub fn within(dir: &Path) -> Option<Self> {
         let path = dir.join("monitor");
         let usable = path.to_str().is_some_and(|text| text.len() <= PATH_MAX);
@@ -28,14 +28,14 @@ impl Socket {
 
     /// Returns the arguments for QEMU.
     pub fn arguments(&self) -> [OsString; 2] {
-        // QEMU ends a path at a comma, unless there are two.
+        // QEMU ends a path at a comma unless it is doubled.
         let path = self.0.to_string_lossy().replace(',', ",,");
         let option = format!("unix:{path},server=on,wait=off");
         ["-monitor".into(), option.into()]
     }
 
-    /// Stops all CPUs, so that what is read of them belongs together, and returns the
-    /// registers of all, with what else QEMU prints. All must come within `time`.
+    /// Stops all CPUs, so that the answers are consistent, and returns all registers with
+    /// everything else that QEMU prints. All answers must arrive within `time`.
     pub fn registers(&self, time: Duration) -> io::Result<String> {
         let deadline = Instant::now() + time;
         let mut stream = UnixStream::connect(&self.0)?;
@@ -44,7 +44,7 @@ impl Socket {
         let (mut said, mut buffer) = (String::new(), [0; 1 << 16]);
         while !said.ends_with(PROMPT) || said.matches(PROMPT).count() < 3 {
             let left = deadline.saturating_duration_since(Instant::now());
-            // A timeout of 0 would be none.
+            // A timeout of 0 would mean no timeout.
             stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
             let count = stream.read(&mut buffer)?;
             if count == 0 || left.is_zero() || said.len() > ANSWER_MAX {

@@ -1,4 +1,4 @@
-//! The place of each CPU of a machine that has to be ended at its deadline.
+//! Where each CPU is in a machine that has to be killed at its deadline.
 
 use std::time::Duration;
 
@@ -10,28 +10,28 @@ use regex::Regex;
 use super::monitor::Socket;
 use super::symbols::Symbols;
 
-/// The longest time for all answers of a machine that is to be ended.
+/// The time limit for all answers of a machine that is about to be killed.
 pub const TIME: Duration = Duration::from_secs(2);
 
 /// The offset of `text_offset` in the arm64 `Image` header.
 const TEXT_OFFSET: usize = 8;
 
-/// The parts of a machine's memory that have names.
+/// The parts of a machine's memory in which code can be named.
 #[derive(Clone, Debug, Default)]
 pub struct NamedMemory {
     /// Address of the image.
     pub image: u64,
     /// Size of the image in bytes.
     pub size: u64,
-    /// The functions of the image, by their offset in it.
+    /// The functions in the image, by their offsets.
     pub payload: Symbols,
-    /// The offset in the image of the payload's count of samples.
+    /// The offset of the payload's sample count in the image.
     pub samples: Option<u64>,
-    /// The functions of the firmware that stays, by address.
+    /// The functions of the resident firmware, by address.
     pub firmware: Symbols,
 }
 
-/// Returns the address at which QEMU's own loader puts `image`, in memory from `memory` on
+/// Returns the address at which QEMU's loader puts `image`; memory begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {
@@ -49,15 +49,15 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     memory.wrapping_add(offset)
 }
 
-/// Stops the machine behind `socket`, and returns a line for all CPUs that are at the same
-/// place. A machine that hangs may not answer: then there are no lines.
+/// Stops the machine behind `socket`, and returns one line for all CPUs that are at the same place.
+/// A machine that hangs may not answer; then there are no lines.
 pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
 /// Returns the lines for the answer `said` to `info registers -a`.
 fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
-    // PSTATE=600003c9 -ZC- NS EL2h; QEMU 7.2 shows no world at EL3.
+    // PSTATE=600003c9 -ZC- NS EL2h; QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
     let cpu = Regex::new(pattern).expect("a pattern that a test shows");
     let mut places: Vec<(String, Vec<u32>)> = Vec::new();

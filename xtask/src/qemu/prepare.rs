@@ -1,4 +1,4 @@
-//! Everything that a run needs, built.
+//! Builds everything that a run needs.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -38,7 +38,7 @@ use crate::build::{self, flash, image};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
 
-/// A run for which everything is there and built. It can be repeated.
+/// A run for which everything has been built. It can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: FirmwareKind,
@@ -47,21 +47,21 @@ pub struct Prepared {
     map: NamedMemory,
     /// The memory's first address.
     memory: u64,
-    /// The files of the flash besides BL33; None if BL33 is in no flash.
+    /// The firmware in the flash, other than BL33; None if BL33 is not in a flash.
     stages: Option<firmware::FirmwareBuild>,
-    /// BL33, or the payload without TF-A; empty for a guest, and for an EFI application.
+    /// BL33, or the payload without TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
-    /// PATH for another QEMU than the installed one.
+    /// The value of PATH for a QEMU other than the installed one.
     path: Option<OsString>,
-    /// Holds the files that the machine starts from.
+    /// Holds the files from which the machine starts.
     _dir: TempDir,
 }
 
-/// The file that a machine starts, and what belongs to it.
+/// The file that a machine starts, and the files that belong to it.
 #[derive(Default)]
 struct Boot {
     file: Vec<u8>,
-    /// Files that are in memory before the machine starts, and their addresses.
+    /// Files that are loaded into memory before the machine starts, and their addresses.
     in_memory: Vec<(Vec<u8>, u64)>,
     rest: Vec<OsString>,
     map: NamedMemory,
@@ -69,7 +69,7 @@ struct Boot {
     image: Vec<u8>,
 }
 
-/// A run that can be: what is asked for, and the machine for it.
+/// A run that is possible: the request, and the machine for it.
 struct Asked<'a> {
     workspace: &'a Workspace,
     board: &'a BoardFile,
@@ -77,16 +77,16 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
-/// Prepares a run, runs, and judges. The UART's bytes go to `out` as they come;
+/// Prepares a run, performs it and judges it. The UART's bytes go to `out` as they arrive;
 /// `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }
 
-/// Sets up what is missing, and builds what is stale.
+/// Installs what is missing, and builds what is out of date.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
-    // A target folder that is read-only is an error only if something must be built.
+    // A read-only target folder is an error only if something must be built.
     let _ = scratch::remove_left(&workspace);
     let board = boards::load(&spec.board)?;
     let machine = machine(&board, spec)?;
@@ -110,7 +110,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         needs.push(Need::DpkgSource);
     }
     setup::check_no_install(&workspace, &[&needs[..], &[Need::RustTarget]].concat())?;
-    // Packages are installed while the payload is built.
+    // Packages are installed while the payload is being built.
     let (boot, ()) = side_by_side(
         || match spec.firmware {
             FirmwareKind::Builtin => asked.on_builtin(),
@@ -131,7 +131,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         temporary(fs::write(&file, bytes))?;
         line.preload.push((file, *address));
     }
-    // A signal in a build must not start a machine.
+    // A signal during a build must prevent the machine from starting.
     interrupt::check()?;
     Ok(Prepared {
         firmware: spec.firmware,
@@ -146,8 +146,8 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     })
 }
 
-/// Returns the packages that a run under `firmware` needs: one installation of all is quicker than
-/// one of each.
+/// Returns the packages that a run with `firmware` needs: a single installation is quicker than one
+/// for each package.
 fn needs(firmware: FirmwareKind) -> &'static [Need] {
     match firmware {
         FirmwareKind::Builtin | FirmwareKind::Kvm => &[Need::Qemu],
@@ -159,11 +159,11 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
     }
 }
 
-/// Returns the machine that `spec` asks for, if `board` can be it.
+/// Returns the machine requested by `spec`, if it is possible for `board`.
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // A Linux and its guest have fewer and other CPUs, unless the user says so.
+    // A Linux and its guest have fewer and other CPUs by default.
     let (cpu, cpus) = match spec.firmware {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
@@ -191,7 +191,7 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 }
 
 impl Asked<'_> {
-    /// Returns the image that is named, or builds it, and begins the map of it.
+    /// Returns the named image, or builds it, and starts its memory map.
     fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
@@ -207,7 +207,7 @@ impl Asked<'_> {
             cpus: machine.cpus,
             gic: machine.gic,
             firmware: spec.firmware,
-            // QEMU without EL2 has PSCI behind HVC, and so have guests.
+            // QEMU without EL2 implements PSCI through HVC, and so do guests.
             conduit: match (spec.firmware, spec.level) {
                 (FirmwareKind::Builtin, Level::El1) | (FirmwareKind::Kvm, _) => Conduit::Hvc,
                 _ => self.board.psci.conduit,
@@ -230,7 +230,7 @@ impl Asked<'_> {
         let (file, mut map) = self.image()?;
         let memory = self.board.memory.first().map_or(0, |range| range.base);
         map.image = positions::loaded_at(memory, &file);
-        // Without a tree of this tool, QEMU's own has the boot arguments.
+        // Without a tree from this tool, QEMU's own contains the boot arguments.
         let args = self.spec.args.iter();
         let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let append = args.flat_map(|args| ["-append", args]);
@@ -253,7 +253,7 @@ impl Asked<'_> {
         let ((image, mut map), firmware) =
             side_by_side(|| self.image(), || self.firmware(tf_a, stock))?;
         map.image = load_address;
-        // BL1 is where CPUs wait that have not been turned on yet.
+        // CPUs that have not been turned on yet wait in BL1.
         let stage = |file: &str| symbols(&firmware.dir.join(file));
         map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
         let (file, in_memory) = flash::build(&firmware, stock, image.clone())?;
@@ -267,7 +267,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Builds TF-A, from the pinned source if there is no other.
+    /// Builds TF-A, from the pinned source if no other is given.
     fn firmware(
         &self,
         tf_a: Option<TfA>,
@@ -290,7 +290,8 @@ impl Asked<'_> {
         firmware::build(self.workspace, &tf_a, &platform)
     }
 
-    /// Makes the EFI application. EFI places the image anywhere, so that no map has it.
+    /// Builds the EFI application. EFI chooses the image's address, so it cannot be in the memory
+    /// map.
     fn application(&self) -> Result<Vec<u8>> {
         let image = image::bare(payload::flat(self.workspace)?)?;
         build::efi::build(self.workspace, &image, None)
@@ -313,7 +314,7 @@ impl Asked<'_> {
                 (application, efi::APPLICATION),
                 (environment, efi::ENVIRONMENT),
             ],
-            // Another BL33 would be another U-Boot.
+            // Replacing BL33 would mean replacing U-Boot.
             stages: None,
             ..self.on_tf_a(tf_a)?
         })
@@ -356,33 +357,33 @@ impl Prepared {
         })
     }
 
-    /// Returns BL33 in the flash.
+    /// Returns the BL33 in the flash.
     pub fn image(&self) -> &[u8] {
         &self.image
     }
 
-    /// Returns the parts of memory that have names.
+    /// Returns the parts of memory in which code can be named.
     pub fn map(&self) -> &NamedMemory {
         &self.map
     }
 
-    /// Has QEMU found by this value of PATH.
+    /// Sets the value of PATH in which QEMU is found.
     pub fn set_path(&mut self, path: OsString) {
         self.path = Some(path);
     }
 
-    /// Adds a TCG plugin: `argument` is its file and its arguments.
+    /// Adds a TCG plugin: `argument` is its file with its arguments.
     pub fn add_plugin(&mut self, argument: &OsStr) {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }
 
-    /// Returns the ELF file of BL31; None if BL33 is in no flash.
+    /// Returns the path of BL31's ELF file; None if BL33 is not in a flash.
     pub fn bl31(&self) -> Option<PathBuf> {
         let stages = self.stages.as_ref()?;
         Some(stages.dir.join("bl31.elf"))
     }
 
-    /// Returns a hash of the machine and of all that it starts: equal runs have equal ones.
+    /// Returns a hash of the machine and everything that it starts; equal runs have the same hash.
     pub fn identity(&self) -> Result<String> {
         let (line, file) = (&self.line, &self.line.boot.1);
         let mut hash = Sha256::new();
@@ -392,28 +393,28 @@ impl Prepared {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Returns QEMU's command line. The files in it are there as long as `self` is.
+    /// Returns QEMU's command line. The files in it exist as long as `self`.
     pub fn command_line(&self) -> &CommandLine {
         &self.line
     }
 
-    /// Returns the payload's count of samples in the machine that `process` runs.
+    /// Returns the payload's sample count from the machine that `process` runs.
     fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
-        // The address of a guest's image is in a memory within this one.
+        // A guest's image is at an address in a different memory, inside this one.
         let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
         *memory = memory.take().or_else(|| GuestMemory::of(process, size));
         memory.as_ref()?.word(at)
     }
 
-    /// Runs, and judges. The UART's bytes go to `out` as they come;
+    /// Runs the machine and judges the run. The UART's bytes go to `out` as they arrive;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == FirmwareKind::Kvm;
-        // Where the CPUs of the Linux are tells nothing of its guest's.
+        // The positions of the CPUs of the Linux say nothing about those of its guest.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
@@ -466,8 +467,8 @@ impl Prepared {
     }
 }
 
-/// Returns the functions in the file `elf`; none if it cannot be read, which costs a
-/// hanging run some words.
+/// Returns the functions in the file `elf`. If it cannot be read there are none, and only the
+/// report on a hanging run has less detail.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }

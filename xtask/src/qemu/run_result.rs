@@ -10,31 +10,32 @@ use run::model::Verdict;
 pub struct RunResult {
     /// All bytes of the UART.
     pub log: Vec<u8>,
-    /// The verdict: the payload's own, or INCOMPLETE without one.
+    /// The verdict: the payload's, or INCOMPLETE if there is none.
     pub verdict: Verdict,
-    /// QEMU's end.
+    /// How QEMU ended.
     pub ending: MachineEnding,
-    /// Without a closing line: how far it came, and the likely cause.
+    /// Without a closing line: how far the run got, and the likely cause.
     pub diagnosis: Option<String>,
-    /// The places of the CPUs at the deadline, in lines, if QEMU returned them.
+    /// The positions of the CPUs at the deadline, as lines, if QEMU returned them.
     pub positions: Vec<String>,
-    /// The time that QEMU ran.
+    /// How long QEMU ran.
     pub elapsed: Duration,
 }
 
 impl RunResult {
-    /// Returns the verdict in a word or two.
+    /// Returns the verdict in one or two words.
     pub fn word(&self) -> &'static str {
         word(self.verdict)
     }
 
-    /// Returns the verdict, the time, and without a verdict the diagnosis.
+    /// Returns the verdict and the time, and without a verdict the diagnosis.
     pub fn line(&self) -> String {
         let seconds = self.elapsed.as_secs_f64();
         self.sentence(&format!("{} after {seconds:.1} s", self.word()))
     }
 
-    /// Returns the verdict, and without one the diagnosis: the same for each run that ends so.
+    /// Returns the verdict, and without one the diagnosis: the same text for each run that ends in
+    /// this way.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }
@@ -46,7 +47,7 @@ impl RunResult {
         }
     }
 
-    /// Returns the exit code that stands for the verdict.
+    /// Returns the exit code for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
     }

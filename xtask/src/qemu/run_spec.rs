@@ -1,4 +1,4 @@
-//! The wishes for a run.
+//! The options for a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::build::firmware::{Variant, fault};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::payload::TreeSource;
 
-/// The exception level that BL33 is entered at.
+/// The exception level at which BL33 is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// EL1: the machine has no EL2.
@@ -22,13 +22,13 @@ pub enum Level {
     El2,
 }
 
-/// The source of BL33.
+/// Where BL33 comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Payload {
-    /// The payload of this repository, built if it is stale.
+    /// This repository's payload, built if it is out of date.
     #[default]
     Build,
-    /// These bytes, as they are.
+    /// These bytes, unchanged.
     Image(Vec<u8>),
 }
 
@@ -95,12 +95,12 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Reads options, whose words are separated by blanks.
+    /// Parses options, whose words are separated by spaces.
     ///
     /// # Errors
-    /// As the command line: for an unknown option or a wrong value.
+    /// As on the command line: for an unknown option or an invalid value.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
-        // The options of idle states conflict with this one.
+        // The options for idle states conflict with this one.
         let command = Command::new("run").arg(Arg::new("dtb"));
         let command = Self::augment_args(command);
         let words = ["run"].into_iter().chain(options.split_whitespace());

@@ -1,13 +1,13 @@
-//! The functions at addresses, by an ELF file's symbols.
+//! Finds the functions at addresses by the symbols in an ELF file.
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// The functions of a program: address, size and name. Labels of assembly have no size.
+/// The functions of a program: address, size and name. Assembly labels have no size.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols(Vec<(u64, u64, String)>);
 
 impl Symbols {
-    /// Returns those of the file `elf`; none where it cannot be understood.
+    /// Returns the functions in the file `elf`; empty if it cannot be parsed.
     pub fn of(elf: &[u8]) -> Self {
         let Ok(file) = object::File::parse(elf) else {
             return Self::default();
@@ -15,19 +15,20 @@ impl Symbols {
         let function = |symbol: object::Symbol<'_, '_>| {
             let section = file.section_by_index(symbol.section_index()?).ok()?;
             let name = symbol.name().ok()?;
-            // Labels of assembly have no kind. `$x` and the like mark where code begins.
+            // Assembly labels have no kind. `$x` and similar symbols mark where code begins.
             let is_function = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown)
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
                 && !name.starts_with('$');
-            // Without the hash that tells apart names that are alike.
+            // Without the hash that distinguishes symbols with the same name.
             let name = format!("{:#}", rustc_demangle::demangle(name));
             is_function.then_some((symbol.address(), symbol.size(), name))
         };
         Self(file.symbols().filter_map(function).collect()).and(Self::default())
     }
 
-    /// Returns the address of the variable `name`, with its last module, in the file `elf`.
+    /// Returns the address of the variable `name`, qualified with its last module, in the file
+    /// `elf`.
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
         let is_it = |symbol: &object::Symbol<'_, '_>| {
@@ -40,15 +41,15 @@ impl Symbols {
         file.symbols().find(is_it).map(|symbol| symbol.address())
     }
 
-    /// These, and those of a program that lies elsewhere.
+    /// Returns these functions together with those of a program at other addresses.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
-        // Of those at one address a function comes last, and is found.
+        // If several share an address, a function comes last and is the one found.
         self.0.sort();
         self
     }
 
-    /// Returns the function at `address`, with how far into it that is.
+    /// Returns the function at `address`, and the offset within it.
     pub fn at(&self, address: u64) -> Option<String> {
         let behind = self.0.partition_point(|symbol| symbol.0 <= address);
         let (begin, size, name) = self.0.get(behind.checked_sub(1)?)?;

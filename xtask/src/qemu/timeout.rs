@@ -1,27 +1,27 @@
-//! The longest time of a run for which the user gives none.
+//! The default timeout of a run.
 
 use std::time::Duration;
 
 use run::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
 
-/// The shortest time that is given unasked.
+/// The shortest default timeout.
 pub(super) const LEAST: Duration = Duration::from_secs(120);
-/// The longest time that QEMU can be given, in seconds: a day.
+/// The longest timeout, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
-/// About twice what a sample takes where 32 CPUs share two.
+/// About twice the time for a sample when 32 CPUs share two.
 const A_SAMPLE: Duration = Duration::from_millis(25);
-/// About four times what a loop's operation takes, a call to the firmware, where
-/// the host's CPUs are shared.
+/// About four times the time for one operation of a loop, a call to the firmware, when the host's
+/// CPUs are shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that a second of looking at timers may take under emulation, apart from a
-/// sample's time for each CPU: they are gathered once a second.
+/// The time that emulation may take for each second in which timers are observed, in addition to a
+/// sample's time for each CPU: their results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The idle states of a board: the trees of boards name up to four.
+/// The number of a board's idle states: boards' trees have up to four.
 const IDLE_STATES: usize = 4;
 
-/// Returns the timeout of a run for which the user gives none: by the number of samples,
-/// those for warm-up included, of operations, and of seconds that timers are looked at.
+/// Returns the default timeout of a run, from the number of samples (including warm-up), of
+/// operations, and of seconds in which timers are observed.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
@@ -35,7 +35,7 @@ fn times(time: Duration, count: u64) -> Duration {
     time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Returns the number of samples of a round of `id`, those of all its steps together.
+/// Returns the number of samples in a round of `id`, summed over all its steps.
 fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
     let cells = plan.cells(id, cpus as usize, IDLE_STATES) as u64;
     match id.procedure() {
@@ -43,7 +43,7 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
             plan.methods.iter().count() as u64 * cells
         }
         Procedure::Steps | Procedure::CpuOn => cells,
-        // They have no rounds of single samples.
+        // These have no rounds of single samples.
         Procedure::Loop | Procedure::Timers => 0,
     }
 }
@@ -52,7 +52,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
     let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
-    // Without loops= the payload has a limit in time, and goes on for some batches more.
+    // Without loops= the payload has a time limit, and adds some more batches.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
@@ -63,8 +63,8 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
 }
 
-/// Returns the time for each load: one stretch for each CPU whose timer is looked at alone,
-/// and one for all together.
+/// Returns the time for each load: one period for each CPU whose timer is observed alone, and one
+/// for all together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {
@@ -92,19 +92,19 @@ mod tests {
         let most = "iterations=1000000 warmup=10000 only=all dirty=0-64M contend=1-512";
         for (cpus, args, more, seconds) in [
             (8, "", "", 120),
-            // It takes 5 to 8 minutes where 32 CPUs share two.
+            // It takes 5 to 8 minutes when 32 CPUs share two.
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
-            // One stretch; then one for each CPU, and each load.
+            // One period, and then one for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
-            // A lone CPU has no other to put a load on.
+            // A single CPU has no other CPU on which to put a load.
             (1, timers, "", 789),
             (2, "duration=86400", "", 120),
             (8, sweep, "dirty=0,1M,2M,3M", 240),
             (8, sweep, "", 900),
-            // A step with more CPUs than there are is not measured.
+            // A step with more CPUs than the machine has is not measured.
             (32, contend, "contend=32,33", 165),
             (8, contend, "", 200),
             (8, "iterations=99 warmup=1 only=idle_states", "", 240),

@@ -1,7 +1,7 @@
-//! The machine's own apt client, with state of its own.
+//! Uses the machine's apt with separate state.
 //!
-//! Packages are fetched, and not installed. apt gets package lists and sources of its own below
-//! `target/`, so that the user's stay unchanged; mirrors, proxies and keys are the machine's.
+//! Packages are fetched but not installed. apt uses separate package lists and sources below
+//! `target/`, so the user's stay unchanged; mirrors, proxies and keys are the machine's.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use anyhow::{Context, Result, anyhow};
 use host::process;
 use itertools::Itertools as _;
 
-/// The archive of one release of Debian: `deb-src` for source packages or `deb` for others,
-/// the suite, and the architecture if it is not this machine's.
+/// The archive of one Debian release: `deb-src` for source packages or `deb` for others, the suite,
+/// and the architecture if it is not this machine's.
 pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'static str>);
 
 pub(crate) const SOURCES: Archive = Archive("deb-src", "trixie", None);
@@ -37,7 +37,8 @@ Acquire::https::Timeout \"30\";
 ";
 
 /// Calls `fetch`, which fetches to the folder `work`, with one site of the machine's apt after
-/// the other until it succeeds: a site that is not Debian's has not this suite, or other keys.
+/// another until it succeeds: a site other than Debian's may not have this suite, or may use other
+/// keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,
@@ -58,7 +59,7 @@ pub(crate) fn fetch<T>(
     Err(last)
 }
 
-/// Unpacks all packages that were fetched to the folder `work` into the folder `root`.
+/// Unpacks all packages in the folder `work` into the folder `root`.
 pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
     for dir in [work, &work.join("cache/archives")] {
         for entry in fs::read_dir(dir)? {
@@ -77,8 +78,8 @@ pub(crate) struct Apt<'w> {
 }
 
 impl Apt<'_> {
-    /// Writes the configuration with `site` as the only source. apt reads it after the
-    /// machine's, so that it wins and can clear hooks of the machine's updates.
+    /// Writes the configuration with `site` as the only source. apt reads it after the machine's,
+    /// so it takes precedence and can clear hooks that run after updates.
     fn configure(&self, archive: &Archive, site: &str) -> Result<()> {
         let work = self.work.display();
         for dir in ["lists/partial", "cache/archives/partial"] {
@@ -92,7 +93,7 @@ impl Apt<'_> {
              Dir::Cache \"{work}/cache\";\n{SETTINGS}"
         );
         if let Some(architecture) = foreign {
-            // Nothing is installed on a machine of that architecture.
+            // No packages of that architecture are installed on this machine.
             fs::write(self.work.join("status"), "")?;
             options += &format!("arch={architecture} ");
             settings += &format!(
@@ -118,8 +119,8 @@ impl Apt<'_> {
         process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
-    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`.
-    /// Both change with the archive, so that they cannot be given here.
+    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`. Both
+    /// change with the archive, so they cannot be fixed here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;
@@ -138,7 +139,7 @@ impl Apt<'_> {
     }
 }
 
-/// Returns name and version in `Depends: NAME (= VERSION)`.
+/// Parses name and version from `Depends: NAME (= VERSION)`.
 fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;

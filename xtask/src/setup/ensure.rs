@@ -28,8 +28,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     steps.iter().try_for_each(|step| step.install(workspace))
 }
 
-/// Returns an error with the commands for everything in `needs` that is missing if `NO_INSTALL`
-/// is set to 1. Steps that run side by side would each return an error with a part of them.
+/// If `NO_INSTALL` is set to 1, returns an error with the commands for everything in `needs` that
+/// is missing. Steps that run side by side would each return an error with only a part of them.
 pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     match may_install() {
         true => Ok(()),
@@ -52,7 +52,7 @@ fn refuse_if_forbidden(steps: &[Step]) -> Result<()> {
     )
 }
 
-/// Returns the steps that install what is missing, Debian's packages first and in one step.
+/// Returns the steps that install what is missing, with all Debian packages in the first step.
 fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     let (packages, others): (Vec<Need>, Vec<Need>) = missing(workspace, needs)?
         .into_iter()
@@ -66,7 +66,7 @@ fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
-/// What one installer installs at a time.
+/// The packages or tools that one installer installs at a time.
 struct Step {
     /// The names of what is installed.
     what: String,
@@ -86,7 +86,8 @@ impl Step {
         }
     }
 
-    /// Installs this, unless another thread or process that uses the same installer has done so.
+    /// Installs the step's packages or tools, unless another thread or process using the same
+    /// installer has done so.
     fn install(&self, workspace: &Workspace) -> Result<()> {
         fs::create_dir_all(workspace.state())?;
         let lock = File::create(workspace.state().join(format!("{}.lock", self.installer())))?;
@@ -98,7 +99,8 @@ impl Step {
             super::lava::unpack(workspace)?;
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
-            // sudo asks for the password before a line of progress is there. It fails again below.
+            // sudo asks for the password before a progress line is shown. If it fails, it will fail
+            // again below.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;
@@ -114,7 +116,7 @@ impl Step {
         }
     }
 
-    /// Returns the program that installs.
+    /// Returns the program that performs the installation.
     fn installer(&self) -> &str {
         let mut words = self.commands.iter().flatten().map(String::as_str);
         words.find(|word| *word != "sudo").unwrap_or("setup")
@@ -131,7 +133,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     Ok(missing)
 }
 
-/// Returns the commands that install `need`; none for a Debian package.
+/// Returns the commands that install `need`; empty for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
         Need::RustTarget | Need::LinuxTarget | Need::EfiTarget => {
@@ -149,7 +151,7 @@ fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns the words of `line`, and `more`.
+/// Returns the words of `line` followed by `more`.
 fn words(line: &str, more: &[&str]) -> Vec<String> {
     let words = line.split(' ').chain(more.iter().copied());
     words.map(str::to_owned).collect()
@@ -171,8 +173,8 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
-        // Absent or stale package lists are the usual reason for a failure, and the only
-        // reason for which a second attempt can succeed.
+        // The usual cause of a failure is that package lists are missing or out of date. Only then
+        // can a second attempt succeed.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)

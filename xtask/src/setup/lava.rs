@@ -1,9 +1,9 @@
-//! LAVA's dispatcher, with which tests run the jobs that are made for it.
+//! LAVA's dispatcher, with which tests run the generated jobs.
 //!
-//! Debian 12 has the package, later releases have not. An installation would add a
-//! service, kernel headers and a daemon. `lava-run` alone, which runs one job without
-//! a server, needs none of these: it is unpacked from Debian's packages, and a virtual
-//! environment has the Python packages that it imports.
+//! Debian 12 has the package; later releases do not. An installation would add a service, kernel
+//! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It
+//! is unpacked from Debian's packages, and a virtual environment contains the Python packages that
+//! it imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ use super::workspace::Workspace;
 
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
-/// The packages of `lava-run`, and a server's templates of devices.
+/// The packages that contain `lava-run`, and a server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
 /// The Python packages that `lava-run` imports, in versions that work together.
 const IMPORTS: [&str; 11] = [
@@ -37,21 +37,21 @@ const IMPORTS: [&str; 11] = [
     "setproctitle==1.3.8",
     "voluptuous==0.16.0",
 ];
-/// Modules that `lava-run` imports, and these jobs never use; they are empty files here.
+/// Modules that `lava-run` imports but these jobs never use; they are replaced by empty files.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
-/// The script that starts `lava-run`, which needs root and writes to /var/lib/lava. Where
-/// the kernel allows a mount namespace, the script gives it a /var/lib of its own.
+/// The script that starts `lava-run`, which needs root and writes to /var/lib/lava. If the kernel
+/// allows a mount namespace, the script gives it a separate /var/lib.
 const WRAPPER: &str = include_str!("lava-run.sh");
 
-/// The dispatcher and what goes with it.
+/// The dispatcher, with its Python packages and templates.
 #[derive(Clone, Debug)]
 pub struct Lava {
     root: PathBuf,
 }
 
 impl Lava {
-    /// Returns the path of a program that is used as `lava-run` is.
+    /// Returns the path of a program that is called like `lava-run`.
     pub fn run(&self) -> PathBuf {
         self.root.join("lava-run")
     }
@@ -61,12 +61,12 @@ impl Lava {
         self.root.join("venv/bin/python")
     }
 
-    /// Returns the folder of a server's templates of devices.
+    /// Returns the folder with a server's device templates.
     pub fn device_types(&self) -> PathBuf {
         self.root.join("root/usr/share/lava-server/device-types")
     }
 
-    /// Returns LAVA's own check of jobs and device dictionaries: a command that takes `job` or
+    /// Returns LAVA's check for jobs and device dictionaries: a command that takes `job` or
     /// `device` and a file.
     pub fn schema(&self) -> Command {
         let mut command = Command::new(self.python());
@@ -81,19 +81,19 @@ fn root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("lava-{VERSION}"))
 }
 
-/// Returns LAVA's dispatcher, if it is there.
+/// Returns LAVA's dispatcher, if it is installed.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
     let is_there = ["lava-run", "venv/ready"].map(|file| root.join(file).is_file());
     (is_there == [true; 2]).then_some(Lava { root })
 }
 
-/// Returns the commands that get the Python packages; [`unpack`] does the rest.
+/// Returns the commands that install the Python packages; [`unpack`] does the rest.
 pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
     python::install(&root(workspace).join("venv"), &IMPORTS)
 }
 
-/// Fetches and unpacks Debian's packages, and writes what goes with them.
+/// Fetches and unpacks Debian's packages, and writes the files that they need.
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = root(workspace);
     fs::create_dir_all(&root)?;
@@ -116,7 +116,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Otherwise `lava-run` looks for the machine's address, which no job uses.
+    // Otherwise `lava-run` looks up the machine's address, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

@@ -1,7 +1,7 @@
-//! The device trees of Linux's boards, out of Debian's kernel for arm64.
+//! The device trees of the boards that Linux supports, from Debian's kernel for arm64.
 //!
-//! Tests run the payload's reader on them: a thousand trees of real boards. The package,
-//! 90 MB, is the current one of the archive's release, and is fetched once.
+//! Tests run the payload's reader on these thousand trees of real boards. The package (90 MB) is
+//! the current one in the archive's release, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use super::apt::{self, Apt};
 use super::scratch::Scratch;
 use super::workspace::Workspace;
 
-/// The package that depends on the current kernel's.
+/// The package that depends on that of the current kernel.
 pub(crate) const META: &str = "linux-image-arm64";
 
-/// The trees, and their origin.
+/// The trees and their origin.
 #[derive(Debug)]
 pub struct LinuxTrees {
-    /// Name and version of the package, as apt writes them.
+    /// Name and version of the package, as printed by apt.
     pub package: String,
     /// Paths of the trees, sorted.
     pub files: Vec<PathBuf>,
-    /// The folder that has a folder of each maker's trees.
+    /// The folder that contains a folder for each vendor's trees.
     pub dir: PathBuf,
 }
 
-/// Fetches the trees, if they are not there yet.
+/// Fetches the trees unless they exist.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     once(&place, |partial| {
@@ -39,7 +39,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
         let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
         apt::unpack(work.path(), &root)?;
-        // The rest of the package is ten times the trees.
+        // The rest of the package is ten times as large as the trees.
         let (_, trees) = files(&root).with_context(|| package.clone())?;
         fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)
@@ -53,7 +53,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// Returns the trees below `place`, sorted, and the folder of their makers' folders.
+/// Returns the trees below `place`, sorted, and the folder with the vendors' folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
     while let Some(dir) = dirs.pop() {

@@ -1,4 +1,4 @@
-//! The needs of a command: the workspace, tools, sources and packages.
+//! Sets up what a command needs: the workspace, tools, sources and packages.
 
 pub(crate) mod apt;
 mod ensure;

@@ -1,4 +1,4 @@
-//! The programs and libraries that commands need, and the checks for them.
+//! The programs and libraries that commands need, and checks whether they exist.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
-/// The target that the payload is built for.
+/// The target for which the payload is built.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
 /// The target of the statically linked program that runs in an emulated Linux.
@@ -20,20 +20,20 @@ pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// The target of the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
-/// The environment variable that, set to 1, makes `ensure` fail with the commands that it
-/// would run.
+/// The environment variable that, if set to 1, makes `ensure` return an error with the commands
+/// that it would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
-/// U-Boot for QEMU's `virt`, as Debian's package has it.
+/// U-Boot for QEMU's `virt`, from Debian's package.
 pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
 
-/// EDK2 for QEMU's `virt`, as Debian's package has it.
+/// EDK2 for QEMU's `virt`, from Debian's package.
 pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 
-/// The oldest QEMU with a `virt` machine that can be used.
+/// The oldest usable QEMU version.
 const QEMU_LEAST: (u32, u32) = (7, 2);
 
-/// The cargo-fuzz that is used, and no other.
+/// The only version of cargo-fuzz that is used.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
 macro_rules! needs {
@@ -43,12 +43,12 @@ macro_rules! needs {
         #[expect(missing_docs, reason = "programs by their names")]
         pub enum Need { $($need),* }
 
-        /// Each need with what is installed, and the program or file to look for.
+        /// Each need, with the package that provides it, and the program or file to look for.
         const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
     };
 }
 
-// docs/setup.md has a list of the same.
+// docs/setup.md has the same list.
 needs! {
     Qemu "qemu-system-arm" "qemu-system-aarch64"
     CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
@@ -80,12 +80,12 @@ needs! {
     Lava "lava-dispatcher" "lava-run"
 }
 
-/// Returns the names of all that is installed.
+/// Returns the names of everything that is installed.
 pub fn installed() -> impl Iterator<Item = &'static str> {
     INSTALLED.iter().map(|row| row.1)
 }
 
-/// Returns all that `cargo xtask test` uses.
+/// Returns everything that `cargo xtask test` uses.
 pub fn all() -> Vec<Need> {
     let others = [Need::CxxCompiler, Need::LinuxTarget, Need::CargoFuzz];
     let needs = INSTALLED.iter().map(|row| row.0);
@@ -93,14 +93,14 @@ pub fn all() -> Vec<Need> {
 }
 
 impl Need {
-    /// Returns what is installed, and the program or file to look for.
+    /// Returns the name of the package to install, and the program or file to look for.
     pub(super) fn row(self) -> (&'static str, &'static str) {
         let row = INSTALLED.iter().find(|row| row.0 == self);
         row.map_or(("", ""), |row| (row.1, row.2))
     }
 
-    /// Returns true if it is there. One that is there and cannot be used is an error: no other
-    /// one is installed over it.
+    /// Returns true if it exists. If it exists but cannot be used, that is an error: nothing is
+    /// installed over it.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let (what, program) = self.row();
         let found = match self {
@@ -156,8 +156,8 @@ pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
 }
 
-/// Returns the cargo-fuzz to use: that in PATH if it has the right version, or this tool's
-/// own.
+/// Returns the cargo-fuzz to use: the one in PATH if it has the right version, otherwise this
+/// tool's own.
 pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
     let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
     let fits = |program: &Path| {

@@ -1,5 +1,5 @@
-//! A QEMU of 9.0 or later; of Debian 12's backports, 10.0, where the installed one is older. The
-//! installed one stays.
+//! Provides QEMU 9.0 or later. If the installed one is older, 10.0 from Debian 12's backports is
+//! used; the installed one stays.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,11 +15,11 @@ use super::workspace::Workspace;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
-/// The version of QEMU from which on plugins have version 2 of the interface, and read registers.
+/// The first version of QEMU in which plugins have version 2 of the interface and can read
+/// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns the value of PATH by which QEMU is of 9.0 or later. Fetches one if the installed one
-/// is older.
+/// Returns a value of PATH with QEMU 9.0 or later. Fetches one if the installed one is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

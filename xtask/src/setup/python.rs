@@ -1,5 +1,5 @@
-//! Python programs from PyPI, each in a virtual environment of its own below this tool's
-//! part of `target/`: no other Python of the machine is touched.
+//! Python programs from PyPI, each in a separate virtual environment below this tool's part of
+//! `target/`. The machine's own Python packages are not touched.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,18 +8,17 @@ use host::process;
 
 use super::workspace::Workspace;
 
-/// The file in an environment that is complete.
+/// The file that marks an environment as complete.
 pub(super) const READY: &str = "ready";
 
-/// A package in an environment of its own: the name, the only version that is used, and what else
-/// is installed there.
+/// A package in a separate environment: the name, the only version that is used, and the other
+/// packages installed there.
 pub(super) struct PythonPackage(&'static str, &'static str, &'static [&'static str]);
 
-/// Sphinx, which builds TF-A's documentation, and in tests pages of reports.
+/// Sphinx, which builds TF-A's documentation and, in tests, pages of reports.
 pub(super) const SPHINX: PythonPackage = PythonPackage("sphinx", "8.1.3", &[]);
 
-/// labgrid, with which tests run the environments that are made for it, and a pytest with
-/// labgrid's plugin.
+/// labgrid, with which tests run the generated environments, and a pytest with labgrid's plugin.
 pub(super) const LABGRID: PythonPackage = PythonPackage("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
 impl PythonPackage {
@@ -27,7 +26,7 @@ impl PythonPackage {
         workspace.state().join(format!("{}-{}", self.0, self.1))
     }
 
-    /// Returns the folder of the package's programs, if the installation is complete.
+    /// Returns the folder with the package's programs, if the installation is complete.
     pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
         let root = self.root(workspace);
         root.join(READY).is_file().then(|| root.join("bin"))
@@ -44,19 +43,19 @@ pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
     Some(SPHINX.find(workspace)?.join("sphinx-build"))
 }
 
-/// Returns the folder of labgrid's programs.
+/// Returns the folder with labgrid's programs.
 pub fn labgrid(workspace: &Workspace) -> Option<PathBuf> {
     LABGRID.find(workspace)
 }
 
-/// Returns true if this machine's Python makes virtual environments: Debian has that in a
-/// package of its own.
+/// Returns true if this machine's Python can create virtual environments; in Debian this requires a
+/// separate package.
 pub(super) fn has_venv() -> bool {
     let check = ["-c", "import ensurepip, venv"];
     process::output(Command::new("python3").args(check)).is_ok()
 }
 
-/// Returns the commands that make the environment `root` and put `packages` there.
+/// Returns the commands that create the environment `root` and install `packages` in it.
 pub(super) fn install(root: &Path, packages: &[&str]) -> Vec<Vec<String>> {
     let ready = root.join(READY).display().to_string();
     let root = root.display().to_string();

@@ -1,7 +1,7 @@
-//! Source that Debian has packaged.
+//! Source code from Debian's source packages.
 //!
-//! `apt` verifies what it fetches from the archive's signature down; the source of the
-//! firmware that is measured is also pinned here, by the hash of its description.
+//! `apt` verifies everything that it fetches, starting from the archive's signature. The source of
+//! the firmware under test is also pinned here, by the hash of its description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ use super::workspace::Workspace;
 pub struct SourcePackage {
     /// The name in Debian.
     pub package: &'static str,
-    /// The name for people.
+    /// The name for people to read.
     pub title: &'static str,
     /// The version; for a package that is not pinned, the series.
     pub version: &'static str,
-    /// SHA-256 of the `.dsc`, which has the hashes of all other files; dpkg-source compares
-    /// them. None accepts any version that the archive has.
+    /// SHA-256 of the `.dsc` file, which contains the hashes of all other files; dpkg-source checks
+    /// them. None accepts any version in the archive.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error if the source cannot be fetched: an alternative.
+    /// The end of the error message if the source cannot be fetched: an alternative.
     pub otherwise: &'static str,
     /// Refuses a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,
@@ -44,12 +44,12 @@ impl SourcePackage {
         workspace.state().join(name).join(self.version)
     }
 
-    /// Returns true if the source is there, so that nothing is needed to fetch it.
+    /// Returns true if the source exists, so that nothing is needed to fetch it.
     pub fn is_there(&self, workspace: &Workspace) -> bool {
         self.place(workspace).is_dir()
     }
 
-    /// Returns the directory of the unpacked source, and fetches it if it is not there yet.
+    /// Returns the directory with the unpacked source, after fetching it if it does not exist yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);
@@ -69,8 +69,7 @@ impl SourcePackage {
                 )
             })?;
             ensure(workspace, &[Need::DpkgSource])?;
-            // dpkg-source makes its directory itself, and copies archives
-            // beside it.
+            // dpkg-source creates its directory itself, and copies archives next to it.
             let tree = work.path().join("tree");
             self.unpack(work.path(), &tree)?;
             Ok(fs::rename(tree, partial)?)

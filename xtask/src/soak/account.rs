@@ -1,6 +1,6 @@
-//! The account of one run's attempts, by the records in its log. An attempt is one CPU's part
-//! in a round that shall give a sample: trials and warm-ups are no attempts, and scenarios
-//! outside suite and sweeps have none.
+//! The account of one run's attempts, from the records in its log. An attempt is one CPU's part in
+//! a round that should give a sample. Trials and warm-up rounds are not attempts, and scenarios
+//! other than those of the suite and sweeps have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use run::plan::{Plan, Procedure, ScenarioId};
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoakAccount {
-    /// Attempts of CPU_SUSPENDs.
+    /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// Attempts of any call that are no sample, by the reason's key.
+    /// Attempts of any call that gave no sample, by the reason's key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
-    /// The counts of the `end` record, else of the last line; None if the run did
-    /// not reach its end.
+    /// The counts in the `end` record, otherwise those in the last line; None if the run did not
+    /// reach its end.
     pub(crate) totals: Option<Totals>,
     pub(crate) records: FoundRecords,
 }
 
-/// The part of a run's records that its log contains.
+/// How many of a run's records its log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundRecords {
     All,
@@ -42,7 +42,7 @@ pub fn has_suspends(plan: &Plan) -> bool {
 }
 
 impl SoakAccount {
-    /// Returns the account of the run that left `log`.
+    /// Returns the account of the run with this `log`.
     pub fn of(log: &[u8]) -> Self {
         let runs = read_bytes("log", log).ok();
         let last = runs.and_then(|mut runs| runs.pop());
@@ -75,7 +75,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds a scenario of the suite, or a sweep, by its cells.
+    /// Adds a scenario of the suite or a sweep, by its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());
@@ -93,7 +93,7 @@ impl SoakAccount {
         }
     }
 
-    /// Adds attempts that are no sample.
+    /// Adds attempts that gave no sample.
     pub(crate) fn reject(&mut self, reason: &str, count: u64) {
         if count > 0 {
             *self.rejected.entry(reason.to_owned()).or_default() += count;

@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: runs the readers of outside input under libFuzzer.
+//! `cargo xtask fuzz`: runs the readers of untrusted input under libFuzzer.
 //!
-//! The targets are `fuzz/`, a package of its own: everything in it is built
-//! with coverage counters and AddressSanitizer, by cargo-fuzz. The corpus, which
-//! grows from run to run, is in this tool's part of `target/`.
+//! The targets are in `fuzz/`, a separate package, which cargo-fuzz builds with coverage counters
+//! and AddressSanitizer. The corpus, which grows from run to run, is in this tool's part of
+//! `target/`.
 
 use std::fs::{self, File};
 use std::io::{Write, stdout};
@@ -33,18 +33,17 @@ pub const TARGETS: [&str; 8] = [
     "lab",
 ];
 
-/// The limits for each input. Inputs have some KiB: a reader that exceeds a limit
-/// trusts a number in the input.
+/// The limits for each input. Inputs have a few KiB, so a reader that exceeds a limit trusts a
+/// number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer keeps counts as used; by default that is half of
-/// the limit. The check for symbols that are defined twice is for C++, and cargo-fuzz
-/// turns that off, too.
+/// Freed memory that AddressSanitizer keeps counts as used; by default it is half of the limit. The
+/// check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
-/// The longest time that a target can be given, in seconds: a week.
+/// The longest time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
-/// Builds the targets and runs the `wished` ones, or all if none is named: each for
-/// `seconds`, and `jobs` of them in parallel, by default one for each CPU.
+/// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`,
+/// and `jobs` of them in parallel, by default one per CPU.
 ///
 /// Returns true if nothing was found.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
@@ -67,7 +66,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     rustc.args(["--print", "host-tuple"]);
     let host = process::output(rustc.current_dir(&workspace.root))?;
     let host = host.trim();
-    // cargo-fuzz has no option that leaves Cargo.lock as it is.
+    // cargo-fuzz has no option that keeps Cargo.lock unchanged.
     let mut fetch = process::cargo();
     fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
     fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
@@ -83,8 +82,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.arg("--fuzz-dir").arg(&package);
     command.arg("--target-dir").arg(&target);
     command.current_dir(&workspace.root);
-    // Sanitizers are unstable. This variable makes the stable compiler accept their flag,
-    // so that no nightly one is needed.
+    // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
+    // no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -92,8 +91,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs the target `name` for `seconds`, or until a finding. Returns true if there is none, and a
-/// line of figures; for a finding also the command to repeat it.
+/// Runs the target `name` for `seconds`, or until a finding. Returns true if there was none, and a
+/// line with figures; for a finding also the command that reproduces it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,
@@ -114,16 +113,16 @@ fn run_target(
     command
         .arg(format!("-max_total_time={seconds}"))
         .args(LIMITS);
-    // The leak check needs ptrace, which containers may lack; safe code rarely leaks.
+    // The leak check needs ptrace, which containers may forbid; safe code rarely leaks.
     command.args(["-detect_leaks=0", "-print_final_stats=1"]);
-    // A prefix, not a folder: the slash has to be there.
+    // This is a prefix, not a folder, so it must end with a slash.
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
     let dictionary = package.join("dictionaries").join(name);
     let dictionary = dictionary.is_file().then_some(dictionary);
     command.args(dictionary.map(|file| format!("-dict={}", file.display())));
     command.env("ASAN_OPTIONS", ASAN_OPTIONS);
-    // Otherwise anyhow takes a backtrace for each error, which is slower than the
-    // code under test.
+    // Otherwise anyhow captures a backtrace for each error, which is slower than the code under
+    // test.
     command.env("RUST_LIB_BACKTRACE", "0");
     let status = process::status("", command.stdout(Stdio::null()).stderr(file))?;
     let text = fs::read(&log).with_context(log_is)?;
@@ -144,8 +143,8 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets of `names`, `jobs` at a time, and prints the report of each. A finding ends
-/// only its own target. Returns true if there is none.
+/// Runs all targets in `names`, `jobs` at a time, and prints the report of each. A finding ends
+/// only its own target. Returns true if there was none.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,
@@ -161,7 +160,7 @@ fn run_all(
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (is_clean, report) = run_target(workspace, &programs.join(name), name, seconds)?;
             findings.fetch_add(usize::from(!is_clean), Ordering::Relaxed);
-            // Without a reader of stdout, the exit code is enough.
+            // If nothing reads stdout, the exit code is enough.
             let _ = above_steps(|| stdout().write_all(report.as_bytes()));
         }
         Ok(())
@@ -170,24 +169,24 @@ fn run_all(
     Ok(findings.into_inner() == 0)
 }
 
-/// Returns the file and the reason of the finding with which libFuzzer's `log` ends.
+/// Returns the file and the reason of the finding at the end of libFuzzer's `log`.
 fn finding(log: &str) -> Option<(&str, String)> {
-    // Earlier inputs in the log were only slow.
+    // Inputs reported earlier in the log were only slow.
     let file = last(log, r"Test unit written to (.*)")?;
-    // A panic's message is on the line after its place.
+    // A panic's message is on the line after its location.
     let panic = last(log, r"(.* panicked at .*\n.*)").map(|it| it.replace('\n', " "));
     let summary = || last(log, r"SUMMARY: (.*)").map(str::to_owned);
     Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
-/// Returns what the group of `pattern` matches in `log` the last time.
+/// Returns the last match of the group of `pattern` in `log`.
 fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
     let pattern = Regex::new(pattern).expect("a pattern");
     let found = pattern.captures_iter(log).last()?.get(1)?;
     Some(found.as_str())
 }
 
-/// Returns the figures in libFuzzer's `log`, which ends with statistics.
+/// Returns the figures from libFuzzer's `log`, which ends with statistics.
 fn figures(log: &str) -> String {
     let last = |pattern| last(log, pattern).unwrap_or("?");
     format!(
@@ -244,7 +243,7 @@ mod tests {
         assert_eq!(files.count(), TARGETS.len());
     }
 
-    /// A record of another format ends its reader at once.
+    /// A reader stops at once at a record in another format.
     #[test]
     fn records_in_seeds_are_of_the_format_that_is_read() {
         let workspace = Workspace::find().expect("the repository");

@@ -1,4 +1,4 @@
-//! The files that are kept: logs of runs, and a summary that grows with each run.
+//! The files that a soak keeps: logs of runs, and a summary that grows with each run.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,14 +30,14 @@ impl Keep {
         Ok(())
     }
 
-    /// Opens `dir`, and makes it if there is none.
+    /// Opens `dir`, and creates it if it does not exist.
     pub fn at(dir: &Path) -> Result<Self> {
         Self::check(dir)?;
         fs::create_dir_all(dir).with_context(|| format!("--keep {}", dir.display()))?;
         Self::begin(dir.to_path_buf())
     }
 
-    /// Makes a directory in `parent`, named by the next free number.
+    /// Creates a directory in `parent`, named by the next free number.
     pub fn in_next(parent: &Path) -> Result<Self> {
         Self::begin(next_free(parent, "", fs::create_dir)?.0)
     }

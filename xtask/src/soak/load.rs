@@ -1,5 +1,4 @@
-//! Work that keeps the host busy: some faults appear only if the machine's CPUs are
-//! delayed.
+//! Keeps the host busy: some faults appear only if the machine's CPUs are delayed.
 
 use std::hint::black_box;
 use std::io;

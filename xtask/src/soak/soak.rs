@@ -1,8 +1,8 @@
-//! Repeated runs, for faults that occur in few of many runs.
+//! Repeats runs, to find faults that occur only rarely.
 //!
-//! The log of a run that did not pass is kept. Each run has a line in the summary; at
-//! the end [`SoakTotals`] sums up the runs and the fate of each attempt ([`SoakAccount`]).
-//! Tests replace the machine by their own [`RunMachine`].
+//! The log of a run that did not pass is kept. Each run has a line in the summary. At the end
+//! [`SoakTotals`] sums up the runs and what happened to each attempt ([`SoakAccount`]). Tests
+//! replace the machine by their own [`RunMachine`].
 
 use std::io::Write;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::keep::Keep;
 use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
-/// The time of a soak for which the user gives no limit.
+/// The default duration of a soak.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// Runs the machine once more. Returns the time since the soak began, too.
+/// Runs the machine once more. Also returns the time since the soak began.
 pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak; the one that is reached first ends it.
@@ -55,12 +55,12 @@ impl SoakLimits {
     }
 }
 
-/// A word that is not a time.
+/// A word that is not a duration.
 #[derive(Debug, Error)]
 #[error("{0:?} is not a time: use a number and s, m or h, such as 90s, 10m or 2h")]
 struct NotATime(String);
 
-/// Reads a time such as `90s`, `10m` or `2h`.
+/// Parses a duration such as `90s`, `10m` or `2h`.
 fn parse_time(text: &str) -> Result<Duration, NotATime> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
@@ -68,9 +68,9 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
     }
 }
 
-/// Repeats runs until a limit is reached, the user interrupts one, or a run refuses its
-/// input, which the next run would refuse, too. A line for each run and the totals go
-/// to `out` and to the summary in `keep`.
+/// Repeats runs until a limit is reached, the user interrupts one, or a run refuses its input,
+/// which the next run would refuse, too. A line for each run and the totals go to `out` and to the
+/// summary in `keep`.
 pub fn soak(
     run: &mut RunMachine<'_>,
     limits: &SoakLimits,
@@ -97,7 +97,7 @@ fn repeat(
         let (elapsed, result) = run()?;
         totals.elapsed = elapsed;
         if result.ending == MachineEnding::Interrupted {
-            // The interruption is no result of the run.
+            // An interrupt is not a result of the run.
             let line = format!("run {number}: interrupted, not counted");
             return write_both(&line, keep, out);
         }
@@ -114,7 +114,7 @@ fn repeat(
     Ok(())
 }
 
-/// Returns the line of one run, with further lines if the run did not end by itself.
+/// Returns the line for one run, with further lines if the run did not end by itself.
 fn line(number: u64, result: &RunResult, account: &SoakAccount) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());

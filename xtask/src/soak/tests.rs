@@ -1,4 +1,4 @@
-//! Soaks of runs that were not run.
+//! Soaks of made-up runs.
 
 use std::fs;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use super::soak::{SoakLimits, TIME, soak};
 use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
-/// Returns a run of two CPUs with this verdict, of four samples each in two scenarios; one
-/// suspend was abandoned. In a FAIL a CPU is lost.
+/// Returns a run of two CPUs with this verdict and four samples for each CPU in two scenarios. One
+/// suspend was abandoned. With FAIL, a CPU is lost.
 fn ended(verdict: Verdict) -> RunResult {
     let mut run = made_up_run::run();
     let ids = [
@@ -67,7 +67,7 @@ fn run_all(runs: Vec<RunResult>, limits: SoakLimits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
-    // Each takes ten seconds; after the last, it fails.
+    // Each takes ten seconds; a call after the last run fails.
     let (mut runs, mut time) = (runs.into_iter(), Duration::ZERO);
     let mut run = || {
         time += Duration::from_secs(10);

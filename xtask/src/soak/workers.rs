@@ -4,7 +4,7 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Calls `work` in `count` threads at a time.
+/// Calls `work` in `count` threads at the same time.
 ///
 /// # Errors
 /// The first error of a thread.

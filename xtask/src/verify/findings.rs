@@ -1,4 +1,4 @@
-//! The findings of the plugin, with the functions at their addresses.
+//! The plugin's findings, with the functions at their addresses.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use anyhow::{Context, Result, bail};
 
 use crate::qemu::positions::NamedMemory;
 
-/// A CPU's instruction.
+/// An instruction on a CPU.
 #[derive(Clone, Debug)]
 pub struct FindingActor {
     cpu: String,
     place: String,
     way: String,
-    /// True for one of the payload.
+    /// True if the instruction belongs to the payload.
     pub is_of_payload: bool,
 }
 
-/// A load that may return an old value on hardware.
+/// A load that may return a stale value on hardware.
 #[derive(Clone, Debug)]
 pub struct PlacedFinding {
     /// The reason: a name of the model's `CacheFault`.
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
-    /// The last store; None for an earlier stage's.
+    /// The last store; None if it was by an earlier stage.
     pub writer: Option<FindingActor>,
     address: String,
     count: String,
@@ -32,11 +32,11 @@ pub struct PlacedFinding {
 /// The code that a run executed.
 #[derive(Clone, Debug, Default)]
 pub struct Covered {
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Different instructions of maintenance, and barriers.
+    /// The number of distinct maintenance instructions and barriers.
     pub maintenance: u64,
-    /// Losses of a CPU's power.
+    /// How often a CPU lost power.
     pub losses: u64,
 }
 
@@ -62,7 +62,7 @@ impl FindingActor {
 }
 
 impl PlacedFinding {
-    /// Returns true if the payload loads or stored the bytes.
+    /// Returns true if the payload loads the bytes or stored them.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
@@ -105,10 +105,10 @@ impl fmt::Display for PlacedFinding {
     }
 }
 
-/// Reads the plugin's text.
+/// Parses the plugin's output.
 ///
 /// # Errors
-/// A text that is cut off.
+/// If the output is cut off.
 pub fn read(text: &str, map: &NamedMemory) -> Result<(Vec<PlacedFinding>, Covered)> {
     let mut findings = Vec::new();
     for line in text.lines() {

@@ -1,5 +1,5 @@
-//! Checks of what QEMU cannot show: cache maintenance, by the plugin `crates/plugins/coherence` on whole
-//! runs, and by mutations of the payload that it must find.
+//! Checks cache maintenance, which QEMU alone cannot: the plugin `crates/plugins/coherence` checks
+//! whole runs, and it must find mutations of the payload.
 
 pub mod findings;
 pub mod mutations;

@@ -1,27 +1,27 @@
-//! Mutations of the payload's image, each of which takes out or moves one instruction.
+//! Mutations of the payload's image, each of which removes or moves one instruction.
 
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSymbol};
 
-/// The finder that a mutation must have.
+/// How a mutation must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killer {
-    /// The checker, with this fault.
+    /// By the checker, with this fault.
     Checker(&'static str),
-    /// The payload itself, whose CPU dumps an exception: without a finding.
+    /// By the payload itself, in which a CPU dumps an exception; the checker finds nothing.
     Dump,
-    /// `tests/entries` alone; the reason why a run cannot show it.
+    /// Only by `tests/entries`; contains the reason why a run cannot show it.
     Entries(&'static str),
 }
 
-/// The change of an image.
+/// The change to an image.
 #[derive(Clone, Copy, Debug)]
 enum ImageChange {
-    /// The nth instruction after the symbol that is this word becomes NOP.
+    /// The nth occurrence of this instruction word after the symbol becomes NOP.
     Remove(u32, usize),
-    /// The first calls of two functions after the symbol change their places.
+    /// The first calls of two functions after the symbol are swapped.
     Swap(&'static str, &'static str),
     /// The instruction at the symbol becomes UDF.
     Undefine,
@@ -32,16 +32,16 @@ enum ImageChange {
 /// A mutation.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutation {
-    /// The symbol from which on it is.
+    /// The symbol after which the change is made.
     pub at: &'static str,
     /// The change in words.
     pub name: &'static str,
     change: ImageChange,
-    /// The finder that it must have.
+    /// How it must be detected.
     pub killer: Killer,
 }
 
-/// The bytes from a symbol in which a mutation's instruction must be.
+/// The maximum distance in bytes between a symbol and the mutation's instruction.
 const NEAR: u64 = 0x160;
 const NOP: u32 = 0xd503_201f;
 const DSB_SY: u32 = 0xd503_3f9f;
@@ -70,8 +70,8 @@ const fn remove(
     }
 }
 
-/// All mutations: each instruction of maintenance on the way of a run under TF-A, and each
-/// hand-over that could come before it.
+/// All mutations: one for each maintenance instruction in the course of a run under TF-A, and one
+/// for each hand-over that could come too early.
 pub const ALL: &[Mutation] = &[
     Mutation {
         at: "left_el3",
@@ -142,13 +142,13 @@ fn put(image: &mut [u8], at: u64, word: u32) {
     }
 }
 
-/// Returns `bl` from one offset to another.
+/// Returns the instruction `bl` from one offset to another.
 fn call(from: u64, to: u64) -> u32 {
     0x9400_0000 | (to.wrapping_sub(from) >> 2) as u32 & 0x03ff_ffff
 }
 
 impl Mutation {
-    /// Returns `image`, whose symbols are those of the ELF file `elf`, with this mutation.
+    /// Returns `image`, whose symbols are in the ELF file `elf`, with this mutation applied.
     pub fn apply(&self, image: &[u8], elf: &[u8]) -> Result<Vec<u8>> {
         let file = object::File::parse(elf)?;
         let symbols = file

@@ -1,4 +1,4 @@
-//! Runs under the checker.
+//! Runs under the coherence checker.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
-/// The function of the overlay platform by which a CPU loses what it loses with its power: its
+/// The function in the overlay platform in which a CPU loses the state that power-down loses; its
 /// caches are off by then.
 const POWER_LOSS: &str = "lose_system_registers";
-/// A part of an exception's dump.
+/// A part of the dump of an exception.
 const DUMP: &str = "ESR";
 
 /// A machine with the checker.
@@ -39,16 +39,16 @@ pub struct CheckedRun {
     pub findings: Vec<PlacedFinding>,
     /// The code that was executed.
     pub covered: Covered,
-    /// The verdict of the run, and its time.
+    /// The verdict of the run, and its duration.
     pub line: String,
-    /// True if the run passed, and CPUs lost their power in it.
+    /// True if the run passed and CPUs lost power in it.
     pub is_passed: bool,
     /// True if a CPU dumped an exception.
     pub has_dump: bool,
 }
 
 impl Checker {
-    /// Prepares `spec` with a QEMU that the plugin is for.
+    /// Prepares `spec` with a QEMU that supports the plugin.
     pub fn prepare(spec: &RunSpec) -> Result<Self> {
         let workspace = Workspace::find()?;
         let mut spec = spec.clone();
@@ -75,13 +75,13 @@ impl Checker {
         self.prepared.image()
     }
 
-    /// Runs with `image` as BL33, which has the size of [`Self::image`].
+    /// Runs with `image` as BL33, which must have the same size as [`Self::image`].
     pub fn check(&self, what: &str, image: Vec<u8>) -> Result<CheckedRun> {
         let mut prepared = self.prepared.with_image(image)?;
         let dir = temporary(tempfile::tempdir())?;
         let out = dir.path().join("findings");
         let map = self.prepared.map();
-        // What was loaded is in memory, to whole pages.
+        // The loaded image occupies whole pages of memory.
         let (begin, end) = (map.image, map.image + map.size.next_multiple_of(4096));
         let mut argument = self.plugin.clone();
         let loss = self.power_loss;

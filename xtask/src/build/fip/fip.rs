@@ -1,11 +1,11 @@
-//! Firmware Image Packages: the file that TF-A's boot stages load from.
+//! Firmware Image Packages (FIPs): the file from which TF-A's boot stages load images.
 //!
-//! A [`FipHeader`], an [`FipEntry`] for each image, an entry of zeros but for the offset, which is
-//! the package's end, and the images.
+//! A FIP consists of a [`FipHeader`], an [`FipEntry`] for each image, a terminating entry, and the
+//! images. The terminating entry is zero except for its offset, which is the package's end.
 //!
-//! Little-endian. The reader trusts nothing: it finds each offset, size and order that
-//! firmware cannot use, and names the entry and its offset in the file. The writer
-//! makes the same bytes of the same input, and fiptool's of fiptool's.
+//! All fields are little-endian. The reader trusts nothing: it reports every offset, size and order
+//! that firmware cannot use, with the entry and its offset in the file. The writer is
+//! deterministic, and reproduces packages made by fiptool byte for byte.
 
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::{IMAGE_KINDS, label};
@@ -14,20 +14,20 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: u32 = 0xaa64_0001;
-/// fiptool's serial number; any but 0 will do.
+/// fiptool's serial number; any value except 0 is valid.
 const SERIAL: u32 = 0x1234_5678;
 const HEADER_SIZE: u64 = size_of::<FipHeader>() as u64;
 const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
-/// More entries than any package has; TF-A knows some 40 kinds.
+/// An upper bound on the number of entries; TF-A has some 40 kinds of images.
 const ENTRIES_MAX: usize = 256;
 
-/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
-/// write a gigabyte, and that is no firmware image.
+/// More than a boot flash can hold. A stray section in an ELF file can make `objcopy` write a
+/// gigabyte, which is not a firmware image.
 pub const IMAGE_MAX: usize = 128 << 20;
-/// The largest package that is read, in bytes: more than boards have flash.
+/// The maximum size of a package, in bytes: more than the flash of any board.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
-/// What a package begins with.
+/// The header of a package.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct FipHeader {
@@ -36,7 +36,7 @@ struct FipHeader {
     flags: U64,
 }
 
-/// An image's place in a package.
+/// An image's entry in a package.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct FipEntry {
@@ -66,26 +66,26 @@ impl FipEntry {
 pub struct Fip {
     /// The header's serial number.
     pub serial: u32,
-    /// The header's flags; bits 47:32 are the platform's.
+    /// The header's flags; bits 47:32 belong to the platform.
     pub flags: u64,
     /// The images, in the order in which they were read or added.
     pub images: Vec<Image>,
-    /// Alignment of each image and of the package's end when it is written.
+    /// Alignment of each image and of the package's end when written.
     align: u64,
-    /// Number of the first images that were put in by [`Fip::put`].
+    /// The number of images at the start of the list that were inserted by [`Fip::put`].
     put: usize,
 }
 
-/// One image of a package.
+/// An image in a package.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The kind of image.
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
-    /// The offset in the file that it was read from; 0 if it is new.
+    /// The offset in the file from which it was read; 0 if it is new.
     pub offset: u64,
-    /// The content of the file.
+    /// The image's bytes.
     pub data: Vec<u8>,
 }
 
@@ -101,22 +101,22 @@ impl Default for Fip {
     }
 }
 
-/// A package as it is in a file, sound or not.
+/// A package as found in a file, valid or not.
 #[derive(Debug)]
 pub struct Inspected {
     /// The package.
     pub fip: Fip,
-    /// The parts that firmware cannot use, a sentence each, with its place.
+    /// The faults that firmware cannot handle, one sentence each, with their places.
     pub faults: Vec<String>,
-    /// A sentence on bytes after the package, which do no harm.
+    /// A sentence about bytes after the package, which are harmless.
     pub rest: Option<String>,
 }
 
 impl Fip {
-    /// Reads `file`. Bytes after the package do no harm and are a warning.
+    /// Reads `file`. Bytes after the package are harmless and only cause a warning.
     ///
     /// # Errors
-    /// When there is a fault.
+    /// If there is a fault.
     pub fn read(file: &[u8]) -> Result<(Self, Option<String>)> {
         let Inspected { fip, faults, rest } = Self::inspect(file)?;
         match faults.into_iter().next() {
@@ -125,11 +125,11 @@ impl Fip {
         }
     }
 
-    /// Reads `file`, and goes on after faults that leave no doubt about the bytes of each image:
-    /// fiptool makes and repairs such packages.
+    /// Reads `file`, continuing after faults that leave no doubt about the bytes of each image:
+    /// fiptool writes and repairs such packages.
     ///
     /// # Errors
-    /// When the file is no package, or an image's bytes are not in it.
+    /// If the file is not a package, or does not contain all bytes of an image.
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
         let (header, rest) = header(file)?;
         let (entries, terminator) = list(file, rest)?;
@@ -177,7 +177,7 @@ impl Fip {
             bail!("{offset:#x} + {size:#x} wraps round 64 bits");
         };
         let data = file.get(offset as usize..end as usize);
-        // An image of no bytes is nowhere.
+        // The offset of an empty image does not matter.
         let Some(data) = data.or((size == 0).then_some(&[])) else {
             bail!(
                 "its data ends at {end:#x}, and the file at {:#x}",
@@ -195,7 +195,7 @@ impl Fip {
         })
     }
 
-    /// Returns the faults of an image, by itself and beside those before it.
+    /// Returns the faults of an image, both on its own and with respect to the images before it.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
         let (offset, end) = (image.offset, image.end());
         let is_empty = image.data.is_empty();
@@ -220,13 +220,13 @@ impl Fip {
         Some(&image.data)
     }
 
-    /// Returns the alignment in bytes that all images had in the file: a power of two up to a MiB.
+    /// Returns the alignment that all images had in the file, in bytes: a power of two up to 1 MiB.
     pub fn alignment(&self) -> u64 {
         let offsets = self.images.iter().map(|image| image.offset);
         1 << offsets.map(u64::trailing_zeros).min().unwrap_or(0).min(20)
     }
 
-    /// Takes the image `uuid` out; returns true if it was there.
+    /// Removes the image `uuid`; returns true if it was there.
     pub fn remove(&mut self, uuid: Uuid) -> bool {
         let Some(index) = self.images.iter().position(|image| image.uuid == uuid) else {
             return false;
@@ -236,8 +236,8 @@ impl Fip {
         true
     }
 
-    /// Adds an image, or replaces the one that is there. As with fiptool, an image without an
-    /// option comes before those that were in the package already.
+    /// Adds an image, or replaces the existing one. As with fiptool, an image without an option is
+    /// put before those that were in the package already.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
             bail!("a UUID of zeros ends the list and names no image");
@@ -269,12 +269,12 @@ impl Fip {
         Ok(())
     }
 
-    /// Sets the header's flags that are the platform's.
+    /// Sets the platform's part of the header's flags.
     pub fn platform_flags(&mut self, flags: u16) {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Makes the file. Known images come in fiptool's order, and the others after them.
+    /// Builds the file. Known images come in fiptool's order, followed by the others.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
             bail!("no image is given");
@@ -317,7 +317,7 @@ impl Image {
     }
 }
 
-/// Returns the header, and the bytes after it.
+/// Returns the header and the bytes after it.
 fn header(file: &[u8]) -> Result<(&FipHeader, &[u8])> {
     let Ok((header, rest)) = FipHeader::ref_from_prefix(file) else {
         bail!("offset {:#x}: the file ends within the header", file.len());
@@ -332,7 +332,7 @@ fn header(file: &[u8]) -> Result<(&FipHeader, &[u8])> {
     Ok((header, rest))
 }
 
-/// Returns the entries of `list`, and the terminator.
+/// Returns the entries in `list` and the terminator.
 fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f FipEntry>, &'f FipEntry)> {
     let mut entries = Vec::new();
     while let Ok((entry, rest)) = FipEntry::ref_from_prefix(list) {
@@ -349,8 +349,8 @@ fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f FipEntry>, &'f F
     bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
-/// Returns the faults of a terminator, whose offset is the package's end: not before the last
-/// byte of an image, not after the file's end. (fiptool rounds it up to the alignment.)
+/// Returns the faults of a terminator. Its offset is the package's end, which must not be before
+/// the last byte of an image or after the file's end. (fiptool rounds it up to the alignment.)
 fn faults_of_terminator(
     terminator: &FipEntry,
     last: u64,

@@ -1,4 +1,4 @@
-//! Firmware image packages: their images, and the certificate of BL33.
+//! Firmware Image Packages: their images, and the certificate of BL33.
 
 mod fip;
 #[cfg(test)]

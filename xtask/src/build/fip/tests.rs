@@ -1,4 +1,4 @@
-//! FIPs (Firmware Image Packages), whole and broken.
+//! FIPs (Firmware Image Packages), valid and broken.
 
 use boards::image_kinds::{IMAGE_KINDS, called, known, uuid_of};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ fn refused(file: &[u8]) -> String {
     format!("{:#}", Fip::read(file).expect_err("a broken package"))
 }
 
-/// Returns the FIP of three images with 8 bytes at `at` replaced.
+/// Returns a FIP of three images in which the 8 bytes at `at` are replaced.
 fn spoilt(at: usize, value: u64) -> Vec<u8> {
     let mut file = fip();
     file[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -83,7 +83,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     }
 }
 
-/// fiptool reads such packages, makes some of them, and repairs them all.
+/// fiptool reads such packages, writes some of them, and repairs them all.
 #[test]
 fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
     let whole = Fip::read(&fip()).expect("good").0;
@@ -124,7 +124,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
             inspected.faults
         );
         assert_eq!(inspected.fip.images.len(), images, "{fault}");
-        // An image that is given again, and the layout, are as in a whole package.
+        // Replacing an image and checking the layout work as for a valid package.
         for name in names {
             let uuid = uuid_of(name);
             let data = whole.get(uuid).expect("one of three").to_vec();

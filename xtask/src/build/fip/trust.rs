@@ -6,9 +6,9 @@
 //!                   counter against rolling back
 //! ```
 //!
-//! Another BL33 needs a new nt-fw-cert, and all other certificates stay as they are (TF-A's
-//! *Trusted Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs. The
-//! rest of the chain of trust is the firmware's to check.
+//! Another BL33 needs a new nt-fw-cert; all other certificates stay unchanged (TF-A's *Trusted
+//! Board Boot* and `include/tools_share/tbbr_oid.h`). `cert_create` from TF-A signs it. The
+//! firmware checks the rest of the chain of trust.
 
 use std::fs;
 use std::path::Path;
@@ -27,11 +27,11 @@ use super::fip::Fip;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// More bytes than a key has.
+/// An upper bound on the size of a key file, in bytes.
 const KEY_MAX: usize = 64 << 10;
-/// Below this are TF-A's own extensions.
+/// The OID prefix of TF-A's extensions.
 const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
-/// The counter against rolling back.
+/// The anti-rollback counter.
 const COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
@@ -42,7 +42,7 @@ const HASHES: [(&str, &str); 3] = [
     ("2.16.840.1.101.3.4.2.2", "sha384"),
     ("2.16.840.1.101.3.4.2.3", "sha512"),
 ];
-/// The keys that cert_create needs before it signs anything.
+/// The keys without which cert_create signs nothing.
 const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-fw-key \
                     --soc-fw-key --tos-fw-key --nt-fw-key";
 
@@ -51,14 +51,14 @@ pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns a certificate that is in the package, if there are any.
+/// Returns the name of a certificate in the package, if there is one.
 pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
 }
 
-/// Refuses a file, named by `option`, that cannot be signed with: cert_create would print only
-/// that it has failed, or ask the terminal for a passphrase.
+/// Refuses a file, named by `option`, that cannot be used for signing: cert_create would only print
+/// that it failed, or ask for a passphrase on the terminal.
 pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
@@ -75,9 +75,9 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the certificate of the package's BL33 by one that is signed with the key in the file
-/// `key`, which has to be the key that nt-fw-key-cert names. The extensions of both certificates
-/// may differ in the hashes of images that the package has.
+/// Replaces the certificate of the package's BL33 by a new one. It is signed with the key in the
+/// file `key`, which must be the key named by nt-fw-key-cert. The extensions of the two
+/// certificates may differ only in the hashes of images in the package.
 pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
@@ -109,13 +109,13 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     fip.put(uuid_of("nt-fw-cert"), made)
 }
 
-/// Makes the certificate that takes the place of `old`, as DER. The key has been checked.
+/// Returns a certificate, in DER, that replaces `old`. The key has been checked.
 fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::CertCreate])?;
     let dir = temporary(tempfile::tempdir())?;
     let mut command = Command::new("cert_create");
-    // Only nt-fw-key is used. Without a file for each of the others it stops,
-    // and with `--new-keys` it would also make up one that it cannot find.
+    // Only nt-fw-key is used. But cert_create stops without a file for each of the other keys, and
+    // `--new-keys` would generate any key that it cannot find.
     for option in KEYS.split_whitespace() {
         command.arg(option).arg(key);
     }
@@ -140,12 +140,12 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     fs::read(&made).context("cert_create made no certificate")
 }
 
-/// A certificate, as TF-A's `cert_create` makes it.
+/// A certificate in the form that TF-A's `cert_create` writes.
 struct Read {
     what: String,
-    /// The public key that it is signed with, a SubjectPublicKeyInfo in DER.
+    /// The public key that verifies it, a SubjectPublicKeyInfo in DER.
     key: Vec<u8>,
-    /// TF-A's extensions, by OID: the keys and hashes that it vouches for.
+    /// TF-A's extensions, by OID: the keys and hashes that the certificate attests.
     extensions: Vec<(String, Vec<u8>)>,
 }
 
@@ -176,7 +176,7 @@ impl Read {
         value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
     }
 
-    /// Returns cert_create's name of the algorithm by which BL33 is hashed, from a DigestInfo
+    /// Returns cert_create's name for the algorithm with which BL33 is hashed, from a DigestInfo
     /// (RFC 8017, A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);

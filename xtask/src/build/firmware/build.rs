@@ -1,8 +1,7 @@
-//! Builds TF-A for the overlay platform of `platforms/BOARD/tf-a`, or for one of TF-A's own.
+//! Builds TF-A for the overlay platform in `platforms/BOARD/tf-a`, or for a platform in TF-A.
 //!
-//! A build is kept under a hash of all that went into it: the overlay's
-//! files, the variant, TF-A's source, the compiler and the arguments. TF-A's
-//! own tree is not written to.
+//! A build is kept under a hash of all its inputs: the overlay's files, the variant, TF-A's source,
+//! the compiler and the arguments. Nothing is written to TF-A's source tree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,8 +23,8 @@ use crate::setup::{self, Need};
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
-    /// The folder of `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and of `fip.bin` if
-    /// it was asked for.
+    /// The folder with `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and with `fip.bin` if
+    /// requested.
     pub dir: PathBuf,
 }
 
@@ -37,11 +36,11 @@ impl FirmwareBuild {
     }
 }
 
-/// Builds `platform` with `tf_a`, unless that has been done before.
+/// Builds `platform` with `tf_a`, unless that build exists.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
-    // A FIP with certificates is made of all stages by one run of make.
+    // A FIP with certificates requires all stages from a single run of make.
     if platform.bl31_variables.is_empty() || platform.trusted_fip {
         let dir = build_stages(workspace, tf_a, platform, &["bl1", "bl2", "bl31"], None)?;
         return Ok(FirmwareBuild { dir });
@@ -55,8 +54,8 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     Ok(FirmwareBuild { dir })
 }
 
-/// Builds these `stages`, unless that has been done before, and puts the files of the folder
-/// `others` beside them. Returns the folder.
+/// Builds `stages` unless that build exists, and adds the files in the folder `others` to it.
+/// Returns the folder.
 fn build_stages(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -75,7 +74,7 @@ fn build_stages(
     Ok(dir)
 }
 
-/// Copies the files of one folder to another.
+/// Copies the files from one folder to another.
 fn copy_files(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let file = entry?;
@@ -95,7 +94,7 @@ fn arguments(
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
         "DEBUG=0".into(),
-        // Neither the time nor the surrounding repository may get into the build.
+        // Neither the time nor the state of the surrounding repository may influence the build.
         "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
@@ -107,7 +106,7 @@ fn arguments(
     Ok(arguments)
 }
 
-/// Returns the first lines that compiler and linker print of their versions.
+/// Returns the first line that the compiler and the linker print about their versions.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
         let said = process::output_once(process::clean(program).arg("--version"))?;
@@ -151,7 +150,7 @@ fn make(
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
     command.args(arguments);
     if let Some(root) = &platform.root {
-        // TF-A joins this and the platform's name without a slash.
+        // TF-A concatenates this and the platform's name without a slash.
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));

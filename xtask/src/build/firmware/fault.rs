@@ -1,8 +1,8 @@
-//! The faults of the overlay platform, by which the payload's answer to them can be tested on
-//! a firmware that is otherwise real.
+//! The faults of the overlay platform, with which the payload's reaction can be tested on firmware
+//! that is otherwise real.
 //!
 //! The firmware reads its fault from QEMU's command line and refuses one that it does not
-//! understand. That costs a run until its time is up, so it is refused here before.
+//! understand. The run would then last until its timeout, so a wrong fault is refused here first.
 
 use std::sync::LazyLock;
 
@@ -10,35 +10,35 @@ use itertools::Itertools as _;
 use regex::Regex;
 use thiserror::Error;
 
-/// The file under which QEMU hands the specification to the firmware.
+/// The name under which QEMU passes the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
 
-/// The firmware's own list, in which only the faults are in quotes.
+/// The firmware's list, in which only the faults are in quotes.
 const LIST: &str = include_str!(
     "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );
 
-/// The form of what follows a fault's name: the CPU is hexadecimal, with or without a prefix.
+/// The form of the text after a fault's name: the CPU is hexadecimal, with or without a prefix.
 static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
     let keys =
         r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";
     Regex::new(&format!("^(,({keys}))*$")).expect("an expression that a test compiles")
 });
 
-/// The longest specification that the firmware takes.
+/// The maximum length of a specification that the firmware accepts.
 const LENGTH_MAX: usize = 127;
 
 fn faults() -> impl Iterator<Item = &'static str> {
     LIST.split('"').skip(1).step_by(2)
 }
 
-/// A specification that the firmware refuses.
+/// A specification that the firmware would refuse.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FaultError {
-    /// There is no fault of this name.
+    /// There is no fault with this name.
     #[error("there is no fault {0:?}; there are {known}", known = faults().join(", "))]
     Unknown(String),
-    /// The fault of this name has other conditions.
+    /// The fault with this name has other conditions.
     #[error(
         "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each once and with commas between; \
          count=0 would never strike"
@@ -46,7 +46,7 @@ pub enum FaultError {
     Conditions(String),
 }
 
-/// Checks `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`, and returns it.
+/// Checks and returns `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`.
 ///
 /// # Errors
 /// If the firmware would refuse it.
@@ -63,7 +63,7 @@ pub fn check(spec: &str) -> Result<String, FaultError> {
     Ok(spec.to_owned())
 }
 
-/// Returns the value of QEMU's `-fw_cfg` that arms `spec`: a comma is doubled there.
+/// Returns the value of QEMU's `-fw_cfg` that arms `spec`, with each comma doubled.
 pub fn argument(spec: &str) -> String {
     format!("name={FILE},string={}", spec.replace(',', ",,"))
 }

@@ -1,7 +1,7 @@
-//! The arguments by which TF-A's build makes a FIP with certificates, and a stand-in for BL33.
+//! The arguments with which TF-A's build makes a FIP with certificates and a placeholder for BL33.
 //!
-//! Debian's fiptool and cert_create are used: TF-A's makefile would build its own in its
-//! source tree, which is not written to, and refuses that for a platform outside the tree.
+//! Debian's fiptool and cert_create are used. TF-A's makefile would build these tools in its source
+//! tree, to which nothing may be written, and does not build them for a platform outside the tree.
 
 use anyhow::{Context, Result};
 use host::process::find;
@@ -10,14 +10,14 @@ use crate::build::tf_a::MBED_TLS;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The file of the key of the non-trusted firmware, beside a trusted FIP.
+/// The file with the key of the non-trusted firmware, next to a trusted FIP.
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";
 
-/// Returns the arguments of make that do not depend on the build's folder.
+/// Returns the arguments for make that do not depend on the build's folder.
 pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
     setup::ensure(workspace, &[Need::Fiptool, Need::CertCreate, Need::Openssl])?;
     let mbed_tls = MBED_TLS.fetch(workspace)?;
-    // Mbed TLS 3.6.6 declares functions twice, which is a warning: E=0.
+    // Mbed TLS 3.6.6 declares functions twice, which causes a warning: E=0.
     let switches = [
         "fip",
         "TRUSTED_BOARD_BOOT=1",
@@ -30,7 +30,7 @@ pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
     for (name, tool) in [("FIPTOOL", "fiptool"), ("CRTTOOL", "cert_create")] {
         let path = find(tool).with_context(|| format!("there is no {tool}"))?;
         let path = path.display().to_string();
-        // A tool that is there need not be made.
+        // A tool that exists need not be built.
         arguments.extend([format!("{name}={path}"), "-o".to_owned(), path]);
     }
     Ok(arguments)

@@ -1,4 +1,4 @@
-//! TF-A built with the overlay platform.
+//! Builds TF-A with the overlay platform.
 
 mod build;
 pub mod fault;

@@ -1,4 +1,4 @@
-//! The platform that TF-A is built for.
+//! The platform for which TF-A is built.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use boards::{GicVersion, Stock};
 use super::variant::Variant;
 use crate::setup::workspace::Workspace;
 
-/// A platform with its makefile variables.
+/// A platform and its makefile variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
     /// `PLAT`.
     pub name: String,
-    /// The folder that stands for TF-A's `plat/`, if the platform is not TF-A's own.
+    /// The folder that takes the place of TF-A's `plat/`, if the platform is not in TF-A.
     pub root: Option<PathBuf>,
-    /// Further `NAME=value` arguments of make.
+    /// Further `NAME=value` arguments for make.
     pub variables: Vec<String>,
-    /// Further ones that matter to BL31 alone: BL1 and BL2 are built without them, once for all
+    /// Further arguments that affect only BL31. BL1 and BL2 are built without them, once for all
     /// platforms that differ only in these.
     pub bl31_variables: Vec<String>,
-    /// True if TF-A's build makes a FIP, too, with certificates, which BL1 and BL2 check.
+    /// True if TF-A's build also makes a FIP with certificates, which BL1 and BL2 check.
     pub trusted_fip: bool,
 }
 
@@ -29,7 +29,7 @@ impl Platform {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         let mut bl31_variables = Vec::new();
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
-            // BL1 and BL2 have the CPUs' own code, which goes by this one.
+            // BL1 and BL2 contain CPU-specific code that depends on this key.
             let is_of_all = key == "coherency";
             let variables = if is_of_all {
                 &mut variables
@@ -51,7 +51,7 @@ impl Platform {
         }
     }
 
-    /// Returns the board's name, and the variables that differ from the default variant's.
+    /// Returns the board's name, and the variables that differ from those of the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
         let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
         let usual: Vec<_> = usual.all_variables().cloned().collect();
@@ -60,12 +60,12 @@ impl Platform {
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
-    /// Returns the arguments of make that BL31 is built with.
+    /// Returns the arguments for make with which BL31 is built.
     pub(super) fn all_variables(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().chain(&self.bl31_variables)
     }
 
-    /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.
+    /// Returns a platform in TF-A for `gic`. `load_address` is the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();

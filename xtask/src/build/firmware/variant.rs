@@ -1,4 +1,4 @@
-//! The variants of the overlay platform.
+//! Variants of the overlay platform.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use boards::StateFormat;
 use thiserror::Error;
 
-/// The words of each key; the first is the default.
+/// The words for each key; the first is the default.
 const KEYS: [&[&str]; 8] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
@@ -17,24 +17,24 @@ const KEYS: [&[&str]; 8] = [
     &["state-id=original", "state-id=extended"],
     // A CPU's own timers stop in a power-down.
     &["timer-stop=0", "timer-stop=1"],
-    // It can be given a fault ([`super::fault`]).
+    // The firmware accepts a fault ([`super::fault`]).
     &["faults=0", "faults=1"],
-    // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, and no option of the overlay's.
+    // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, not an option of the overlay.
     &["osi=0", "osi=1"],
-    // CPU_ON's answer in the time of `cpu-on-race=`.
+    // What CPU_ON returns during the time set by `cpu-on-race=`.
     &["cpu-on-answer=success", "cpu-on-answer=failure"],
 ];
 
-/// The key of [`Variant::cpu_on_race_us`], and its greatest number.
+/// The key of [`Variant::cpu_on_race_us`], and its maximum value.
 const CPU_ON_RACE: &str = "cpu-on-race";
 const CPU_ON_RACE_MOST: u32 = 1_000_000;
 
-/// A variant of the overlay platform: a word of each key, and a number. `Display` and
-/// `FromStr` have the form `coherency=hw,gic-reset=0,...,cpu-on-race=0`.
+/// A variant of the overlay platform: a word for each key, and a number. `Display` and `FromStr`
+/// use the form `coherency=hw,gic-reset=0,...,cpu-on-race=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     words: [&'static str; KEYS.len()],
-    /// The time, in microseconds, for which a CPU_ON after CPU_OFF comes too soon.
+    /// How long after CPU_OFF a CPU_ON is too early, in microseconds.
     cpu_on_race_us: u32,
 }
 
@@ -61,14 +61,14 @@ impl Variant {
         self.words.contains(&word)
     }
 
-    /// Returns this variant with another `word`, such as `pmf=off`.
+    /// Returns this variant with one `word` changed, such as `pmf=off`.
     pub fn with(mut self, word: &str) -> Self {
         let (key, word) = find(word).expect("a word of the list");
         self.words[key] = word;
         self
     }
 
-    /// Sets the key of `word` as it says; None if there is no such word.
+    /// Sets a key to `word`; None if there is no such word.
     fn set(&mut self, word: &str) -> Option<()> {
         if let Some((key, word)) = find(word) {
             self.words[key] = word;
@@ -80,13 +80,13 @@ impl Variant {
         Some(())
     }
 
-    /// Returns the format of power_state values.
+    /// Returns the format of the power_state values.
     pub fn state_format(self) -> StateFormat {
         StateFormat::ALL[usize::from(self.has("state-id=extended"))]
     }
 }
 
-/// Returns the place of a word's key, and the word.
+/// Returns the index of a word's key, and the word.
 fn find(word: &str) -> Option<(usize, &'static str)> {
     let mut all = (0..).zip(KEYS);
     all.find_map(|(key, words)| Some((key, *words.iter().find(|it| **it == word)?)))
@@ -99,20 +99,20 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Words that name no variant.
+/// Words that do not form a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VariantError {
-    /// A key that is given twice, in this word the second time.
+    /// A key is given twice; this word is the second one.
     #[error("{0:?}: this key is given twice")]
     Twice(String),
-    /// A word that is in no list.
+    /// A word that is not in any list.
     #[error(
         "{0:?} is no variant: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} in \
          microseconds, with commas between",
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
-    /// An answer for a race that there is not.
+    /// A return value of CPU_ON is given, but no race.
     #[error("cpu-on-answer=failure: there is no race without {CPU_ON_RACE}=")]
     NoRace,
 }

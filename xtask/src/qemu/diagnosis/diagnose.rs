@@ -1,4 +1,4 @@
-//! The diagnosis of a run without a closing line.
+//! Diagnoses a run that has no closing line.
 
 use report::follow::explain_marks;
 use report::follow::last_scenario;
@@ -11,7 +11,7 @@ use crate::qemu::kvm_host;
 /// The circumstances of a run that has no closing line.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
-    /// The firmware that has PSCI.
+    /// The firmware that implements PSCI.
     pub firmware: FirmwareKind,
     /// `-cpu`.
     pub cpu: &'c str,
@@ -24,7 +24,7 @@ pub struct Context<'c> {
 /// CPU models on which the overlay platform's power-down completes.
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
-/// Returns the run's end, the last scenario in its log, and the likely cause.
+/// Returns how the run ended, the last scenario in its log, and the likely cause.
 pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
@@ -49,7 +49,7 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     format!("{ended}; {scenario}: {cause}")
 }
 
-/// Returns the firmware's message about a `--fault` that it cannot have.
+/// Returns the firmware's message about a `--fault` that it does not accept.
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
@@ -57,7 +57,7 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
     Some(said.trim_end().to_string())
 }
 
-/// Returns whether QEMU refused to start, and printed a reason.
+/// Returns true if QEMU refused to start and printed a reason.
 pub fn refused(outcome: &MachineResult) -> bool {
     outcome.ending == MachineEnding::Exited { success: false }
         && outcome.log.is_empty()
@@ -73,8 +73,8 @@ pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns whether the payload printed anything. The word psci-bench within a line
-/// is no sign of it: the firmware's banner has that, too.
+/// Returns true if the payload printed anything. The word psci-bench within a line does not show
+/// that, because the firmware's banner contains it, too.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {
         line.starts_with("psci-bench")
@@ -82,8 +82,8 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
-/// Returns the UART in the payload's line about a console that moves, if that is
-/// the last line.
+/// Returns the UART in the payload's line about moving to another console, if that is the last
+/// line.
 pub fn console_moved(log: &str) -> Option<&str> {
     let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
     last.trim_end().strip_prefix("console moves to ")
@@ -141,7 +141,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
 }
 
-/// Names the UARTs of the image that should have printed.
+/// Names the UARTs in the image that should have printed.
 fn uarts(image: &[u8]) -> String {
     Consoles::of(image).map_or_else(String::new, |it| format!(" (of the image: {it})"))
 }
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// The overlay TF-A's, which is built by psci-bench and says so.
+    /// The banner of the overlay TF-A, which says that psci-bench built it.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";

@@ -1,4 +1,4 @@
-//! The diagnosis of a run without a verdict.
+//! Diagnoses a run without a verdict.
 
 mod diagnose;
 

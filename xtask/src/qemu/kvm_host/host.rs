@@ -1,7 +1,7 @@
 //! An arm64 Linux with KVM that runs the payload as its guest.
 //!
-//! Its kernel is Debian's, which has KVM, and QEMU emulates EL2 for it:
-//! docs/guest.md says what that shows.
+//! Its kernel is Debian's, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md explains
+//! what that shows.
 //!
 //! ```text
 //! host (any)           qemu-system-aarch64 -M virt,virtualization=on
@@ -10,9 +10,9 @@
 //!       guest at EL1         the payload
 //! ```
 //!
-//! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once
-//! (`packages`); what differs from run to run is appended to their
-//! archive (`initramfs`); Linux unpacks both into one file system.
+//! The kernel and Debian's QEMU for arm64 with its libraries are fetched once (`packages`). Files
+//! that differ from run to run are appended to their archive (`initramfs`). Linux unpacks both into
+//! one file system.
 
 use std::ffi::OsString;
 use std::fs;
@@ -29,40 +29,40 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The CPU model that emulates EL2 fastest: it has VHE, and for
-/// pointer authentication a cheap algorithm, which the architecture leaves to the CPU.
+/// The CPU model that emulates EL2 fastest: it has VHE and a cheap algorithm for pointer
+/// authentication, which the architecture leaves to the CPU.
 pub const CPU: &str = "max,pauth-impdef=on";
-/// The number of CPUs of guest and Linux, unless the user gives one.
+/// The default number of CPUs of the guest and of Linux.
 pub const CPUS: u32 = 2;
-/// The time that the VMM may take to end after the guest's last line; on a busy host
-/// that takes seconds.
+/// The time that the VMM gets to exit after the guest's last line; on a busy host that takes
+/// seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
-/// The name of the payload in the initial file system.
+/// The payload's name in the initial file system.
 pub const IMAGE: &str = "payload";
-/// The beginning of each line from `/init`.
+/// The prefix of each line from `/init`.
 const MARK: &str = "kvm-host: ";
-/// The beginning of the line about the VMM's end.
+/// The beginning of the line about the VMM's exit.
 const ENDED: &str = "the VMM ended ";
 
 /// The files of an emulated Linux with KVM.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
     kernel: PathBuf,
-    /// The part of the initial file system that stays as it is.
+    /// The constant part of the initial file system.
     base: PathBuf,
     init: PathBuf,
 }
 
 impl KvmHost {
-    /// Fetches missing files, and builds process 1 if it is stale.
+    /// Fetches missing files, and builds process 1 if it is out of date.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
         let (kernel, base) = super::packages::fetch(workspace)?;
         let init = build(workspace)?;
         Ok(Self { kernel, base, init })
     }
 
-    /// Returns the initial file system with `files` by their names, and with the words of
-    /// the command that starts the VMM.
+    /// Returns the initial file system with `files` by name, and with the words of the command that
+    /// starts the VMM.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?} has more than one line");
@@ -74,9 +74,9 @@ impl KvmHost {
         archive(read(&self.base)?, &entries)
     }
 
-    /// Returns QEMU's arguments that start the kernel, besides `-initrd`.
+    /// Returns QEMU's arguments that start the kernel, except `-initrd`.
     pub fn arguments(&self) -> [OsString; 4] {
-        // Linux prints messages only when it fails; a panic ends the machine.
+        // Linux prints messages only when something fails; a panic ends the machine.
         let append = ["-append", "console=ttyAMA0 quiet panic=-1"].map(OsString::from);
         let [append, arguments] = append;
         [
@@ -89,7 +89,7 @@ impl KvmHost {
 }
 
 /// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
-/// qemu. `args` are for QEMU's device tree, if the image carries none.
+/// qemu. `args` are for the device tree that QEMU generates, if the image has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -102,20 +102,20 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the timeout of a guest; `without` is that of the same run without KVM. An exit of a guest
-/// is hundreds of instructions of the host's Linux, which QEMU emulates.
+/// Returns the timeout for a guest; `without` is that of the same run without KVM. Each exit of a
+/// guest takes hundreds of instructions in the host's Linux, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
-/// Returns the VMM's end, as `/init` printed it; None if it printed no such line.
+/// Returns how the VMM ended, as printed by `/init`; None if there is no such line.
 pub fn ended(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// Returns how the VMM ended, if not with exit code 0 and after the guest's last line.
+/// Returns how the VMM ended, unless it was with exit code 0 and after the guest's last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
@@ -123,7 +123,7 @@ pub fn trouble(log: &[u8]) -> Option<String> {
     end.map(str::to_owned)
 }
 
-/// Returns the last line of `/init`.
+/// Returns the last line from `/init`.
 pub fn last_words(log: &str) -> Option<&str> {
     lines(log).last()
 }
@@ -133,7 +133,7 @@ fn lines(log: &str) -> impl Iterator<Item = &str> {
         .filter_map(|line| line.trim_end().strip_prefix(MARK))
 }
 
-/// Builds `/init`, and returns its path.
+/// Builds `/init` and returns its path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("crates/kvm-host");
@@ -141,8 +141,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are for other programs. With Rust's own linker and start-up code,
-    // no cross compiler is needed.
+    // The user's flags are for other programs. Rust's own linker and start-up code make a cross
+    // compiler unnecessary.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");

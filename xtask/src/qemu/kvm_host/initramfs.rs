@@ -1,4 +1,4 @@
-//! Linux's initial file system: cpio archives, one after the other.
+//! Linux's initial file system: a sequence of cpio archives.
 
 use std::io::Write;
 
@@ -9,17 +9,17 @@ use cpio::newc::{self, Builder};
 pub const DIRECTORY: u32 = 0o04_0755;
 pub const PROGRAM: u32 = 0o10_0755;
 pub const FILE: u32 = 0o10_0644;
-/// The mode of `dev/console`, which is the only device.
+/// The mode of `dev/console`, the only device.
 pub const CONSOLE: u32 = 0o02_0600;
-/// Major and minor number of the console, by Linux's list of devices.
+/// The console's major and minor number, from Linux's list of devices.
 const CONSOLE_NUMBERS: (u32, u32) = (5, 1);
 /// Linux looks for the next archive at a multiple of this.
 const ALIGN: usize = 4;
 
-/// A file: its name, mode and content. A directory comes before the files in it.
+/// A file: its name, mode and contents. A directory comes before the files in it.
 pub type ArchiveEntry<'e> = (&'e str, u32, &'e [u8]);
 
-/// Returns the archives `before`, which may be empty, with an archive of `entries` after them.
+/// Returns the archives in `before`, which may be empty, followed by an archive of `entries`.
 pub fn archive(before: Vec<u8>, entries: &[ArchiveEntry<'_>]) -> Result<Vec<u8>> {
     let mut all = before;
     all.resize(all.len().next_multiple_of(ALIGN), 0);

@@ -1,5 +1,5 @@
-//! Debian's packages of a kernel with KVM, and of QEMU for arm64 with the libraries that
-//! it loads. They are fetched and unpacked, and none is installed.
+//! Debian's packages of a kernel with KVM, and of QEMU for arm64 with the libraries that it loads.
+//! They are fetched and unpacked, but not installed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,17 +15,17 @@ use crate::setup::apt;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
-/// The package that depends on the current kernel's: the one for virtual
-/// machines, which has all drivers built in that such a machine needs.
+/// The package that depends on that of the current kernel. It is the kernel for virtual machines,
+/// which has all drivers for such a machine built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// The loader that QEMU's program header names.
+/// The loader named by QEMU's program header.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
-/// Fetches them, if they are not there yet. Returns the kernel, and an initial file system
-/// with QEMU, without a process 1.
+/// Fetches the packages unless they exist. Returns the kernel, and an initial file system with QEMU
+/// but without a process 1.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
@@ -50,7 +50,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
 
 fn download(work: &Path) -> Result<String> {
     apt::fetch(work, &apt::ARM64, |apt| {
-        // By itself: what it depends on is for a machine that is kept.
+        // Without its dependencies, which are for installed machines.
         let kernel = apt.download_dependency(KERNEL)?;
         let install = ["install", "--download-only", "-y"];
         apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;
@@ -87,7 +87,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     archive(Vec::new(), &entries)
 }
 
-/// Returns all libraries that a program loads, and those that these do, by name.
+/// Returns all libraries that a program loads, directly and indirectly, by name.
 fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,
