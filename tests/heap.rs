@@ -1,4 +1,4 @@
-//! The memory that runs take of the payload's heap.
+//! The memory that runs take from the payload's heap.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -23,33 +23,33 @@ struct Memory {
 }
 
 thread_local! {
-    /// The memory of this thread's run; outside of runs and in rounds, there is none.
+    /// The memory of this thread's run. There is none outside of runs and during rounds.
     static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
-    /// The most bytes of it that were in use at one time.
+    /// The largest number of its bytes in use at the same time.
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Takes the memory of a run from its heap, and all other memory from the system.
+/// Allocates a run's memory from its heap, and all other memory from the system.
 struct Switch;
 
 #[global_allocator]
 static SWITCH: Switch = Switch;
 
-// SAFETY: each block is freed by the allocator that it is from: blocks of a heap are in
-// its region, which is never freed.
+// SAFETY: each block is freed by the allocator that allocated it: blocks of a heap are in its
+// region, which is never freed.
 unsafe impl GlobalAlloc for Switch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         note_peak(unsafe { of(MEMORY.get()).alloc(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise; no block of a heap is freed outside its run.
+        // SAFETY: guaranteed by the caller; no block of a heap is freed outside its run.
         unsafe { owner(block).dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         note_peak(unsafe { owner(block).realloc(block, layout, size) }, size)
     }
 }
@@ -65,7 +65,7 @@ fn of(memory: Option<Memory>) -> &'static dyn GlobalAlloc {
     memory.map_or(&System, |memory| memory.heap)
 }
 
-/// The allocator that a block is from.
+/// Returns the allocator to which a block belongs.
 fn owner(block: *mut u8) -> &'static dyn GlobalAlloc {
     of(MEMORY.get().filter(|it| it.has(block)))
 }
@@ -85,14 +85,14 @@ impl Memory {
     }
 }
 
-/// The fake machine, whose own memory is the system's.
+/// The fake machine, whose own memory is from the system.
 struct Watched {
     fake: Fake,
     heap: &'static Heap,
 }
 
 impl Watched {
-    /// Calls `act` as in a round.
+    /// Calls `act` as if in a round.
     fn in_round<T>(&mut self, act: impl FnOnce(&mut Fake) -> T) -> T {
         self.heap.begin_round();
         let memory = MEMORY.take();
@@ -129,7 +129,7 @@ impl Machine for Watched {
     }
 }
 
-/// Marks the heap for each scenario, as the payload does.
+/// Marks the heap at each scenario, as the payload does.
 struct HeapMarks(&'static Heap);
 
 impl RunObserver for HeapMarks {
@@ -159,7 +159,7 @@ const STATES: [IdleState<'static>; 2] = [
     },
 ];
 
-/// Takes what is printed, and keeps nothing.
+/// Discards everything that is printed.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {
@@ -168,7 +168,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Runs a plan; returns the bytes that it took and those that were computed.
+/// Runs a plan; returns the number of bytes that it used, and the computed number.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
     let needs = Needs::of(&plan, cpus, STATES.len()).heap;

@@ -1,11 +1,10 @@
-//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor with
-//! kvmtool's layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]). KVM ends a
-//! guest for what it cannot emulate, interrupts come by list registers, and power-down
-//! comes back to the caller.
+//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor with kvmtool's
+//! layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]). KVM kills a guest for
+//! instructions that it cannot emulate, delivers interrupts through list registers, and returns
+//! from power-down to the caller.
 //!
-//! Figures are those of an emulated host: what compares with what is asserted, and never
-//! how long something takes. Each machine takes a minute, so `cargo xtask test kvm`
-//! alone runs them.
+//! The figures are those of an emulated host, so only relations between them are asserted, never
+//! durations. Each machine takes a minute, so these tests run only with `cargo xtask test kvm`.
 
 mod common;
 
@@ -30,27 +29,25 @@ use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// A busy host takes ten times what an idle one does.
+/// A busy host takes ten times as long as an idle one.
 const TIMEOUT: Duration = Duration::from_secs(420);
-/// All that a guest can do, by few samples. KVM takes any power_state.
+/// Everything that a guest can do, with few samples. KVM accepts any power_state.
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
-/// The scenarios that cost an exit to the hypervisor, and the variant that is
-/// compared with the empty loop's.
+/// The scenarios that cost an exit to the hypervisor, and the variant that is compared with that of
+/// the empty loop.
 const EXITS: [(ScenarioId, Variant); 3] = [
     (ScenarioId::NullCall, Variant::PsciVersion),
     (ScenarioId::SelfSgi, Variant::Sgi),
     (ScenarioId::SysregTrap, Variant::Pmselr),
 ];
 const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
-/// Where a CPU of the Linux is that has EL2 alone, without FEAT_VHE: KVM goes to
-/// EL2 and back for each exit.
+/// A CPU without FEAT_VHE for the Linux: KVM switches to EL2 and back for each exit.
 const WITHOUT_VHE: &str = "cortex-a57";
-/// Where kvmtool has its first UART since 2021.
+/// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
-/// Where it had that before: at the I/O port of a PC, which is an address in the
-/// first page.
+/// Its address before that: the I/O port of a PC, which is an address in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
 /// Runs a guest with two CPUs on a Linux with this GIC and these CPUs.
@@ -93,7 +90,7 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         "{seen}"
     );
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
-    // The guest turned itself off, and was not ended.
+    // The guest turned itself off, rather than being killed.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
     assert_eq!(
         outcome.ending,
@@ -106,14 +103,14 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
     common::Log::new(&outcome.log)
 }
 
-/// The payload as one file for all loaders: the tree is the monitor's.
+/// Returns the payload as one file for all loaders: the monitor provides the tree.
 fn bare() -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// Checks the facts of a guest, and that all scenarios were measured that it can have:
-/// those of the PMU only with one.
+/// Checks the facts about a guest, and that all scenarios possible for it were measured; those with
+/// the PMU only if there is one.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
     assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number()));
@@ -131,7 +128,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_exits_cost(log, has_pmu);
 }
 
-/// An exit costs more than none, on each CPU, by the best sample of either.
+/// An exit costs more than no exit, on each CPU, judging by the best sample of each.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
         let least = |(t, variant), metric| {
@@ -162,7 +159,7 @@ fn in_qemu(gic: GicVersion, cpu: &str) {
 fn in_kvmtools_layout(gic: GicVersion, uart: u64) {
     let tree = kvmtools_tree(gic, uart);
     let files = [(kvm_host::IMAGE, &*bare()), ("tree", &*tree)];
-    // The VMM of kvm-host: image, tree, CPUs, GIC, UART and MiB of memory.
+    // The VMM in kvm-host: image, tree, CPUs, GIC, UART and MiB of memory.
     let vmm = format!("/init vmm /payload /tree 2 {} {uart:#x} 128", gic.number());
     let vmm: Vec<String> = vmm.split(' ').map(str::to_owned).collect();
     let log = guest(gic, kvm_host::CPU, &vmm, &files);
@@ -170,7 +167,7 @@ fn in_kvmtools_layout(gic: GicVersion, uart: u64) {
     assert_guest(&log, gic, false, device_tree);
 }
 
-/// The tree that kvmtool makes, with this GIC and the UART there.
+/// Returns the tree that kvmtool generates, with this GIC and the UART at this address.
 fn kvmtools_tree(gic: GicVersion, uart: u64) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let source = workspace.root.join("tests/data/kvmtool.dts");

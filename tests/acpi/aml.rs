@@ -1,4 +1,4 @@
-//! Idle states by AML that iasl compiles.
+//! Idle states from AML compiled by iasl.
 
 use std::fs;
 
@@ -16,10 +16,10 @@ pub fn compile(name: &str) -> Vec<u8> {
 /// A state: name, power_state, true if the timers stop.
 type State = (&'static str, u32, bool);
 
-/// Fields of the GTDT: the flags of the physical timer say that it goes on in each state.
+/// GTDT fields: the flags of the physical timer say that it keeps running in every state.
 const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
 
-/// The states are those of the AML, and the notes contain these words.
+/// Checks that the states are those of the AML, and that the notes contain these words.
 fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
     let mut tables = tables();
     write(&mut tables[2], gtdt);
@@ -49,7 +49,7 @@ fn states_of_containers_are_added() {
         ("LPI3-Core", 0x1_0000, true),
         ("LPI3-Core+LPI2-Cluster", 0x101_0000, true),
     ];
-    // A condition that declares a CPU is not evaluated.
+    // A condition around the declaration of a CPU is not evaluated.
     let notes = ["(opcode 0xa0): idle states may be missing"];
     check(&[compile("morello")], &[], &morello, &notes);
     let kept = morello.map(|(name, power_state, _)| (name, power_state, false));
@@ -75,11 +75,11 @@ fn container_is_found_in_another_table() {
     let notes = ["SSDT (file", "2 idle states of _LPI are left out, as"];
     check(&[container.clone(), cpus.clone()], &[], &states, &notes);
     check(&[cpus.clone(), container], &[], &states, &notes);
-    // Without the container, its CPUs have their own states.
+    // Without the container, its CPUs have only their own states.
     check(&[cpus], &[], &states[..2], &notes);
 }
 
-/// The flags of the timer that the payload uses decide, and of no other.
+/// Only the flags of the timer that the payload uses matter.
 #[test]
 fn another_timers_always_on_does_not_count() {
     let cpus = compile("cpus");
@@ -93,7 +93,7 @@ fn another_timers_always_on_does_not_count() {
         (SMC, &[(68, 4, ON), (76, 4, ON)], true),
         (HVC, &[(68, 4, ON)], false),
         (HVC, &[(60, 4, ON), (76, 4, ON)], true),
-        // There is no interrupt of the physical timer.
+        // The physical timer has no interrupt.
         (SMC, &[(56, 4, 0), (76, 4, ON)], false),
         (SMC, &[(56, 4, 0), (60, 4, ON), (68, 4, ON)], true),
     ] {

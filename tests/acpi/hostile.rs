@@ -1,4 +1,4 @@
-//! Tables that are truncated, changed, nested and circular: no panic, and no endless loop.
+//! Truncated, changed, nested and circular tables cause neither a panic nor an endless loop.
 
 use hardware::board::TreeConsole;
 
@@ -30,7 +30,7 @@ fn truncated_and_changed_tables_do_no_harm() {
     }
 }
 
-/// Describes the board with a DSDT of these terms in ASL.
+/// Describes the board with a DSDT that contains these terms, written in ASL.
 fn with_terms(terms: &str) -> String {
     let source =
         format!("DefinitionBlock (\"\", \"DSDT\", 2, \"PSCIB\", \"LIMITS\", 1) {{ {terms} }}");
@@ -85,7 +85,7 @@ fn limits_become_notes() {
 
 #[test]
 fn too_many_objects_become_a_note() {
-    // Name (A000, Package () {0}) and so on; iasl takes seconds for so many.
+    // Name (A000, Package () {0}) and so on; iasl would take seconds for that many.
     let object = |number: u32| {
         [
             b"\x08",
@@ -131,11 +131,11 @@ fn broken_aml_becomes_a_note() {
     assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
 }
 
-/// A core whose parent is not the cluster of another core is no cluster of its own.
+/// A core whose parent is not the cluster of another core does not form a cluster.
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
-    // The cores, at these offsets, and the offsets of what can be their parent.
+    // The cores are at these offsets. Next come the offsets of possible parents.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {
             let mut tables = tables();
@@ -171,7 +171,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         let found = describe(&tables);
         assert!(found.contains(reason), "{found}");
     }
-    // Without clusters at all, the cores are one.
+    // Without any clusters, the cores form one.
     let cores = [0, 1, 2, 3].map(|uid| processor(0b1010, 0, uid, &[]));
     let mut tables = tables();
     tables[4] = table("PPTT", 36, &[(8, 1, 3)], &cores);

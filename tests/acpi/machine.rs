@@ -1,4 +1,4 @@
-//! The ACPI tables of a made-up machine, and the board that the payload reads of them.
+//! The ACPI tables of a made-up machine, and the board that the payload reads from them.
 
 use device_tree::acpi::{Conversion, Tables, to_tree};
 use device_tree::adapt;
@@ -7,7 +7,7 @@ use hardware::board::{Board, FormatError, Region};
 /// A field: offset, size in bytes, value.
 pub type Field = (usize, usize, u64);
 
-/// Writes fields to bytes, which grow where they are too short.
+/// Writes fields to bytes, extending them if they are too short.
 pub fn write(bytes: &mut Vec<u8>, fields: &[Field]) {
     for &(at, size, value) in fields {
         bytes.resize(bytes.len().max(at + size), 0);
@@ -15,14 +15,14 @@ pub fn write(bytes: &mut Vec<u8>, fields: &[Field]) {
     }
 }
 
-/// Makes bytes of fields.
+/// Returns bytes that contain these fields.
 pub fn bytes(length: usize, fields: &[Field]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     write(&mut bytes, fields);
     bytes
 }
 
-/// Makes length and checksum of a table right.
+/// Corrects the length and the checksum of a table.
 pub fn seal(table: &mut Vec<u8>) {
     write(table, &[(4, 4, table.len() as u64), (9, 1, 0)]);
     let sum = table
@@ -31,7 +31,7 @@ pub fn seal(table: &mut Vec<u8>) {
     table[9] = sum.wrapping_neg();
 }
 
-/// Makes a table of fields and the parts after them.
+/// Returns a table with these fields, followed by these parts.
 pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]) -> Vec<u8> {
     let mut table = bytes(length, fields);
     table[..4].copy_from_slice(signature.as_bytes());
@@ -41,7 +41,7 @@ pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]
     table
 }
 
-/// A GICC of the MADT, with the bases of a GICv2's interface and a redistributor.
+/// Returns a GICC for the MADT, with the bases of a GICv2's CPU interface and of a redistributor.
 pub fn gicc(uid: u64, mpidr: u64, interface: u64, redistributor: u64) -> Vec<u8> {
     let bases = [(32, 8, interface), (60, 8, redistributor), (68, 8, mpidr)];
     let mut entry = bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (8, 4, uid), (12, 4, 1)]);
@@ -92,8 +92,8 @@ pub fn cache(next: u64, size: u64) -> Vec<u8> {
     bytes(28, &fields)
 }
 
-/// The PPTT of two clusters: a core in the first, with a second-level cache of its own; in the
-/// second, which has a cache, a core and then a core of two threads.
+/// Returns the PPTT of two clusters. The first has one core with its own second-level cache. The
+/// second has a cache, a core, and a core with two threads.
 pub fn pptt() -> Vec<u8> {
     let parts = [
         // At 36, 56
@@ -114,7 +114,7 @@ pub fn pptt() -> Vec<u8> {
     table("PPTT", 36, &[(8, 1, 3)], &parts)
 }
 
-/// The tables FACP, APIC, GTDT, SPCR and PPTT of a machine with a GICv3 and four CPUs.
+/// Returns the tables FACP, APIC, GTDT, SPCR and PPTT of a machine with a GICv3 and four CPUs.
 pub fn tables() -> Vec<Vec<u8>> {
     let fadt = table("FACP", 276, &[(8, 1, 6), (129, 2, 1)], &[]);
     let cpus = [0, 0x100, 0x101, 0x1_0000].iter().zip(0..);
@@ -138,7 +138,7 @@ pub fn tables() -> Vec<Vec<u8>> {
             &[(0, 1, number), (4, 8, base), (20, 4, intid), (36, 4, flags)],
         )
     };
-    // At 104 with frames at 124 and 164, the first of which is secure; and at 204.
+    // At 104, with frames at 124 and 164, of which the first is secure; and at 204.
     let block = bytes(
         20,
         &[(1, 2, 100), (4, 8, 0x2a00_0000), (12, 4, 2), (16, 4, 20)],
@@ -162,13 +162,13 @@ pub fn tables() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Makes a device tree of tables.
+/// Converts tables to a device tree.
 pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
     to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
-/// Returns the tree of `made` with memory and boot arguments, as the payload reads it.
+/// Returns the tree in `made` with memory and boot arguments, in the form that the payload reads.
 pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     let memory = Region {
         base: 0x4000_0000,
@@ -177,7 +177,7 @@ pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
 }
 
-/// Describes the board that tables make, or the error.
+/// Describes the board in the tables, or the error.
 pub fn describe(tables: &[Vec<u8>]) -> String {
     let made = match convert(tables) {
         Ok(made) => made,

@@ -1,5 +1,5 @@
-//! Device trees of ACPI tables: of a machine's tables, changed one by one; of AML that iasl
-//! compiles; and of tables that are broken.
+//! Device trees from ACPI tables: those of a machine, changed one by one; AML compiled by iasl; and
+//! broken tables.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Boards by static tables, and the error of each table that is missing or wrong.
+//! Boards from static tables, and the error for each missing or wrong table.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::machine::{
     Field, bytes, convert, describe, gicc, gicd, gicr, madt, seal, table, tables, write,
 };
 
-/// Numbers of the tables of [`tables`].
+/// Indices in [`tables`].
 const FADT: usize = 0;
 const MADT: usize = 1;
 const GTDT: usize = 2;
 const SPCR: usize = 3;
 
-/// Each of `words` is in the description of the board.
+/// Checks that the description of the board contains each of `words`.
 fn check(tables: &[Vec<u8>], words: &[&str]) {
     let found = describe(tables);
     for word in words {
@@ -47,8 +47,8 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// Tables, their changed fields, or none if the table is removed, and text in the
-/// description of the board, or the error.
+/// The tables; their changed fields, or None if the table is removed; and a part of the board's
+/// description or of the error.
 #[rustfmt::skip]
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),

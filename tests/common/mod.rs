@@ -1,4 +1,4 @@
-//! Runs the payload under QEMU, and reads what it printed.
+//! Runs the payload under QEMU and reads its output.
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
@@ -26,7 +26,7 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Returns the run that `cargo xtask qemu` makes of these options and boot arguments.
+/// Returns the run that `cargo xtask qemu` performs for these options and boot arguments.
 pub fn spec(options: &str, args: &str) -> RunSpec {
     let timeout = Duration::from_secs(600);
     let args = Some(args.to_owned()).filter(|args| !args.is_empty());
@@ -49,8 +49,8 @@ pub fn run(spec: &RunSpec) -> RunResult {
     }
 }
 
-/// No line of the payload's is wider than a terminal. What firmware prints is its own, also what it
-/// prints during the run: such lines begin with a level.
+/// Checks that no line from the payload is wider than a terminal. The firmware's lines are not
+/// checked; those printed during the run begin with a level.
 pub fn fits_terminal(text: &str) {
     const OF_FIRMWARE: &str = "ERROR:   ";
     let is_first = |line: &str| line.starts_with("Image at ") || line.starts_with("psci-bench");
@@ -65,7 +65,7 @@ pub fn fits_terminal(text: &str) {
     );
 }
 
-/// Each firmware on each GIC at each level.
+/// Returns every combination of firmware, GIC and exception level.
 pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
     [FirmwareKind::TfA, FirmwareKind::Builtin]
         .into_iter()
@@ -76,19 +76,19 @@ pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
         })
 }
 
-/// Text in one line: long messages are wrapped.
+/// Returns text as one line, because long messages are wrapped.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The log `plain` contains each of these words; `seen` is the log for people.
+/// Checks that the log `plain` contains each of these words; `seen` is the log for people.
 pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     for word in words.iter().map(AsRef::as_ref) {
         assert!(plain.contains(word), "no {word:?} in\n{seen}");
     }
 }
 
-/// The log `plain` contains none of these words.
+/// Checks that the log `plain` contains none of these words.
 pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
     for word in words {
         assert!(!plain.contains(word), "{word:?} in\n{seen}");
@@ -97,7 +97,7 @@ pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
 
 pub struct Ran {
     pub result: RunResult,
-    /// The log in one line.
+    /// The log as one line.
     pub plain: String,
 }
 
@@ -117,7 +117,7 @@ impl Ran {
     }
 }
 
-/// Runs `spec`, which ends with `verdict` and its exit code, and by itself.
+/// Runs `spec`, which must exit by itself with `verdict` and its exit code.
 pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let result = run(spec);
     let text = result.text();
@@ -129,7 +129,7 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     Ran { result, plain }
 }
 
-/// Runs `spec`, which ends with PASS.
+/// Runs `spec`, which must end with PASS.
 pub fn pass(spec: &RunSpec) -> Log {
     ends(spec, Verdict::Pass).log()
 }
@@ -138,7 +138,7 @@ pub fn workspace() -> Workspace {
     Workspace::find().expect("the workspace")
 }
 
-/// QEMU's board, with `change` made in the text of its file.
+/// Returns QEMU's board with `change` applied to the text of its file.
 pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
@@ -146,7 +146,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     boards::parse("board.toml", &changed).expect("a good board")
 }
 
-/// QEMU's board, with `from` in the text of its file replaced.
+/// Returns QEMU's board with `from` replaced in the text of its file.
 pub fn board_with(from: &str, to: &str) -> BoardFile {
     changed_board(|text| {
         assert!(text.contains(from), "{from}");
@@ -154,17 +154,17 @@ pub fn board_with(from: &str, to: &str) -> BoardFile {
     })
 }
 
-/// A device tree of `board` under TF-A for so many CPUs.
+/// Returns a device tree of `board` with `cpus` CPUs, under TF-A.
 pub fn tree_of(board: &BoardFile, gic: GicVersion, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("tf-a", Conduit::Smc, board, gic, cpus, bootargs)
 }
 
-/// A device tree of `board` under QEMU's own PSCI, with a GICv3.
+/// Returns a device tree of `board` under QEMU's own PSCI, with a GICv3.
 pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
-/// A device tree of `board` for this one of its firmwares.
+/// Returns a device tree of `board` for one of its firmwares.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,
@@ -184,7 +184,7 @@ pub fn tree_under(
     device_tree::build(board, &choices, bootargs).expect("a tree")
 }
 
-/// The device tree of QEMU's board file, for so many CPUs.
+/// Returns the device tree of QEMU's board file for `cpus` CPUs.
 pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_of(
         &changed_board(str::to_owned),
@@ -194,7 +194,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     )
 }
 
-/// The payload with that tree appended, for a test to put something wrong in.
+/// Returns the payload with that tree appended, for tests that damage it.
 pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }
@@ -203,7 +203,7 @@ pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
     image_of(Some(tree), cpus)
 }
 
-/// The payload with QEMU's UART in its parameter block.
+/// Returns the payload with QEMU's UART in its parameter block.
 pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     let workspace = workspace();
     let board = boards::load("qemu").expect("the board");
@@ -211,8 +211,8 @@ pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
 }
 
-/// A page of code that loads X0 and the following registers, and goes on to the next page:
-/// MOVZ, three MOVK for each, and a branch.
+/// Returns a page of code that loads X0 and the following registers with these values and continues
+/// on the next page: a MOVZ and three MOVK for each, and a branch.
 pub fn loading(registers: &[u64]) -> Vec<u8> {
     let mut code = Vec::new();
     for (register, value) in (0u32..).zip(registers) {
@@ -229,7 +229,7 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
     code
 }
 
-/// Where in the image a symbol is.
+/// Returns the offset of a symbol in the image.
 pub fn offset_of(symbol: &str) -> usize {
     let workspace = workspace();
     let elf = std::fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF");
@@ -239,15 +239,15 @@ pub fn offset_of(symbol: &str) -> usize {
     found.expect("the symbol").address() as usize
 }
 
-/// A log and the run that its records describe.
+/// A log, and the run described by its records.
 pub struct Log {
-    /// The log as text, CR LF as LF.
+    /// The log as text, with CR LF replaced by LF.
     pub text: String,
     pub run: Run,
 }
 
 impl Log {
-    /// Reads the log, each of whose records must be sound and come once.
+    /// Reads the log, in which each record must be valid and occur once.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
         let mut run = RunBuilder::default();
@@ -268,37 +268,37 @@ impl Log {
         self.run.facts.as_ref().expect("a record of the machine")
     }
 
-    /// Exception level, conduit and the GIC's version; 0 without a GIC.
+    /// Returns the exception level, the conduit, and the GIC's version (0 without a GIC).
     pub fn machine(&self) -> (u8, Conduit, u32) {
         let facts = self.facts();
         let gic = facts.gic.map_or(0, GicVersion::number);
         (facts.exception_level, facts.conduit, gic)
     }
 
-    /// The parts of a scenario: one for each method and helper.
+    /// Returns the parts of a scenario, one for each method and helper.
     pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
         self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// The cells of a scenario, with the MPIDRs of their CPUs.
+    /// Returns the cells of a scenario, with the MPIDRs of their CPUs.
     pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, &Cell)> {
         let cells = self.scenarios(id).flat_map(|it| &it.cells);
         cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
-    /// The series of a scenario, with the MPIDRs of their CPUs.
+    /// Returns the series of a scenario, with the MPIDRs of their CPUs.
     pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.scenarios(id).flat_map(Scenario::all_series);
         all.map(|it| (self.mpidr(it.cell.cpu), it))
     }
 
-    /// The statistics of one metric of a scenario, by MPIDR.
+    /// Returns the statistics of one metric of a scenario, by MPIDR.
     pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<Mpidr, Summary> {
         let found = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
         self.cells(id).filter_map(found).collect()
     }
 
-    /// The statistics of one metric of a CPU that was alone.
+    /// Returns the statistics of one metric of a CPU that ran alone.
     pub fn alone(
         &self,
         id: ScenarioId,
@@ -312,7 +312,7 @@ impl Log {
         Some(&found?.1.series_of(metric)?.summary)
     }
 
-    /// Cluster of each CPU, by MPIDR.
+    /// Returns the cluster of each CPU, by MPIDR.
     pub fn clusters(&self) -> BTreeMap<Mpidr, u16> {
         let cpus = self.run.cpus.iter();
         cpus.filter_map(|cpu| Some((cpu.mpidr?, cpu.cluster)))
@@ -356,7 +356,7 @@ pub fn compile(source: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// Compiles a table of ACPI's from its source.
+/// Compiles an ACPI table from its source.
 pub fn compile_asl(source: &str) -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::Iasl]).expect("iasl");
     let dir = tempfile::tempdir().expect("a folder");

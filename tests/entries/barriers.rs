@@ -1,14 +1,13 @@
-//! The barriers, cache and TLB maintenance and system register writes of the
-//! assembly files, in their order. QEMU shows no lack of one, so a change of
-//! the list is a change to explain.
+//! The barriers, cache and TLB maintenance, and system register writes in the assembly files, in
+//! order. QEMU does not show if one is missing, so every change to this list needs an explanation.
 
 use std::collections::BTreeMap;
 
 use super::ISB;
 use super::code::Code;
 
-/// Names what a word does to the system; None for any other word (Arm ARM,
-/// C4.1.66 "System instructions").
+/// Returns the name of a barrier, maintenance or system register instruction; None for any other
+/// word (Arm ARM, C4.1.66 "System instructions").
 fn kind(word: u32) -> Option<&'static str> {
     match word & !0x1f {
         _ if word == ISB => Some("isb"),
@@ -22,8 +21,8 @@ fn kind(word: u32) -> Option<&'static str> {
     }
 }
 
-/// Lists such words by symbol. Symbols of Rust are mangled, and not listed; nor
-/// are labels behind a function, where the linker places any other one.
+/// Lists such words by symbol. Rust symbols are mangled and not listed, and neither are labels
+/// after a function, where the linker may place any other function.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols
@@ -56,7 +55,7 @@ fn the_list_is_as_it_was() {
     assert!(found == frozen, "the list is now:\n{found}");
 }
 
-/// Maintenance and barriers that the model of `coherence` does not have are held here.
+/// Checks maintenance and barriers that the model in `coherence` does not cover.
 #[test]
 fn each_barrier_before_the_caches_is_held() {
     const NOP: u32 = 0xd503_201f;

@@ -1,14 +1,15 @@
-//! The way past the write-back of an image at reset, and the order of a store to a translation
-//! table's memory and of the one that links it. `coherence` has the maintenance itself.
+//! The conditions under which reset does not write back the image, and the order of a store to a
+//! translation table's memory and the store that links the table. `coherence` checks the
+//! maintenance itself.
 
 use super::accesses_memory;
 use super::code::{Code, Flow, flow};
 
 const DSB_ISHST: u32 = 0xd503_3a9f;
 
-/// Entered with caches on, as by U-Boot's go: the image is in memory before they
-/// are turned off, and nothing is between that and an ISB. SCTLR's M and C alone
-/// decide whether that is passed over.
+/// If entered with caches on, as by U-Boot's `go`, the image is written back to memory before they
+/// are turned off, with nothing between that and an ISB. Only SCTLR's M and C decide whether this
+/// is skipped.
 #[test]
 fn caches_that_are_on_at_reset_are_written_back_first() {
     let code = Code::load();
@@ -29,12 +30,12 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
     let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);
     let entry = code.between("reset", "write_image_back");
     assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 3);
-    // Three writes of SCTLR and an ISB, by the list of `barriers`.
+    // Three writes of SCTLR and an ISB, according to the list in `barriers`.
     let turning = code.between("turn_caches_off", "caches_are_off");
     assert!(!turning.iter().any(|word| accesses_memory(*word)));
 }
 
-/// The function that clears the tables' pool: memset, and then a barrier.
+/// The function that clears the table pool: memset, followed by a barrier.
 #[test]
 fn a_table_is_zero_before_it_is_linked() {
     let code = Code::load();

@@ -1,4 +1,4 @@
-//! The linked image's code: words, symbols and the paths through them.
+//! The code of the linked image: words, symbols, and the paths through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +31,7 @@ impl Code {
         }
     }
 
-    /// The code of the EFI application, without symbols.
+    /// Loads the code of the EFI application, without symbols.
     pub fn load_efi() -> Self {
         let workspace = Workspace::find().expect("the workspace");
         let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
@@ -53,7 +53,7 @@ impl Code {
         *found.unwrap_or_else(|| panic!("no code at {address:#x}"))
     }
 
-    /// The words from one symbol up to another.
+    /// Returns the words from one symbol up to another.
     pub fn between(&self, begin: &str, end: &str) -> Vec<u32> {
         let range = self.symbol(begin)..self.symbol(end);
         self.words.range(range).map(|(_, word)| *word).collect()
@@ -72,8 +72,8 @@ impl Code {
         code
     }
 
-    /// Follows every path from the symbol `entry`. `step` gets an address, its word and a
-    /// state, and returns the state after the word, or None where the path ends.
+    /// Follows every path from the symbol `entry`. `step` gets an address, its word and a state,
+    /// and returns the state after the word, or None if the path ends.
     pub fn follow<S: Clone + Ord>(
         &self,
         entry: &str,
@@ -81,7 +81,7 @@ impl Code {
         mut step: impl FnMut(u64, u32, S) -> Result<Option<S>>,
     ) -> Result<()> {
         let mut seen = BTreeSet::new();
-        // An address, and the addresses to return to.
+        // An address, and the stack of return addresses.
         let mut pending = vec![(self.symbol(entry), first, Vec::new())];
         while let Some(place) = pending.pop() {
             if !seen.insert(place.clone()) {
@@ -112,7 +112,7 @@ impl Code {
     }
 }
 
-/// The words of a program's code by address.
+/// Returns the words of a program's code by address.
 fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
     let text = file.section_by_name(".text").expect(".text");
     let words = text.data().expect("code").chunks_exact(4);
@@ -125,18 +125,18 @@ pub fn signed(value: u32, bits: u32) -> i64 {
     i64::from(value << (32 - bits)) << 32 >> (64 - bits)
 }
 
-/// The word at which a CPU goes on (Arm ARM, C4.1.65 "Branches, Exception
-/// Generating and System instructions").
+/// Where a CPU continues after a word (Arm ARM, C4.1.65 "Branches, Exception Generating and System
+/// instructions").
 pub enum Flow {
-    /// On to the next word.
+    /// At the next word.
     On,
-    /// To there, and nowhere else.
+    /// Only at this offset.
     Jump(i64),
-    /// To there or on.
+    /// At this offset or at the next word.
     Either(i64),
-    /// To there, and back to the next word.
+    /// At this offset, and later at the next word.
     Call(i64),
-    /// Back to the caller.
+    /// In the caller.
     Return,
 }
 

@@ -1,5 +1,5 @@
-//! The code before the caches are on, at all three entries, under the model of caches: every
-//! instruction of it is executed, by all kinds of loaders and CPUs.
+//! Runs the code before the caches are on, at all three entries, under the cache model. Every
+//! instruction is executed, for all kinds of loaders and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ const ID_AA64MMFR3: u32 = 0xd538_0760;
 const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
-/// Words of the loaded image, and of all memory after it: none.
+/// Returns the words of the loaded image; memory after it has none.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");
@@ -64,7 +64,7 @@ impl Result {
     }
 }
 
-/// Executes reset, at each exception level, with caches on and off, with trees of all kinds.
+/// Executes reset at each exception level, with caches on and off, and with all kinds of trees.
 fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -> Result {
     let mut result = Result::default();
     let (offset, size) = (0x60, 0x68);
@@ -85,7 +85,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 let mut memory = image.clone();
                 memory.insert(BASE + offset, at);
                 memory.insert(BASE + size, len);
-                // No marks, or by writes of 1, 2 and 4 bytes.
+                // No marks, or marks written with 1, 2 and 4 bytes.
                 let width = [0, 1, 2, 4][bits & 3];
                 memory.insert(BASE + uart, UART - register);
                 let offset = if width == 0 { 0 } else { register + 1 };
@@ -99,7 +99,8 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 if has_el2 {
                     cpu.system.extend(WITH_ALL);
                 }
-                // A loader with its caches off has written back what it loaded, and no more.
+                // A loader with its caches off has written back everything that it loaded, but
+                // nothing else.
                 let tree = if at == end {
                     len.next_multiple_of(LINE)
                 } else {
@@ -121,7 +122,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
     result
 }
 
-/// Executes an entry of a CPU whose memory another one has written through its caches.
+/// Executes an entry on a CPU whose memory another CPU has written through its caches.
 fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     let mut result = Result::default();
     let root = BASE + code.symbol("root_table");
@@ -139,7 +140,7 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.system.insert(MPIDR, 0x8000_0001);
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
-            // Neighbours of that word, too.
+            // Also the neighbors of that word.
             for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
                 let (cpu_1, pc, way) = (1, 0, Way::Cached);
                 cpu.model.store(
@@ -158,15 +159,15 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     result
 }
 
-/// Fields of ID registers, and the register of EL1 and of EL2 that the CPU has where they are not
-/// 0, by the words that read them: TCRX and TCR2, SCTLRX and SCTLR2, GCS and GCSCR.
+/// Fields of ID registers, with the registers of EL1 and EL2 that the CPU has if they are not 0,
+/// given by the words that read them: TCRX and TCR2, SCTLRX and SCTLR2, GCS and GCSCR.
 const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
     (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
     (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
     (ID_AA64PFR1, 1 << 44, [0xd538_2500, 0xd53c_2500]),
 ];
 
-/// Without the field, an access to the register is undefined.
+/// Without the field, accessing the register is undefined.
 #[test]
 fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     const GARBAGE: u64 = 0xa5a5;
@@ -196,8 +197,8 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     }
 }
 
-/// After an entry at EL3, SCR_EL3 lets the next level write to them: GCSEn, TCR2En and SCTLR2En.
-/// Otherwise such a write would be an exception to EL3.
+/// After an entry at EL3, SCR_EL3 must allow the next level to write to them: GCSEn, TCR2En and
+/// SCTLR2En. Otherwise such a write would cause an exception to EL3.
 #[test]
 fn registers_without_a_reset_value_are_open_below_el3() {
     const SCR_EL3: u32 = 0xd53e_1100;
@@ -213,7 +214,7 @@ fn registers_without_a_reset_value_are_open_below_el3() {
     }
 }
 
-/// The addresses on all paths from `entry` to the caches.
+/// Returns the addresses on all paths from `entry` until the caches are on.
 fn all(code: &Code, entry: &str) -> BTreeSet<u64> {
     let mut all = BTreeSet::new();
     let followed = code.follow(entry, (), |at, word, ()| {
@@ -267,8 +268,9 @@ fn mutations_are_found() {
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
-    // Without the DSB after these, the one in invalidate_written is in time for data; instruction
-    // fetches, for which it is there, are not modelled. The list of `barriers` holds it.
+    // If the DSB after these is missing, the one in invalidate_written still comes in time for
+    // data. It is needed for instruction fetches, which are not modeled; the list in `barriers`
+    // checks it.
     for (name, at, fault) in [
         (
             "no invalidate before the first store",
@@ -285,7 +287,7 @@ fn mutations_are_found() {
         ("no DSB after DC IVAC", barriers[1], Overwritten),
         ("no DC CIVAC", write_backs[0], Discarded),
     ] {
-        // EL3, which hands over to EL2, has the write-back of its own caches.
+        // EL3, which hands over to EL2, also writes back its own caches.
         for level in 2..=3 {
             let faults = reset(&code.with(at, &[NOP]), &image, level..=level).faults;
             assert!(faults.contains(&fault), "{name}, EL{level}: {faults:?}");

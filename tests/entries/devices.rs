@@ -1,6 +1,6 @@
-//! Loads from devices acquire: Cortex-A57's erratum 832075 (`src/machine/memory/mmio.rs`). All
-//! are made by three pieces of code, whose loads are checked here; `tests/house` checks that there
-//! is no other.
+//! Loads from devices must have acquire semantics: Cortex-A57's erratum 832075
+//! (`src/machine/memory/mmio.rs`). Three pieces of code make all of them, and their loads are
+//! checked here; `tests/house` checks that there are no others.
 
 use super::accesses_memory;
 use super::code::Code;
@@ -8,13 +8,13 @@ use super::code::Code;
 /// LDARB, LDARH and LDAR of 32 bits, without their registers.
 const ACQUIRES: [u32; 3] = [0x08df_fc00, 0x48df_fc00, 0x88df_fc00];
 
-/// Loads and stores of the words but for those by SP.
+/// Returns the loads and stores among the words, except those based on SP.
 fn accesses(words: &[u32]) -> Vec<u32> {
     let accesses = words.iter().copied().filter(|word| accesses_memory(*word));
     accesses.filter(|word| word >> 5 & 0x1f != 31).collect()
 }
 
-/// The words of the function whose symbol has both parts.
+/// Returns the words of the function whose symbol contains both parts.
 fn function(code: &Code, parts: [&str; 2]) -> Vec<u32> {
     let is_it = |name: &str| parts.iter().all(|part| name.contains(part));
     let mut symbols = code.symbols.iter().filter(|(name, _)| is_it(name));
@@ -29,7 +29,7 @@ fn function(code: &Code, parts: [&str; 2]) -> Vec<u32> {
 fn loads_from_devices_acquire() {
     let code = Code::load();
     let read = function(&code, ["mmio..Mmio$u20$as$u20$", "4read17h"]);
-    // Its own address and size have 64 bits, and no register has.
+    // Its address and size arguments have 64 bits, but no device register does.
     let is_narrow = |word: &u32| word >> 30 != 3;
     let narrow = accesses(&read).into_iter().filter(is_narrow);
     let mut found: Vec<u32> = narrow.map(|word| word & !0x3ff).collect();
@@ -45,13 +45,13 @@ fn loads_from_devices_acquire() {
     assert_eq!(accesses(&probe), [ACQUIRES[2] | 2 << 5 | 1]);
     assert_eq!(accesses(&probe_byte[..1]), [ACQUIRES[0] | 2 << 5 | 1]);
 
-    // GICC_IAR; the stores are of GICD_SGIR and, twice, GICC_EOIR.
+    // GICC_IAR. The stores are to GICD_SGIR and, twice, to GICC_EOIR.
     let sgi = accesses(&code.between("loop_sgi_v2", "loop_sgi_v2_end"));
     let [send, acknowledge, ends @ ..] = &sgi[..] else {
         panic!("{sgi:08x?}")
     };
     assert_eq!(*acknowledge, ACQUIRES[2] | 22 << 5 | 9);
-    // STR of 32 bits with an unsigned offset.
+    // 32-bit STR with an unsigned offset.
     let is_store = |word: &u32| word >> 22 == 0x2e4;
     assert!(ends.iter().chain([send]).all(is_store), "{sgi:08x?}");
 }

@@ -1,12 +1,12 @@
-//! Instruction sequences that Cortex-A53 r0p0 to r0p4 may execute wrongly (Arm,
-//! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and
-//! in assembly: the compiler's pass does not change the latter.
+//! Looks for instruction sequences that Cortex-A53 r0p0 to r0p4 may execute incorrectly (Arm,
+//! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and in assembly, which
+//! the compiler's workaround does not change.
 
 use super::accesses_memory;
 use super::code::Code;
 
-/// Returns true for a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL,
-/// UMADDL or UMSUBL, without MUL and the like, whose Ra is XZR.
+/// Returns true for a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL, UMADDL or UMSUBL, but
+/// not MUL and similar aliases, whose Ra is XZR.
 fn accumulates(word: u32) -> bool {
     word >> 24 == 0x9b && matches!(word >> 21 & 7, 0 | 1 | 5) && word >> 10 & 0x1f != 0x1f
 }
@@ -16,8 +16,8 @@ fn is_based_on(word: u32, base: u32) -> bool {
     word >> 27 & 7 == 0b111 && word >> 24 & 3 == 0b01 && word >> 5 & 0x1f == base
 }
 
-/// The erratum whose sequence begins at `at`. Of 843419 some sequences are
-/// named that are harmless, as those in which a pair is loaded.
+/// Returns the erratum whose sequence begins at `at`. For 843419 this includes some harmless
+/// sequences, such as those that load a pair.
 fn erratum(code: &Code, at: u64) -> Option<u32> {
     let word = |place: u64| code.words.get(&(at + 4 * place)).copied().unwrap_or(0);
     if accesses_memory(word(0)) && accumulates(word(1)) {
@@ -29,7 +29,7 @@ fn erratum(code: &Code, at: u64) -> Option<u32> {
     (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
 }
 
-/// The sequences in a program, by address.
+/// Returns the sequences in a program, by address.
 fn errata(code: &Code) -> Vec<(u64, u32)> {
     let places = code.words.keys();
     let found = places.filter_map(|at| Some((*at, erratum(code, *at)?)));
@@ -41,8 +41,8 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(errata(&Code::load()), []);
 }
 
-/// The application's linker has no way round the sequences of 843419, which EFI's firmware has in its own
-/// code, too.
+/// The application's linker has no workaround for 843419, whose sequences EFI firmware also
+/// contains.
 #[test]
 fn the_efi_application_has_no_sequence_of_835769() {
     let code = Code::load_efi();
@@ -51,18 +51,18 @@ fn the_efi_application_has_no_sequence_of_835769() {
     assert_eq!(found.collect::<Vec<_>>(), []);
 }
 
-/// DC CVAC, CVAU, CVAP and CVADP, by which Cortex-A53 r0p0 to r0p2 may lose stores (819472, 824069,
-/// 827319): DC CIVAC is in their place.
+/// DC CVAC, CVAU, CVAP and CVADP, with which Cortex-A53 r0p0 to r0p2 may lose stores (819472,
+/// 824069, 827319). DC CIVAC must be used instead.
 #[test]
 fn no_line_is_cleaned_without_being_invalidated() {
-    // SYS #3, C7, CRm, #1: CRm is 10, 11, 12 or 13 of those.
+    // SYS #3, C7, CRm, #1, where CRm is 10, 11, 12 or 13.
     let cleans =
         |word: u32| word & 0xffff_f0e0 == 0xd50b_7020 && matches!(word >> 8 & 0xf, 10..=13);
     assert_eq!(Code::load().places(cleans), [0; 0]);
     assert_eq!(Code::load_efi().places(cleans), [0; 0]);
 }
 
-/// The scan itself.
+/// Checks the scan itself.
 #[test]
 fn a_sequence_put_in_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
@@ -81,7 +81,7 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// So CPTR_EL2, whose layout E2H changes, traps nothing of what is in the image.
+/// So CPTR_EL2, whose layout E2H changes, traps nothing that is in the image.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

@@ -1,5 +1,5 @@
 //! Executes the entries' instructions on the host, up to the write of SCTLR that turns the caches
-//! on, with all accesses in the model of caches that whole runs have, too.
+//! on. All accesses go through the same cache model as in whole runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use cache_model::{CacheActor, CacheFinding, CacheModel, Maintenance, Way};
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
 
-/// The address at which the image lies.
+/// The address of the image.
 pub const BASE: u64 = 0x6000_0000;
 
 const CURRENT_EL: u32 = 0xd538_4240;
@@ -24,7 +24,7 @@ pub const UART: u64 = 0x900_0018;
 /// The CPU that executes.
 const CPU: u32 = 0;
 
-/// A CPU on its way to the caches.
+/// A CPU on its way from an entry until its caches are on.
 pub struct Cpu<'c> {
     code: &'c Code,
     pub x: [u64; 32],
@@ -32,19 +32,19 @@ pub struct Cpu<'c> {
     /// Bits N, Z, C and V.
     flags: [bool; 4],
     pub el: u64,
-    /// System registers, by the word that reads them into X0.
+    /// System registers, keyed by the word that reads them into X0.
     pub system: BTreeMap<u32, u64>,
-    /// True where HCR_EL2.E2H cannot be cleared.
+    /// True if HCR_EL2.E2H cannot be cleared.
     pub e2h_stays: bool,
     pub memory: BTreeMap<u64, u64>,
     pub model: CacheModel,
     pub findings: Vec<CacheFinding>,
     pub executed: BTreeSet<u64>,
-    /// Bytes that were sent to the UART at [`UART`].
+    /// The bytes sent to the UART at [`UART`].
     pub sent: Vec<u8>,
 }
 
-/// Returns the mask of a logical immediate (Arm ARM, DecodeBitMasks) of 64 bits.
+/// Returns the mask of a 64-bit logical immediate (Arm ARM, DecodeBitMasks).
 fn bit_mask(word: u32) -> u64 {
     let (n, rotate, ones) = (word >> 22 & 1, word >> 16 & 0x3f, word >> 10 & 0x3f);
     let len = 31 - (n << 6 | !ones & 0x3f).leading_zeros();
@@ -80,7 +80,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// Sets SCTLR of the current exception level as a loader left it.
+    /// Sets SCTLR of the current exception level to the state left by a loader.
     pub fn set_caches(&mut self, is_on: bool) {
         let value = if is_on { ENABLES } else { 0 };
         self.system.insert(SCTLR[self.el as usize], value);
@@ -140,8 +140,8 @@ impl<'c> Cpu<'c> {
         holds != (condition & 1 == 1 && condition != 15)
     }
 
-    /// Executes up to the caches, and then loads image and stored words through them. Returns false
-    /// if the path ended before.
+    /// Executes until the caches are on, and then loads the image and the stored words through
+    /// them. Returns false if the path ended earlier.
     pub fn run(&mut self) -> bool {
         let halt = self.code.symbol("halt");
         for _ in 0..1_000_000 {
@@ -182,7 +182,7 @@ impl<'c> Cpu<'c> {
             }
             Flow::Return => self.x[n],
             Flow::Either(offset) => {
-                // CBZ and CBNZ of a W register look at its half alone.
+                // CBZ and CBNZ of a W register test only its lower half.
                 let is_half = matches!(word >> 24, 0x34 | 0x35);
                 let value = self.x[d]
                     & if is_half {
@@ -230,7 +230,7 @@ impl<'c> Cpu<'c> {
                 let value = u64::from(word >> 10 & 0xfff) << (12 * (word >> 22 & 1));
                 self.add(word, d, first, value);
             }
-            // LSL alone as the shift.
+            // Only LSL is supported as the shift.
             0x116 | 0x156 | 0x196 | 0x1d6 if word >> 21 & 3 == 0 => {
                 self.add(word, d, first, second << amount);
             }
@@ -340,7 +340,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// LDR, STR, LDP, STP of X registers, as the entries have them.
+    /// Executes LDR, STR, LDP and STP of X registers, in the forms used by the entries.
     fn access(&mut self, word: u32, d: usize, n: usize, index: u64) {
         let base = self.x[n];
         let post = super::code::signed(word >> 12 & 0x1ff, 9);

@@ -1,4 +1,4 @@
-//! The loops of the micro-benchmarks, and the regions that time one.
+//! The loops of the micro-benchmarks, and the timed regions around them.
 
 use super::code::Code;
 use super::{HVC, ISB, PATHS, SMC};
@@ -7,17 +7,17 @@ const RET: u32 = 0xd65f_03c0;
 /// `blr x27`.
 const TO_THE_LOOP: u32 = 0xd63f_0360;
 const PMCCNTR: u32 = 0xd53b_9d00;
-/// `subs x19, x19, #1`: one operation less is left.
+/// `subs x19, x19, #1`: counts down the remaining operations.
 const ONE_LESS: u32 = 0xf100_0673;
 /// `mov x0, x20`: the function ID.
 const FUNCTION: u32 = 0xaa14_03e0;
 
-/// `b.ne` so many words on.
+/// Returns `b.ne` to the word at this distance.
 const fn unless_equal(words: i32) -> u32 {
     0x5400_0001 | (words as u32 & 0x7_ffff) << 5
 }
 
-/// The words between the two reads of the counter round a loop.
+/// Checks the words between the two reads of the counter around a loop.
 #[test]
 fn a_region_is_the_loop_and_nothing_else() {
     let code = Code::load();
@@ -38,7 +38,7 @@ fn a_region_is_the_loop_and_nothing_else() {
     }
 }
 
-/// The loops, up to where they return when all went well.
+/// Checks the loops, up to their return on success.
 #[test]
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();
@@ -71,7 +71,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     for (name, operation) in operations {
         let name = format!("loop_{name}");
         let mut found = code.between(&name, &format!("{name}_end"));
-        // After it is what happens where an SGI is not there yet.
+        // The code after it handles an SGI that has not arrived yet.
         found.truncate(operation.len() + 3);
         let end = again(operation.len() as i32 + 1);
         assert_eq!(found, [operation, &end[..]].concat(), "{name}");

@@ -1,8 +1,8 @@
-//! Reads the linked image as a CPU would: entries, timed regions, SErrors.
+//! Checks the instructions of the linked image: entries, timed regions, SErrors.
 //!
-//! Until SCTLR is written, a load may see memory that a cache of another CPU has newer, and
-//! a store may be lost under a line that is written back later. QEMU has no caches and
-//! shows none of it, so the instructions themselves are held against a list.
+//! Until SCTLR is written, a load may return a stale value that is newer in another CPU's cache,
+//! and a store may be overwritten by a line that is written back later. QEMU does not model caches
+//! and cannot show this, so the instructions themselves are compared with a list.
 
 mod barriers;
 mod caches;
@@ -31,18 +31,17 @@ fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
-/// Returns true for a word that turns MMU and caches on: any write of SCTLR but those by
-/// which the entry at EL3 sees to it that they are off at the next level, where
-/// it goes on with the path ([`leaving_el3_keeps_them_off`]), and those by which
-/// reset turns them off.
+/// Returns true for a word that turns the MMU and the caches on. This is any write of SCTLR except
+/// two kinds: those with which the entry at EL3 keeps them off at the next level, where the same
+/// path continues ([`leaving_el3_keeps_them_off`]), and those with which reset turns them off.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
     let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
     writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
-/// The loads and stores of reset, each once: it has to relocate, to build tables, and to
-/// read where an appended tree is, and it invalidates what it wrote.
+/// The loads and stores of reset, each once. It must relocate, build tables and find an appended
+/// tree, and it invalidates everything that it wrote.
 const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
@@ -64,11 +63,11 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
 ];
 
-/// The load of all entries, written with caches off and never since.
+/// The load in all entries; its value was written with caches off and never since.
 const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: where the root is", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
-/// `word` without the offset into its page, which the linker chose.
+/// Returns `word` without the offset within the page, which the linker chooses.
 fn without_offset(code: &Code, word: u32) -> u32 {
     let offset = (code.symbol("root_table") & 0xfff) as u32 / 8;
     let is_root = |plain: u32| word == plain | offset << 10;
@@ -76,8 +75,8 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
 }
 
-/// Holds what comes before the SCTLR write against a list: all of it, and
-/// nothing else.
+/// Compares the accesses before the SCTLR write with a list: there must be all of these, and no
+/// others.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let (mut accesses, mut met) = (BTreeMap::new(), false);
     code.follow(entry, (), |at, word, ()| {
@@ -111,17 +110,17 @@ const HVC: u32 = 0xd400_0002;
 const CNTPCT: u32 = 0xd53b_e020;
 const CNTVCT: u32 = 0xd53b_e040;
 
-/// The paths of a call, each with its instruction, its counter, and true where that is
-/// read twice.
+/// The paths of a call, each with its instruction and its counter, and true if the counter is read
+/// twice.
 const PATHS: [(&str, u32, u32, bool); 3] = [
     ("smc", SMC, CNTPCT, false),
     ("smc_twice", SMC, CNTPCT, true),
     ("hvc", HVC, CNTVCT, false),
 ];
 
-/// The counter is read into x19 (and x20) before the call, into x4 (and x5) after it. A
-/// suspend keeps the first read for its way back by the entry point, after an ISB as the
-/// region's own: without it the read could be ahead of the agreed start.
+/// The counter is read into x19 (and x20) before the call and into x4 (and x5) after it. A suspend
+/// keeps the first value for its return through the entry point. It has the same ISB as the region:
+/// without it the read could come before the agreed start.
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     const COPY: u32 = 0xaa13_03f4; // mov x20, x19
@@ -153,8 +152,8 @@ fn reset_touches_only_what_is_on_its_list() {
     check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
 }
 
-/// EL3 is left by one ERET, to the word behind it, where the path of the other
-/// levels joins; the next level's SCTLR has M, C and I clear.
+/// EL3 is left with a single ERET to the word after it, where the path of the other levels joins.
+/// The next level's SCTLR has M, C and I clear.
 #[test]
 fn leaving_el3_keeps_them_off() {
     const ERET: u32 = 0xd69f_03e0;
@@ -192,8 +191,7 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     }
 }
 
-/// The vector for an IRQ on SP_EL0 reads the counter that X18 says, into X16 and
-/// X17, before anything else.
+/// The vector for an IRQ on SP_EL0 first reads the counter selected by X18, into X16 and X17.
 #[test]
 fn a_timers_handler_begins_with_the_counter() {
     const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // To the fifth word.
@@ -216,12 +214,12 @@ fn a_timers_handler_begins_with_the_counter() {
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 
-/// The handler's interrupts are let in at one place, on SP_EL0, so that one that
-/// came anywhere else would have the vector that dumps.
+/// The handler's interrupts are unmasked in one place, on SP_EL0. One taken anywhere else would use
+/// the vector that dumps.
 #[test]
 fn interrupts_are_taken_at_one_place() {
     let code = Code::load();
-    // DAIFClr with bit 1, whichever others; DAIF as a register.
+    // DAIFClr with bit 1, whatever the other bits; or DAIF as a register.
     let unmasks = code.places(|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
     let writes = code.places(|word| word & !0x1f == 0xd51b_4220);
     let [unmask] = unmasks[..] else {
@@ -233,8 +231,8 @@ fn interrupts_are_taken_at_one_place() {
     assert!((code.symbol("stress_loop")..code.symbol("timer_interrupt")).contains(&unmask));
 }
 
-/// Each load is made of what it is named for; cache maintenance is in the list of
-/// `barriers`.
+/// Each load consists of the operations after which it is named; cache maintenance is in the list
+/// in `barriers`.
 #[test]
 fn loads_store_as_they_are_named() {
     // Pairs of X registers, offset addressing: STP and STNP.

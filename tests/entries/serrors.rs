@@ -1,4 +1,4 @@
-//! Where SErrors are let in: never before there is a stack to dump one on.
+//! Where SErrors are unmasked: never before there is a stack on which to dump one.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 
 use super::code::Code;
 
-/// `msr daifclr, #4`: PSTATE.A, and nothing else.
+/// `msr daifclr, #4`: only PSTATE.A.
 const UNMASK: u32 = 0xd503_44ff;
 
-/// DAIFClr with PSTATE.A, whichever others, or DAIF as a register.
+/// Returns true for DAIFClr with PSTATE.A, whatever the other bits, or DAIF as a register.
 fn may_unmask(word: u32) -> bool {
     word & 0xffff_f0ff == 0xd503_40ff && word >> 10 & 1 == 1 || word & !0x1f == 0xd51b_4220
 }
@@ -19,13 +19,13 @@ fn sets_sp(word: u32) -> bool {
     word & 0xffff_fc1f == 0x9100_001f
 }
 
-/// `msr tpidr_elN, xM`, of a register that is not XZR.
+/// `msr tpidr_elN, xM`, where the register is not XZR.
 fn binds(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
 }
 
-/// Follows every path from `entry` to the writes of SP, and returns the addresses of
-/// those, each with true if TPIDR was written before.
+/// Follows every path from `entry` to the writes of SP. Returns their addresses, each with true if
+/// TPIDR was written before.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {
@@ -41,9 +41,9 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     Ok(found)
 }
 
-/// On CPU_ON and wake-up SErrors are let in as soon as there is a stack, and by
-/// then TPIDR names the channel by which vectors.S finds it. At reset they are left
-/// to Rust, which has a console to tell of one.
+/// On CPU_ON and wake-up, SErrors are unmasked as soon as there is a stack. TPIDR already points to
+/// the channel through which vectors.S finds it. At reset they are left to the Rust code, which has
+/// a console on which to report them.
 #[test]
 fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();
@@ -56,6 +56,6 @@ fn serrors_are_let_in_when_there_is_a_stack() {
         assert_eq!(code.word(at + 4), UNMASK, "{entry}: SErrors stay masked");
     }
     assert_eq!(stacks(&code, "_start").expect("a stack first").len(), 1);
-    // boot.S twice, the lead's own, and behind the handler's return (timer_load.S).
+    // Twice in boot.S, once for the lead, and after the handler returns (timer_load.S).
     assert_eq!(code.places(may_unmask).len(), 4);
 }

@@ -1,11 +1,10 @@
-//! The steps of a CPU around a timed suspend, by the calls in the linked image:
-//! pending interrupts are drained after the wait for the start, and the GIC's CPU
-//! interface is set up again after the call.
+//! The steps of a CPU around a timed suspend, from the calls in the linked image: pending
+//! interrupts are drained after waiting for the start, and the GIC's CPU interface is set up again
+//! after the call.
 
 use super::code::{Code, Flow, flow};
 
-/// `blr xN`: the timed call; also the start, where its closure is not called by
-/// name.
+/// `blr xN`: the timed call, or the start if its closure is not called by name.
 fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
@@ -18,7 +17,7 @@ enum Call {
     SetUpAgain,
 }
 
-/// The calls of these kinds in `Participant::suspend`, in the order of the addresses.
+/// Returns the calls of these kinds in `Participant::suspend`, by address.
 fn calls(code: &Code) -> Vec<Call> {
     let named = |part: &str| {
         let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
@@ -26,7 +25,7 @@ fn calls(code: &Code) -> Vec<Call> {
         assert!(found.next().is_none(), "two symbols like {part}");
         *at
     };
-    // The length of a name stands before it, and `17h` before its hash.
+    // In a symbol, the length precedes a name, and `17h` precedes its hash.
     let begin = named("11Participant7suspend17h");
     let drain = named("9GicDriver5drain17h");
     let again = named("11Participant12set_up_again17h");

@@ -1,5 +1,5 @@
-//! The firmware that frozen figures are of. A figure counts the firmware's instructions, so
-//! another compiler's TF-A has figures of its own.
+//! The firmware to which frozen figures belong. A figure counts the firmware's instructions, so
+//! TF-A built by another compiler has different figures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub const DESCRIPTION: &str = "firmware.json";
 /// The tools that built a firmware, and the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first lines that compiler and linker print of their versions.
+    /// The first line that the compiler and the linker print about their versions.
     pub toolchain: [String; 2],
-    /// SHA-256 of `bl31.bin`, with a driver of GICv2 and of GICv3.
+    /// SHA-256 of `bl31.bin`, with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],
 }
 
@@ -53,8 +53,8 @@ pub fn all() -> Vec<Frozen> {
         .collect()
 }
 
-/// Returns the figures of `firmware`: those of the same BL31, or else of the same toolchain.
-/// The latter are of sources that have changed since, and must not move for that reason.
+/// Returns the figures for `firmware`: those of the same BL31, or otherwise of the same toolchain.
+/// The latter were measured before a change to the sources, which must not move figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {
@@ -63,7 +63,7 @@ pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<
     })
 }
 
-/// Writes the description of `firmware` beside the figures that were found with it.
+/// Writes the description of `firmware` next to the figures found with it.
 pub fn write(folder: &Path, firmware: &FirmwareFingerprint) {
     let text = serde_json::to_string_pretty(firmware).expect("JSON") + "\n";
     fs::write(folder.join(DESCRIPTION), text).expect("written");

@@ -1,8 +1,8 @@
-//! The rules that the figures of any firmware keep, under the instruction clock.
+//! Rules that the figures of any firmware must satisfy under the instruction clock.
 //!
-//! The suite's lead is CPU 0.0. In a serial scenario it suspends with all others off, and is
-//! on while they go down. So the others of its cluster are never a last man there, and CPUs
-//! of other clusters always are.
+//! The suite's lead is CPU 0.0. In a serial scenario it suspends with all other CPUs off, and is on
+//! while the others go down. So the other CPUs in its cluster are never the last man there, and
+//! CPUs in other clusters always are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use crate::common::{Rows, rt_instr};
 type Scenario = BTreeMap<[u64; 2], Vec<u64>>;
 
 const LEAD: [u64; 2] = [0, 0];
-/// The place of the cache flush among the figures.
+/// The index of the cache flush among the figures.
 const FLUSH: usize = 2;
 /// A cluster's flush takes more than this many times as long as a core's.
 const FLUSH_FACTOR: u64 = 10;
 
-/// The part of a CPU in a serial scenario.
+/// The role of a CPU in a serial scenario.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Part {
     Lead,
@@ -36,7 +36,7 @@ fn part(place: [u64; 2]) -> Part {
     }
 }
 
-/// Returns true if all CPUs of each part have one row.
+/// Returns true if each role has rows for exactly its CPUs.
 fn has_a_row_a_part(rows: &Scenario) -> bool {
     let all: BTreeSet<(Part, &Vec<u64>)> = rows.iter().map(|it| (part(*it.0), it.1)).collect();
     let parts: BTreeSet<Part> = all.iter().map(|it| it.0).collect();
@@ -47,7 +47,7 @@ fn has_one_row(rows: &Scenario) -> bool {
     rows.values().collect::<BTreeSet<_>>().len() == 1
 }
 
-/// A statement, and whether it holds.
+/// A statement, and whether it is true.
 type Check = (&'static str, bool);
 
 /// The rows of the scenarios of suspends and CPU_OFF.
@@ -130,7 +130,7 @@ impl Suite<'_> {
     }
 }
 
-/// Lists what does not hold of `all`.
+/// Lists the statements that are not true for `all`.
 pub fn broken(all: &Rows) -> Vec<String> {
     let scenario = |name: &str| &all[&format!("test_rt_instr_{name}")];
     let suite = Suite {

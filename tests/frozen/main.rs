@@ -1,25 +1,24 @@
-//! The figures of the first edition, which no change of the code's structure may
-//! move. Each folder `tests/data/frozen/gcc-*` has those of one firmware. One column was taken
-//! anew: Wakeup of the deepest level in parallel, which had contained the payload's own reads
-//! of timestamps by CPUs that were awake.
+//! The figures of the first edition, which must not change when the code is restructured. Each
+//! folder `tests/data/frozen/gcc-*` has those of one firmware. One column was measured again:
+//! Wakeup of the deepest level in parallel, which had included the reads of timestamps by CPUs that
+//! were awake.
 //!
-//! Serial and CPU_OFF rows, and all rows of one CPU, are equal to the tick. In
-//! parallel scenarios QEMU runs one CPU after another, each until it yields: the
-//! number of instructions from a wake-up to the spin loop decides which CPU sees the
-//! start first, and takes a lock first. A few instructions more or less there, by
-//! another outlining of the compiler, let one CPU pass three others in the queue:
-//! it gains the three steps that each of them loses one of. So each column's sum is
-//! within 1 %, and its figures, sorted, are within a fifth.
+//! Serial and CPU_OFF rows, and all rows of machines with one CPU, must be equal to the tick. In
+//! parallel scenarios QEMU runs one CPU after another, each until it yields, so the number of
+//! instructions from a wake-up to the spin loop decides which CPU sees the start first and takes a
+//! lock first. A few instructions more or less there, because the compiler outlines differently,
+//! let one CPU pass three others in the queue: it gains three steps, and each of the others loses
+//! one. So each column's sum must be within 1 %, and its sorted figures within a fifth.
 //!
-//! With 32 CPUs that is too little: a turn ends in the middle of the queue, and one
-//! NOP moves half of a column. There the same CPUs have rows, and the same clusters
-//! one last man each.
+//! With 32 CPUs even that is too strict: a CPU's turn ends in the middle of the queue, and a single
+//! NOP moves half of a column. There the same CPUs must have rows, and each cluster must have one
+//! last man, as before.
 //!
-//! With a firmware of which no figures are frozen, each run is held against a second one in
-//! the same way, and the [`invariants`] hold.
+//! If no figures are frozen for a firmware, each run is compared with a second one in the same way,
+//! and the [`invariants`] must hold.
 //!
-//! What a run of this test finds is in `target/psci-bench/frozen`, in the same files. To freeze
-//! the figures of another firmware, copy them to a new folder in `tests/data/frozen`.
+//! The test writes the figures that it measures to `target/psci-bench/frozen`, in the same files.
+//! To freeze the figures of another firmware, copy them to a new folder in `tests/data/frozen`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -41,15 +40,15 @@ use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
 
-/// Figures of a parallel column may differ by one part in this many.
+/// Figures in a parallel column may differ by one part in this many.
 const FIGURE_PARTS: u64 = 5;
 /// The sum of a parallel column may differ by one part in this many.
 const SUM_PARTS: u64 = 100;
 
-/// Parallel scenarios of more CPUs than this are compared by their last men.
+/// Parallel scenarios with more CPUs than this are compared only by their last men.
 const CPUS_IN_ORDER: usize = 8;
 
-/// The figures of each column, sorted.
+/// Returns the figures of each column, sorted.
 fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     let width = rows.values().map(Vec::len).max().unwrap_or(0);
     let column = |place: usize| {
@@ -60,8 +59,8 @@ fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     (0..width).map(column).collect()
 }
 
-/// Returns the clusters of the last men, whose cache flush, the third figure, is more
-/// than half of the longest.
+/// Returns the clusters of the last men, whose cache flush (the third figure) is more than half of
+/// the longest.
 fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     let flush = |row: &Vec<u64>| row.get(2).copied().unwrap_or(0);
     let longest = rows.values().map(flush).max().unwrap_or(0);
@@ -69,7 +68,7 @@ fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     last.map(|([cluster, _], _)| *cluster).collect()
 }
 
-/// Returns true if all of a column's figures and their sum are near enough.
+/// Returns true if all figures in a column and their sum are close enough.
 fn is_near(before: &[u64], after: &[u64]) -> bool {
     let near = |before: u64, after: u64, parts: u64| before.abs_diff(after) * parts <= before;
     let mut pairs = before.iter().zip(after);
@@ -77,7 +76,7 @@ fn is_near(before: &[u64], after: &[u64]) -> bool {
         && near(before.iter().sum(), after.iter().sum(), SUM_PARTS)
 }
 
-/// Lists how `found` differs from `frozen` by more than is allowed.
+/// Lists the differences between `found` and `frozen` that are larger than allowed.
 fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
     let mut list = Vec::new();
     if !frozen.keys().eq(found.keys()) {
@@ -112,7 +111,7 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
     list
 }
 
-/// Returns the firmware that runs are made with on this host.
+/// Returns the firmware with which runs are made on this host.
 fn firmware_here() -> FirmwareFingerprint {
     let bl31 = [GicVersion::V2, GicVersion::V3].map(|gic| {
         let machines = Machine::all();

@@ -1,6 +1,6 @@
-//! Which file imports which, by each path in `use` or inline. Test modules are left out,
-//! as are a parent's `mod` and `pub use`. A name that a module passes on counts as an
-//! import of the file that defines the name.
+//! Determines which file imports which, from each path in `use` or inline. Test modules are
+//! ignored, and so are a parent's `mod` and `pub use`. A name that a module re-exports counts as an
+//! import of the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,16 +11,16 @@ use fancy_regex::Regex;
 use quote::ToTokens;
 use syn::{Item, UseTree, Visibility};
 
-/// The path of a module, from its crate's name on; or of an item.
+/// The path of a module or an item, starting with its crate's name.
 type Names = Vec<String>;
 
-/// One module: a file, or a part of one in braces.
+/// A module: a file, or a part of one in braces.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
-    /// The paths in its code, without those of a `pub use`.
+    /// The paths in its code, except those in a `pub use`.
     named: Vec<Names>,
-    /// The paths that `use` gives another place, by the name that is seen.
+    /// The paths that `use` imports, by the name that becomes visible.
     uses: BTreeMap<String, Names>,
 }
 
@@ -45,7 +45,7 @@ impl Crates {
         self.read_file(vec![name.into()], root, folder);
     }
 
-    /// Reads a module whose own modules are in `folder`.
+    /// Reads a module whose child modules are in `folder`.
     fn read_file(&mut self, module: Names, file: &Path, folder: &Path) {
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed = syn::parse_file(&text);
@@ -67,7 +67,7 @@ impl Crates {
                     match child.content {
                         Some((_, items)) => self.read_items(path, file, &folder, items),
                         None if flat.exists() => self.read_file(path, &flat, &folder),
-                        // A file of another crate.
+                        // A file that belongs to another crate.
                         None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
                         None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }
@@ -92,7 +92,7 @@ impl Crates {
         self.modules.insert(module, source);
     }
 
-    /// All imports between different files.
+    /// Returns all imports between different files.
     pub fn imports(&self) -> Imports {
         let mut imports = Imports::new();
         for (module, source) in &self.modules {
@@ -106,8 +106,7 @@ impl Crates {
         imports
     }
 
-    /// The file that defines what `path` names in `module`; None for another
-    /// crate's.
+    /// Returns the file that defines `path` as used in `module`; None if it is in another crate.
     fn resolve(&self, module: &Names, path: &[String], depth: usize) -> Option<&PathBuf> {
         let (first, rest) = path.split_first()?;
         let child = join(module, first);
@@ -139,16 +138,16 @@ impl Crates {
     }
 }
 
-/// Returns true for an item that is compiled for tests alone: its attributes stand before
-/// its first brace.
+/// Returns true for an item that is compiled only for tests. Its attributes come before its first
+/// brace.
 fn is_for_tests(item: &Item) -> bool {
     let text = item.to_token_stream().to_string().replace(' ', "");
     let head = text.split('{').next().expect("a split has a part");
     head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 
-/// The paths of a `use`, groups taken apart, by the names before `as`; `self` in a
-/// group is the module itself.
+/// Returns the paths of a `use`, with groups expanded, by the names before `as`; `self` in a group
+/// is the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
@@ -164,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// The paths of at least two names that stand in other code, in macros, too: tokens
-/// are printed with a blank between any two.
+/// Returns the paths of at least two names in other code, including macros: tokens are printed with
+/// a space between any two.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
@@ -175,8 +174,8 @@ fn paths_in(item: &Item) -> Vec<Names> {
     found.map(path).collect()
 }
 
-/// The imports that are part of a circle: the imported file imports the importer,
-/// directly or by way of others.
+/// Returns the imports that are part of a cycle: the imported file imports the importer, directly
+/// or indirectly.
 pub fn circular(imports: &Imports) -> Imports {
     let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
     for (from, to) in imports {
@@ -193,8 +192,8 @@ pub fn circular(imports: &Imports) -> Imports {
     imports.iter().filter(comes_back).cloned().collect()
 }
 
-/// The imports that go against the order of the folders: from one of them to a
-/// later one. Files beside the folders are in none.
+/// Returns the imports that violate the order of the folders: from one of them to a later one.
+/// Files outside these folders are ignored.
 pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
     let room = |file: &Path| {
         let inner = file.strip_prefix(root).ok()?;

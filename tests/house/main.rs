@@ -1,5 +1,6 @@
-//! The layout of the code inside the crates, whose edges Cargo holds: no two files import each
-//! other, and no folder imports one that stands after it in the table of its crate's root file.
+//! The structure of the code inside the crates (Cargo enforces the dependencies between them): no
+//! two files import each other, and no folder imports one that comes after it in the table of its
+//! crate's root file.
 
 mod imports;
 
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
-/// The crates whose imports are read: the name, and the root file.
+/// The crates whose imports are checked: the name and the root file.
 const CRATES: [(&str, &str); 13] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
@@ -35,7 +36,7 @@ fn read_all(root: &Path) -> Crates {
     crates
 }
 
-/// Returns the folders of a crate in the order of the table that its root file begins with.
+/// Returns the folders of a crate in the order of the table at the start of its root file.
 fn order(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).expect("the crate's root");
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
@@ -44,7 +45,7 @@ fn order(file: &Path) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// A line for each import, by its files' paths from the root.
+/// Returns a line for each import, with its files' paths relative to the root.
 fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf)>) -> String {
     let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     let line = |it: &'i (PathBuf, PathBuf)| format!("{} -> {}\n", short(&it.0), short(&it.1));
@@ -71,8 +72,8 @@ fn no_folder_imports_a_later_one() {
     }
 }
 
-/// Writes a crate of these files, and returns the numbers of imports in circles and of
-/// those to a later folder.
+/// Writes a crate with these files. Returns the number of imports in cycles, and of those from a
+/// later folder.
 fn judge(files: &[(&str, &str)]) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
@@ -94,11 +95,11 @@ fn planted_imports_are_found() {
     let high = ("high/mod.rs", "mod a; mod b; pub use self::a::A;");
     let b = ("high/b.rs", "pub struct B;");
     let sound = ("high/a.rs", "use super::b::B; pub struct A(B);");
-    // Nothing but a parent's `pub use`, and a test that imports what it likes.
+    // Only a parent's `pub use`, and a test, which may import anything.
     let test = "pub struct L; #[cfg(test)] mod tests { use crate::high::A; }";
     let low = ("low.rs", test);
     assert_eq!(judge(&[lib, high, sound, b, low]), (0, 0));
-    // By a name that is passed on, inline, and in a macro.
+    // Through a re-exported name, inline, and in a macro.
     let imports = [
         "use crate::high::A; pub struct B(A);",
         "pub struct B; fn f() { let _ = super::a::A::new(); }",
@@ -112,14 +113,14 @@ fn planted_imports_are_found() {
         let low = ("low.rs", text);
         assert_eq!(judge(&[lib, high, sound, b, low]), (0, 1), "{text}");
     }
-    // A parent with items that uses its child, which uses them.
+    // A parent whose items use its child, which uses them.
     let parent = "mod a; mod b; pub struct A; fn f() { b::g() }";
     let parent = ("high/mod.rs", parent);
     let child = ("high/b.rs", "pub fn g() { super::A; }");
     assert_eq!(judge(&[lib, parent, ("high/a.rs", ""), child, low]), (2, 0));
 }
 
-/// Returns all Rust files below `root`, by their path from there, with their text.
+/// Returns all Rust files below `root`, by their relative paths, with their text.
 fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut pending = vec![root.to_path_buf()];
@@ -137,8 +138,9 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// One file loads from addresses by itself or with a package: the translation tables, which are no
-/// device's. Devices are read by `src/machine/memory/mmio.rs`, whose loads `tests/entries` checks.
+/// Only one file loads from addresses directly or through a package: the one for translation
+/// tables, which are not in a device. Devices are read by `src/machine/memory/mmio.rs`, whose loads
+/// `tests/entries` checks.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: &str = "arm_gic::gicv3::{GicCpuInterface, InterruptGroup};";

@@ -1,4 +1,4 @@
-//! Machines that ACPI tables describe: QEMU's own tables, and changed ones by fw_cfg.
+//! Machines described by ACPI tables: QEMU's own, and changed ones passed through fw_cfg.
 
 use std::fs;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ const RAM: Region = Region {
 };
 const HEADER: usize = 36;
 
-/// A machine's memory, as it was when the machine was turned off.
+/// A machine's memory at the time when the machine was turned off.
 struct Ram(Vec<u8>);
 
 impl<'m> Memory<'m> for &'m Ram {
@@ -55,7 +55,7 @@ impl Ram {
         (&self).bytes(address, size).expect("a table").to_vec()
     }
 
-    /// All tables, the DSDT first.
+    /// Returns all tables, the DSDT first.
     fn tables(&self) -> Vec<Vec<u8>> {
         let xsdt = self.table(self.number(self.rsdp() + 24, 8));
         let addresses = xsdt[HEADER..].chunks(8);
@@ -68,7 +68,7 @@ impl Ram {
     }
 }
 
-/// Runs the payload on a machine that ACPI describes, and returns the machine's memory.
+/// Runs the payload on a machine described by ACPI, and returns the machine's memory.
 fn ram_after_run(properties: &str, more: &str) -> Ram {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("ram");
@@ -86,7 +86,7 @@ fn ram_after_run(properties: &str, more: &str) -> Ram {
     Ram(fs::read(file).expect("the memory"))
 }
 
-/// QEMU's own device tree of a machine.
+/// Returns the device tree that QEMU generates for a machine.
 fn device_tree(properties: &str, more: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("tree");
@@ -99,7 +99,7 @@ fn device_tree(properties: &str, more: &str) -> Vec<u8> {
     fs::read(file).expect("the tree")
 }
 
-/// Everything of a board that ACPI tables contain.
+/// Returns everything about a board that ACPI tables contain.
 fn shared(tree: &[u8]) -> String {
     let board = Board::read(tree).expect("a board");
     let devices = (&board.uart, &board.gic, &board.timers, &board.timer_frame);
@@ -122,13 +122,13 @@ fn tables_and_device_tree_give_the_same_board() {
     }
 }
 
-/// The device tree of tables, with memory and boot arguments.
+/// Returns the device tree built from tables, with memory and boot arguments.
 fn with_memory(tables: &Tables<'_>, bootargs: &str) -> Vec<u8> {
     let made = acpi::to_tree(tables, "arm,cortex-a57").expect("a tree");
     adapt(&made.tree, Some(bootargs), Some(&[RAM])).expect("a tree that can be used")
 }
 
-/// A DSDT of four CPUs in two containers, with these states in its source.
+/// Returns a DSDT with four CPUs in two containers, and with these states.
 fn states(core: u32, cluster: u32) -> Vec<u8> {
     let source = workspace().root.join("tests/data/acpi/nested.asl");
     let source = fs::read_to_string(source).expect("the source");
@@ -140,8 +140,8 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
-/// QEMU's commands to firmware that places the tables (its
-/// hw/acpi/bios-linker-loader.c): 128 bytes each.
+/// QEMU's commands for firmware that places the tables (hw/acpi/bios-linker-loader.c in QEMU): 128
+/// bytes each.
 #[derive(Default)]
 struct Linker(Vec<u8>);
 
@@ -174,7 +174,7 @@ impl Linker {
     }
 }
 
-/// Puts these tables, the DSDT first, where EDK2 takes them from QEMU.
+/// Provides these tables, the DSDT first, where EDK2 reads them from QEMU.
 fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
     let (mut blob, mut places) = (Vec::new(), Vec::new());
     for table in tables {
@@ -212,7 +212,7 @@ fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
         .firmware_file("etc/table-loader", &linker.0)
 }
 
-/// QEMU's tables of a machine with a GICv3, with another DSDT.
+/// Returns QEMU's tables of a machine with a GICv3, with another DSDT.
 fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
     static TABLES: LazyLock<Vec<Vec<u8>>> =
         LazyLock::new(|| ram_after_run("gic-version=3,virtualization=on", "").tables());
@@ -234,7 +234,8 @@ fn nested_idle_states_are_found() {
     check_states(&log, 0x1_0001, 0x1_0011);
 }
 
-/// The tables' device tree is given to the application, under firmware that powers CPUs down.
+/// The device tree built from the tables is passed to the application, under firmware that powers
+/// down CPUs.
 #[test]
 fn nested_idle_states_power_cpus_down() {
     let tables = changed_tables(states(0x1_0002, 0x200_0220));
@@ -248,7 +249,7 @@ fn nested_idle_states_power_cpus_down() {
     check_states(&log, 0x1_0002, 0x201_0222);
 }
 
-/// The states that the scenarios of a run used.
+/// Checks the states that a run's scenarios used.
 fn check_states(log: &Log, core: u32, deepest: u32) {
     for (id, expected) in [
         (ScenarioId::CpuSuspendSerial, core),
@@ -266,7 +267,8 @@ fn mend_checksum(table: &mut [u8]) {
     table[9] = table[9].wrapping_sub(sum);
 }
 
-/// Everything without which there is nothing to measure ends in words, and EFI goes on.
+/// If something required for a measurement is missing, there is an error message, and EFI
+/// continues.
 #[test]
 fn the_shell_comes_back_from_bad_tables() {
     let script = "fs0:\r\napp.efi\r\necho The shell is back\r\nreset -s\r\n";

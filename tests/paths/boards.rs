@@ -1,5 +1,4 @@
-//! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
-//! and without.
+//! Machines other than `virt`: with other UARTs, other GICs or none, with PSCI and without.
 
 use boards::GicVersion;
 use device_tree::adapt;
@@ -14,7 +13,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
+/// `-dtb`: QEMU hands over the user's tree, with the same /psci node as in its own.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";
@@ -28,8 +27,8 @@ fn zcu102() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// An image at address 0, as on Armada 8K, where no reference can be to its first bytes. No
-/// tree is handed over, and the memory around it is the image's own.
+/// An image at address 0, as on Armada 8K, where no reference can point to its first bytes. No tree
+/// is handed over, and the memory around the image belongs to it.
 #[test]
 fn zcu102_from_address_0() {
     let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");
@@ -42,8 +41,8 @@ fn zcu102_from_address_0() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// A boot at EL3, with the UART of the parameter block alone. The machine begins with all
-/// CPUs, of which a loader holds back three.
+/// A boot at EL3, with only the UART in the parameter block. The machine starts with all CPUs, of
+/// which a loader holds back three.
 #[test]
 fn raspi3b_from_address_0() {
     const WFI: u32 = 0xd503_207f;
@@ -61,7 +60,7 @@ fn raspi3b_from_address_0() {
         .parks(Verdict::Incomplete, &["INCOMPLETE: entered at EL3"]);
 }
 
-/// The tree that the machine makes itself.
+/// The tree that the machine generates.
 #[test]
 fn versal() {
     let log = Machine::new("xlnx-versal-virt")
@@ -73,8 +72,7 @@ fn versal() {
     assert_eq!(log.run.cpus.len(), 2);
 }
 
-/// No firmware with PSCI, as the tree's CPUs say. A call would not come back, so
-/// there is none.
+/// There is no firmware with PSCI, as the CPU nodes show. A call would not return, so none is made.
 #[test]
 fn raspi3b_has_no_psci() {
     let no_psci = [
@@ -92,8 +90,8 @@ fn raspi3b_has_no_psci() {
         .parks(Verdict::BadInput, &no_psci);
 }
 
-/// TF-A for that board: PSCI, though without CPU_SUSPEND, and still no GIC. What
-/// needs no interrupt is measured.
+/// TF-A for that board: it has PSCI but not CPU_SUSPEND, and there is still no GIC. Scenarios that
+/// need no interrupt are measured.
 #[test]
 fn raspi3b_under_tf_a() {
     // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
@@ -101,7 +99,7 @@ fn raspi3b_under_tf_a() {
     let firmware = built(&Platform::stock(&stock, 0, GicVersion::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
-    // All four CPUs begin at 0, at EL3, as on the board.
+    // All four CPUs start at 0, at EL3, as on the board.
     let log = Machine::new("raspi3b")
         .with("-serial null -serial stdio")
         .loaded("armstub8.bin", &armstub, 0, "")

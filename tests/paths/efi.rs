@@ -1,4 +1,4 @@
-//! The EFI application, begun by EDK2 and by U-Boot.
+//! The EFI application, started by EDK2 and by U-Boot.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,13 +18,13 @@ use crate::firmware::{built, overlay, with_bl33};
 use crate::machine::{Machine, plain};
 use crate::u_boot::u_boot;
 
-/// Boot arguments with idle states that QEMU's PSCI takes.
+/// Boot arguments with idle states that QEMU's PSCI accepts.
 pub const STATES: &str = "iterations=2 warmup=0 core=0x1 deepest=0x2";
 pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
-/// The application, without a device tree and with these boot arguments of its own.
+/// Returns the application, without a device tree and with these built-in boot arguments.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    // cargo has room for one of them: by turns, it would build both again and again.
+    // cargo keeps only one of them: alternating would rebuild both again and again.
     static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT
         .lock()
@@ -35,7 +35,7 @@ pub fn application(args: Option<&str>) -> Vec<u8> {
     application.clone()
 }
 
-/// EDK2 on a machine of these properties.
+/// Returns EDK2 on a machine with these properties.
 pub fn edk2(properties: &str) -> Machine {
     setup::ensure(&workspace(), &[Need::Aavmf]).expect("EDK2");
     Machine::new(&format!("virt,{properties}"))
@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// Each way that EDK2 describes a machine, with GIC and exception level.
+/// Each way in which EDK2 describes a machine, with GIC and exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -99,8 +99,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A script of the shell that begins the application three times: EFI goes on after each that
-/// measures nothing.
+/// A shell script that starts the application three times: EFI continues after each that measures
+/// nothing.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(
@@ -123,7 +123,7 @@ fn the_shell_comes_back_from_bad_arguments() {
         ]);
 }
 
-/// EDK2 with the keys of Debian's example, and with Secure Boot, which [`AAVMF`] has not on
+/// Returns EDK2 with the keys of Debian's example and with Secure Boot, which [`AAVMF`] lacks on
 /// Debian 13.
 fn secure(application: &[u8]) -> Machine {
     const CODE: &str = "/usr/share/AAVMF/AAVMF_CODE.snakeoil.fd";
@@ -157,7 +157,7 @@ fn secure_boot_starts_the_signed_application_alone() {
     secure(&signed).run().passes(&[ALL]);
 }
 
-/// The image that `cargo xtask stick` makes: EDK2 finds the application on it.
+/// The image written by `cargo xtask stick`: EDK2 finds the application on it.
 #[test]
 fn the_stick_starts_it() {
     let image = stick::image(&workspace(), &application(Some(STATES))).expect("an image");

@@ -1,6 +1,5 @@
-//! Real TF-A: what it hands over when BL33 is a Linux kernel, and when it
-//! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
-//! by default, all other tests run.)
+//! Real TF-A: what it hands over if BL33 is a Linux kernel, and if it follows the Firmware Handoff
+//! specification. (All other tests run with the default, X0 = MPIDR.)
 
 use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
@@ -10,7 +9,7 @@ use xtask::build::tf_a::TfA;
 use crate::common::workspace;
 use crate::machine::{Machine, plain};
 
-/// TF-A for `platform`, built if need be.
+/// Returns TF-A for `platform`, building it if necessary.
 pub fn built(platform: &Platform) -> FirmwareBuild {
     let workspace = workspace();
     let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
@@ -22,7 +21,7 @@ pub fn overlay() -> Platform {
     Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
 }
 
-/// TF-A's own platform, which has the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
+/// Returns a platform in TF-A, with the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
 pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     Stock {
         platform: platform.into(),
@@ -33,15 +32,14 @@ pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     }
 }
 
-/// The flash with this BL33.
+/// Returns the flash with this BL33.
 pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
     let (flash, _) = flash::build(firmware, None, bl33).expect("a flash");
     flash
 }
 
-/// The machine that starts from this flash. QEMU's tree names no idle states,
-/// but its boot arguments do. They reach the tree only with `-kernel`, which
-/// TF-A does not load.
+/// Returns the machine that starts from this flash. QEMU's tree does not name idle states, but its
+/// boot arguments do. They reach the tree only with `-kernel`, which TF-A does not load.
 pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     Machine::new(&format!(
         "virt,secure=on,gic-version=3,virtualization={virtualization}"

@@ -1,6 +1,5 @@
-//! X0 to X3 when no tree is appended: a stub loads them and goes on to the payload, as a
-//! loader would. (TF-A's own transfer list is in
-//! `firmware`.)
+//! X0 to X3 if no tree is appended: a stub loads them and continues to the payload, like a loader.
+//! (TF-A's own transfer list is tested in `firmware`.)
 
 use hardware::image::handoff::{REGISTER, SIGNATURE};
 
@@ -14,7 +13,7 @@ const LAST: u64 = 0x4fff_f000;
 /// An address without memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
 
-/// Runs with these registers, and these bytes at an address.
+/// Runs with these registers, and with these bytes at an address.
 fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
     let image = [common::loading(&registers), common::image_of(None, 4)].concat();
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -28,7 +27,7 @@ fn tree() -> Vec<u8> {
     common::good_tree(4, &format!("{FEW} only=psci_version_parallel"))
 }
 
-/// A transfer list with this tree, if any, after an entry that says nothing.
+/// Returns a transfer list with this tree, if any, after an empty entry.
 fn list(tree: Option<&[u8]>) -> Vec<u8> {
     let mut list = vec![0; 0x18];
     for (tag, data) in [(0u32, Some(&b"nothing"[..])), (1, tree)] {
@@ -45,14 +44,14 @@ fn list(tree: Option<&[u8]>) -> Vec<u8> {
     list
 }
 
-/// By X1 and X3, or by X2, whatever the others are.
+/// Through X1 and X3, or through X2, whatever the others are.
 #[test]
 fn a_tree_is_found() {
     let in_list = "device tree in the transfer list at 0x48000000 (X3)";
     let by_x2 = "device tree at 0x48000000 (X2)";
     entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
     entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
-    // A list may have none. This one lies behind the tree.
+    // A list may have no tree. This one is after the tree.
     let mut both = tree();
     both.resize(0x8000, 0);
     both.extend(list(None));
@@ -72,7 +71,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     at(THERE, &bad, "a wrong checksum at offset 0x4");
     at(THERE, &tree(), "there is none");
     at(NOWHERE, &good, "there is none");
-    // It begins in memory, and says that it goes on behind it.
+    // It starts in memory, but claims to continue beyond its end.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
     long[8..16].copy_from_slice(&[size, size].concat());

@@ -1,4 +1,4 @@
-//! A machine of QEMU's, started by its raw command line, and what it said.
+//! A QEMU machine started with a raw command line, and its output.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,24 +18,24 @@ use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
 
-/// Boot arguments: few samples, as what is tested is that they are to be had.
+/// Boot arguments for few samples: only whether there are any is tested.
 pub const FEW: &str = "iterations=2 warmup=0";
 
-/// Long enough on a host that has other things to do.
+/// Long enough for a busy host.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// The file that QEMU records exceptions in, and what it calls calls there.
+/// The file in which QEMU records exceptions, and its names for calls.
 const RECORD: &str = "exceptions.log";
 const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 
-/// A command line in the making, and the files that it names.
+/// A command line under construction, and the files that it names.
 pub struct Machine {
     words: Vec<OsString>,
     dir: TempDir,
 }
 
 impl Machine {
-    /// `-M`, and what goes with it, in words parted by blanks.
+    /// Starts with `-M` and its further words, separated by spaces.
     pub fn new(machine: &str) -> Self {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
@@ -51,7 +51,7 @@ impl Machine {
         self
     }
 
-    /// `option` and its value, blanks and all.
+    /// Adds `option` and its value, including any spaces.
     pub fn option(mut self, option: &str, value: impl Into<OsString>) -> Self {
         self.words.extend([option.into(), value.into()]);
         self
@@ -63,13 +63,13 @@ impl Machine {
         path
     }
 
-    /// `option` and the name of a file that has these bytes.
+    /// Adds `option` and the name of a file with these bytes.
     pub fn file(self, option: &str, name: &str, bytes: &[u8]) -> Self {
         let path = self.written(name, bytes);
         self.option(option, path)
     }
 
-    /// These bytes in memory, and `more` of the loader's options.
+    /// Loads these bytes into memory; `more` are further options of the loader.
     pub fn loaded(self, name: &str, bytes: &[u8], address: u64, more: &str) -> Self {
         let path = self.written(name, bytes);
         let file = path.display();
@@ -77,7 +77,7 @@ impl Machine {
         self.option("-device", device)
     }
 
-    /// A disk with one FAT volume, which has these files.
+    /// Adds a disk with one FAT volume that contains these files.
     pub fn stick(self, files: &[(&str, &[u8])]) -> Self {
         let root = self.dir.path().join("stick");
         for (name, bytes) in files {
@@ -89,36 +89,36 @@ impl Machine {
         self.option("-drive", drive)
     }
 
-    /// A drive with these bytes, and `more` of its options.
+    /// Adds a drive with these bytes; `more` are further options.
     pub fn drive(self, name: &str, bytes: &[u8], more: &str) -> Self {
         let path = self.written(name, bytes);
         self.option("-drive", format!("file={},{more}", path.display()))
     }
 
-    /// A file of QEMU's firmware configuration device.
+    /// Adds a file to QEMU's firmware configuration device.
     pub fn firmware_file(self, name: &str, bytes: &[u8]) -> Self {
         let path = self.written(&name.replace('/', "-"), bytes);
         self.option("-fw_cfg", format!("name={name},file={}", path.display()))
     }
 
-    /// The payload as a kernel, with these boot arguments.
+    /// Adds the payload as a kernel, with these boot arguments.
     pub fn kernel(self, bootargs: &str) -> Self {
         self.file("-kernel", "Image", &plain())
             .option("-append", bootargs)
     }
 
-    /// With a record of the exceptions that are taken, calls among them.
+    /// Records the exceptions that are taken, including calls.
     pub fn recorded(self) -> Self {
         let record = self.dir.path().join(RECORD);
         self.with("-d int").option("-D", record)
     }
 
-    /// Runs to the end, or until it parks after its last line.
+    /// Runs until the machine exits, or until it parks after its last line.
     pub fn run(self) -> Seen {
         self.run_until(None)
     }
 
-    /// Runs to the end, or until the UART's bytes contain `mark`.
+    /// Runs until the machine exits, or until the UART's output contains `mark`.
     pub fn run_until(self, mark: Option<&str>) -> Seen {
         let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
@@ -149,7 +149,7 @@ impl Machine {
     }
 }
 
-/// Watches the UART's bytes for a mark.
+/// Looks for a mark in the UART's output.
 struct Screen<'s> {
     bytes: Vec<u8>,
     mark: Option<&'s str>,
@@ -174,9 +174,9 @@ impl Write for Screen<'_> {
 impl Display for Screen<'_> {}
 
 pub struct Seen {
-    /// Command line and log, for messages.
+    /// The command line and the log, for messages.
     text: String,
-    /// The log, long lines in one again.
+    /// The log, with wrapped lines joined.
     plain: String,
     verdict: Option<Verdict>,
     ending: MachineEnding,
@@ -186,7 +186,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The log has none of these words.
+    /// Checks that the log contains none of these words.
     pub fn lacks(&self, words: &[&str]) -> &Self {
         common::lacks_words(&self.plain, words, &self.text);
         self
@@ -198,48 +198,50 @@ impl Seen {
         common::has_words(&self.plain, words, &self.text);
     }
 
-    /// The run ended with this verdict and these words, and turned the machine off.
+    /// Checks that the run ended with this verdict and these words, and turned the machine off.
     pub fn ends(&self, verdict: Verdict, words: &[&str]) {
         self.check(verdict, MachineEnding::Exited { success: true }, words);
     }
 
-    /// The run passed, turned the machine off, and said this.
+    /// Checks that the run passed, turned the machine off, and printed these words.
     pub fn passes(&self, words: &[&str]) -> Log {
         self.ends(Verdict::Pass, words);
         Log::new(&self.log)
     }
 
-    /// The run was ended when it had said what it was run for, and nothing was measured.
+    /// Checks that the run was stopped after printing what it was run for, and that nothing was
+    /// measured.
     pub fn stops(&self) {
         let ended = (self.verdict, &self.ending);
         assert_eq!(ended, (None, &MachineEnding::Interrupted), "{}", self.text);
     }
 
-    /// The run ended with this verdict and these words, and then waits, and has
-    /// not called any firmware.
+    /// Checks that the run ended with this verdict and these words, then waits, and has not called
+    /// any firmware.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         self.lacks(&["Unhandled"])
             .check(verdict, MachineEnding::Parked, words);
         assert_eq!(self.calls, Some(0), "{}", self.text);
     }
 
-    /// The run ended for its input, said this, and turned the machine off.
+    /// Checks that the run ended because of its input, printed these words, and turned the machine
+    /// off.
     pub fn refuses(&self, words: &[&str]) {
         self.lacks(&["Unhandled"]).ends(Verdict::BadInput, words);
     }
 }
 
-/// The payload, with what is to go with it.
+/// Returns the payload with a tree and a parameter block.
 pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     payload::image(&workspace(), tree, emergency, 8).expect("an image")
 }
 
-/// The payload without a device tree, for the machines that hand a tree over.
+/// Returns the payload without a device tree, for machines that hand over a tree.
 pub fn plain() -> Vec<u8> {
     image(None, Emergency::default())
 }
 
-/// The device tree of a source in tests/data.
+/// Returns the device tree compiled from a source in tests/data.
 pub fn compiled(source: &str) -> Vec<u8> {
     let path = workspace().root.join("tests/data").join(source);
     common::compile(&fs::read_to_string(path).expect("a device tree's source"))

@@ -1,5 +1,5 @@
-//! The ways in: one image, by every path that QEMU has. The file is the same byte for byte
-//! wherever the tree comes from the loader ([`machine::plain`]); where it does not, a tree is
+//! The boot paths: one image, through every path that QEMU supports. If the loader provides the
+//! tree, the file is always the same byte for byte ([`machine::plain`]); otherwise a tree is
 //! appended.
 
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! U-Boot's `booti`, which is what many boards load kernels by, and programs that
-//! it begins with MMU and caches on.
+//! U-Boot's `booti`, with which many boards load kernels, and programs that it starts with the MMU
+//! and the caches on.
 
 use std::fs;
 
@@ -19,8 +19,8 @@ pub fn u_boot() -> Vec<u8> {
     fs::read(U_BOOT).expect("U-Boot")
 }
 
-/// Left alone, this U-Boot boots what QEMU has been given by `-kernel`, and
-/// hands over QEMU's tree at an address of its own choice.
+/// Without input, this U-Boot boots the file given to QEMU with `-kernel`, and hands over QEMU's
+/// tree at an address of its choice.
 const SAID: [&str; 3] = [
     "U-Boot",
     "Starting kernel ...",
@@ -40,8 +40,8 @@ fn booti() {
     }
 }
 
-/// U-Boot's legacy image of a standalone program (include/image.h), which is
-/// copied to `address` and begun there.
+/// Returns U-Boot's legacy image of a standalone program (include/image.h), which is copied to
+/// `address` and started there.
 fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     const MAGIC: u32 = 0x2705_1956;
     // U-Boot, arm64, standalone, not compressed.
@@ -62,9 +62,9 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     [&header(Crc32::of(&header(0))), program].concat()
 }
 
-/// Started with MMU and caches on, as by `go`. The test uses `bootm`, which hands over in
-/// the same way, because `go` of this U-Boot waits until QEMU's PL011 is full. QEMU models
-/// no caches: `tests/entries` checks their maintenance.
+/// Started with the MMU and the caches on, as by `go`. The test uses `bootm`, which hands over in
+/// the same way, because `go` in this U-Boot waits until QEMU's PL011 is full. QEMU does not model
+/// caches: `tests/entries` checks their maintenance.
 #[test]
 fn a_standalone_program() {
     let start = environment("setenv autostart yes; bootm 0x48000000", None);
@@ -90,7 +90,7 @@ fn booti_behind_tf_a() {
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        // All four CPUs have a wake-up: this firmware powers CPUs down.
+        // All four CPUs have a wake-up, because this firmware powers down CPUs.
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

@@ -1,5 +1,5 @@
-//! A UART that is no PL011: the 16550 of QEMU's `pci-serial`, made ready by a stub in
-//! front of the payload.
+//! A UART other than a PL011: the 16550 in QEMU's `pci-serial`, set up by a stub in front of the
+//! payload.
 
 use boards::Conduit;
 use xtask::build::image::Emergency;
@@ -7,7 +7,7 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{Machine, Seen, image};
 
-/// The addresses of stub and payload; the stub has the second.
+/// The addresses of the stub and the payload; the stub contains the second.
 const STUB: u64 = 0x4010_0000;
 const IMAGE: u64 = 0x4020_0000;
 
@@ -46,7 +46,7 @@ fn a_run_on_a_16550() {
     run(Some("iterations=2 warmup=0 only=cpu_susp_serial")).passes(&[]);
 }
 
-/// The parameter block names the UART, and nothing else does.
+/// Only the parameter block names the UART.
 #[test]
 fn a_16550_for_emergencies() {
     run(None).refuses(&["ERROR:", "no device tree"]);

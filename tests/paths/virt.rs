@@ -9,13 +9,13 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};
 
-/// The board file's tree for QEMU's own PSCI, which has one idle state.
+/// Returns the board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = boards::load("qemu").expect("the board");
     common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
-/// Boot arguments as the Raspberry Pi's firmware writes them into each tree.
+/// Boot arguments as written into every tree by the Raspberry Pi's firmware.
 const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
                          vc_mem.mem_base=0x3ec00000 console=tty1 rootwait";
 
@@ -27,7 +27,7 @@ fn kernel_at_el1() {
     // As many as Linux takes.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
     let many = format!("{words} {FEW}");
-    // 125 words of 8 characters, without the blanks between them.
+    // 125 words of 8 characters, not counting the spaces between them.
     let shown = format!("another program's: {}...", &words[..125 * 9]);
     let only = "iterations=2 warmup=0 only=psci_version_parallel";
     for (gic, cpus, args, passed_over) in [
@@ -54,7 +54,7 @@ fn kernel_at_el1() {
     }
 }
 
-/// No tree is handed over, X0 is 0, and the address is the user's choice.
+/// No tree is handed over, X0 is 0, and the user chooses the address.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
@@ -76,7 +76,7 @@ fn loaded_anywhere() {
     }
 }
 
-/// A machine at EL2, with the payload and a tree of this board.
+/// Returns a machine at EL2, with the payload and a tree of this board.
 fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
     let image = with_tree(&common::builtin_tree(board, Conduit::Smc, cpus, FEW));
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -84,8 +84,8 @@ fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
-/// Booted on a Cortex-A53, as HiKey960 is: what the tree says of another CPU, or of
-/// the SoC, decides how all of them read the counter.
+/// Booted on a Cortex-A53, like HiKey960: what the tree says about another CPU, or about the SoC,
+/// decides how all CPUs read the counter.
 #[test]
 fn the_counter_has_an_erratum() {
     let a53 = "[cpus]\ncompatible = [\"arm,cortex-a53\", \"arm,cortex-a73\"]\n";
@@ -102,12 +102,12 @@ fn the_counter_has_an_erratum() {
     }
 }
 
-/// An SError that a loader left pending: here EL2's, for the payload at EL1.
-/// It is taken when there is a console to tell of it.
+/// An SError that a loader left pending, here at EL2 for the payload at EL1. It is taken once there
+/// is a console on which to report it.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
-    // To the next page at EL1 with SP_EL1, everything masked.
+    // Continues on the next page at EL1 with SP_EL1 and everything masked.
     let mut stub: Vec<u8> = [
         0xd2a0_0001 | (HCR_RW_AMO_VSE >> 16) << 5, // movz x1, …, lsl #16
         0xf280_0001 | (HCR_RW_AMO_VSE & 0xffff) << 5, // movk x1, …
@@ -135,7 +135,7 @@ fn an_serror_is_pending() {
         );
 }
 
-/// Code that stores words to 32-bit addresses, and then these words.
+/// Returns code that stores words to 32-bit addresses, followed by these words.
 fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     let mut code = Vec::new();
     for (address, value) in stores {
@@ -149,8 +149,8 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     code
 }
 
-/// An earlier stage left an SPI enabled, the UART's, which is asserted from the first byte
-/// on; and it acknowledged SGI 0 and never ended it, whose priority is the payload's own.
+/// An earlier stage left the UART's SPI enabled, which is asserted from the first byte on. It also
+/// acknowledged SGI 0, which has the same priority as the payload's, and never ended it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;
@@ -205,7 +205,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
         (GicVersion::V3, v3, &acknowledge_v3),
     ] {
         let mut code = storing(&[&stores[..], &uart].concat(), acknowledge);
-        // On to the next page.
+        // Continues on the next page.
         code.push(0x1400_0000 | (1024 - code.len() as u32));
         let mut stub: Vec<u8> = code.into_iter().flat_map(u32::to_le_bytes).collect();
         stub.resize(4096, 0);
@@ -222,8 +222,8 @@ fn an_earlier_stage_left_the_gic_in_use() {
     }
 }
 
-/// As on a board with an interrupt controller of its own kind: CPUs are turned
-/// on and off, and none is suspended.
+/// As on a board with an unknown interrupt controller: CPUs are turned on and off, but not
+/// suspended.
 #[test]
 fn a_tree_without_a_gic() {
     let board = common::changed_board(|text| {
@@ -244,8 +244,8 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing could wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // The record by which other tests see no call does see calls: CPU_ON and
-    // CPU_OFF for each sample, at least.
+    // Checks that the record with which other tests see no call does show calls: at least CPU_ON
+    // and CPU_OFF for each sample.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
     assert_eq!(log.facts().gic, None);
@@ -253,8 +253,8 @@ fn a_tree_without_a_gic() {
     assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
-/// At EL3 there is nothing to measure. That is said through the tree's UART or
-/// the parameter block's, and no call is made, though both name a conduit.
+/// At EL3 nothing can be measured. This is reported through the UART in the tree or in the
+/// parameter block. No call is made, although both name a conduit.
 #[test]
 fn entered_at_el3() {
     let board = boards::load("qemu").expect("the board");

@@ -1,5 +1,5 @@
-//! Applies the expressions by which other programs read logs to a real log: TF-A's LAVA
-//! monitor, its RT_INSTR parsers, its expect script.
+//! Applies the expressions with which other programs read logs to a real log: TF-A's LAVA monitor,
+//! its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
 use report::log::read_bytes;
@@ -9,14 +9,14 @@ use run::record::LINE_MAX;
 
 use crate::common;
 
-/// The suite in the order of measurement: the last of TFTF's order comes first.
+/// Returns the suite in the order of measurement: the last scenario in TFTF's order comes first.
 fn suite() -> [ScenarioId; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
     suite
 }
 
-/// The groups of each match of an expression, from the first on.
+/// Returns the groups of each match of an expression.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
     let expression = Regex::new(expression).expect("a sound expression");
     let groups = |found: Captures<'_, str>| {
@@ -31,7 +31,7 @@ fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
         .collect()
 }
 
-/// LAVA's monitor reads as the log grows, so that it sees one test at a time.
+/// LAVA's monitor reads the log as it grows, so it sees one test at a time.
 fn check_monitor(text: &str) {
     let case = r"(?s)> Executing '(?P<test_case_id>.+?(?='))'(.*)  TEST COMPLETE\s+(?P<result>(Skipped|Passed|Failed|Crashed))";
     let pieces = text.split("> Executing").skip(1);
@@ -46,8 +46,8 @@ fn check_monitor(text: &str) {
     assert_eq!(cases, expected);
 }
 
-/// One line for each CPU and test, in a stable order, with tabs, and ended by `/>`, as TF-A's awk
-/// scripts require.
+/// There is one line for each CPU and test, in a stable order, with tabs, and ended by `/>`, as
+/// TF-A's awk scripts require.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
     let mut rows = matches(row, text).into_iter().map(|found| {
@@ -69,8 +69,8 @@ fn check_rows(text: &str) {
     }
 }
 
-/// Each scenario's records follow its text; the last record precedes the summary, which
-/// fits on a screen of 100 columns and 30 lines with the last line.
+/// Each scenario's records follow its text. The last record precedes the summary, which fits with
+/// the last line on a screen of 100 columns and 30 lines.
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
     for part in parts.map(|part| part.split("******").next().expect("a split has a part")) {
@@ -96,7 +96,7 @@ fn other_programs_find_their_marks() {
         .lacks(&["Tests Passed : 0", "Panic:", "Unhandled exception on "]);
     // A UART of 115,200 baud takes 3.6 s for a default run.
     assert!(ran.result.log.len() <= 40 << 10);
-    // As it came over the UART: the line ends are CR LF.
+    // As received over the UART: the line endings are CR LF.
     let text = ran.result.text();
     let start = text.find("Booting trusted firmware test framework");
     let end = text.find("Exiting tests.").expect("its end");
@@ -105,7 +105,7 @@ fn other_programs_find_their_marks() {
     check_rows(&text);
     // TF-A's expect script waits for this.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // ASCII, CR LF and short lines, from our first line on.
+    // ASCII, CR LF and short lines, starting with our first line.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
         let is_record = line.starts_with("@PB ");

@@ -1,9 +1,8 @@
-//! Faults of boards, in real firmware: each test
-//! boots QEMU under a TF-A that has one fault (platforms/qemu/tf-a), and
-//! expects a verdict that names the fault, the CPU and the step, and complete
-//! results of all that the fault does not touch.
+//! Faults of boards, in real firmware: each test boots QEMU under a TF-A that has one fault
+//! (platforms/qemu/tf-a). It expects a verdict that names the fault, the CPU and the step, and
+//! complete results for everything that the fault does not affect.
 //!
-//! docs/reliability.md has these faults in words.
+//! docs/reliability.md describes these faults.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,11 +18,11 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran};
 
-/// Samples asked for.
+/// The number of samples requested.
 const N: u32 = 3;
-/// CPUs of the machine, in two clusters of four; the lead is 0.
+/// The number of CPUs of the machine, in clusters of four; the lead is 0.
 const CPUS: u64 = 8;
-/// The CPU that most faults strike.
+/// The CPU that most faults affect.
 const VICTIM: Mpidr = Mpidr::new(5);
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
@@ -36,22 +35,22 @@ const SUSPENDING: [ScenarioId; 5] = [
     CpuSuspendSerial,
     CpuOffSerial,
 ];
-/// Those that no fault of CPU_SUSPEND touches.
+/// The scenarios that no fault of CPU_SUSPEND affects.
 const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
-/// `fault`, on the victim only.
+/// Returns `fault`, limited to the victim.
 fn at_victim(fault: &str) -> String {
     format!("{fault},cpu={VICTIM}")
 }
 
-/// A run under firmware with `fault`. By the instruction clock deadlines cost no time,
-/// and a run repeats.
+/// Returns a run under firmware with `fault`. Under the instruction clock deadlines take no real
+/// time, and a run is repeatable.
 fn spec(fault: &str) -> RunSpec {
     let options = format!("--icount --fault {fault}");
     common::spec(&options, &format!("iterations={N} warmup=1"))
 }
 
-/// A run of this scenario alone.
+/// Returns a run of only this scenario.
 fn only(scenario: &str, fault: &str) -> RunSpec {
     let args = Some(format!("iterations={N} warmup=1 only={scenario}"));
     RunSpec {
@@ -60,8 +59,8 @@ fn only(scenario: &str, fault: &str) -> RunSpec {
     }
 }
 
-/// A run in which a CPU may spin for seconds: the instruction clock would make
-/// that last for minutes.
+/// Returns a run in which a CPU may spin for seconds, which would take minutes under the
+/// instruction clock.
 fn by_the_hosts_clock(fault: &str) -> RunSpec {
     let icount = false;
     RunSpec {
@@ -70,10 +69,10 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec` and expects this verdict, these words, and that the fault struck.
+/// Runs `spec` and expects this verdict, these words, and that the fault occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
-    // The firmware names its fault; without it nothing is shown.
+    // The firmware names its fault; otherwise the test would show nothing.
     let fault = spec.fault.as_deref().expect("a run with a fault");
     let name = fault.split(',').next().expect("a split has a part");
     let struck = format!("psci-bench fault: {name} struck ");
@@ -85,7 +84,7 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 }
 
 impl Ran {
-    /// All CPUs but these have all samples of these scenarios.
+    /// Checks that all CPUs except these have all samples of these scenarios.
     fn complete_but(self, scenarios: &[ScenarioId], but: &[Mpidr]) -> Self {
         let log = self.log();
         for t in scenarios {
@@ -106,25 +105,25 @@ impl Ran {
     }
 }
 
-/// Costs nothing: each CPU has all samples.
+/// Expects no effect: each CPU has all samples.
 fn costs_nothing(spec: &RunSpec, words: &[&str]) -> Ran {
     run(spec, Pass, words).complete_but(&ALL, &[])
 }
 
-/// Loses the victim before it has all samples of any scenario.
+/// Expects that the victim is lost before it has all samples of any scenario.
 fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words).complete_but(&ALL, &[VICTIM])
 }
 
-/// Loses the victim in its suspends, after PSCI_VERSION.
+/// Expects that the victim is lost in its suspends, after PSCI_VERSION.
 fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words)
         .complete_but(&[PsciVersionParallel], &[])
         .complete_but(&SUSPENDING, &[VICTIM])
 }
 
-/// Names the loss of the victim, for the reason in the first of `words`, and of no other CPU.
-/// It has a line of its own, before the scenario ends.
+/// Expects that only the loss of the victim is reported, for the reason in the first of `words`. It
+/// is on a separate line, before the scenario ends.
 fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
@@ -135,14 +134,15 @@ fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     seen
 }
 
-/// Loses one CPU after the other; the lead's own part goes on.
+/// Expects that all CPUs except the lead are lost, one after another; the lead's own part
+/// continues.
 fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
     let others: Vec<Mpidr> = (1..CPUS).map(Mpidr::new).collect();
     run(spec, Fail, &["7 CPUs lost"]).complete_but(&ALL, &others);
 }
 
-/// Spoils each CPU_SUSPEND of the victim: the parallel scenarios have no round
-/// that counts and name the reason, the serial ones have all other CPUs.
+/// Expects that each CPU_SUSPEND of the victim fails: the parallel scenarios have no valid round
+/// and name the reason; the serial ones have all other CPUs.
 fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
     let words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
     run(spec, Fail, &words)
@@ -150,23 +150,25 @@ fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
         .complete_but(&UNTOUCHED, &[]);
 }
 
-/// Refuses each CPU_SUSPEND of the victim with this error.
+/// Expects that each CPU_SUSPEND of the victim is refused with this error.
 fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
     let refused = format!("refuses power_state 0x02010222 on CPU 1.1: {}", words[0]);
     spoils_suspend(spec, &[&refused]);
 }
 
-/// Leaves no PMF timestamps, for this reason: the caller's side is measured.
+/// Expects that there are no PMF timestamps, for this reason, and that the caller's side is
+/// measured.
 fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);
-    // The lead cannot be turned on by itself.
+    // The lead cannot turn itself on.
     let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
     run(spec, Pass, &[&reason])
         .lacks(&["<RT_INSTR:"])
         .complete_but(&but_off, &[]);
 }
 
-/// Spoils the victim's timestamps, whose samples are rejected for this reason.
+/// Expects that the victim's timestamps are invalid, so that its samples are rejected for this
+/// reason.
 fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
@@ -175,12 +177,12 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
 }
 
-/// Loses the lead; another CPU reports it, and ends the run.
+/// Expects that the lead is lost; another CPU reports it and ends the run.
 fn loses_lead(spec: &RunSpec, words: &[&str]) {
     run(spec, Incomplete, words);
 }
 
-/// Ends with PASS, and these words.
+/// Expects PASS and these words.
 fn passes(spec: &RunSpec, words: &[&str]) {
     run(spec, Pass, words);
 }

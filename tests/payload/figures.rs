@@ -1,8 +1,8 @@
-//! The figures make sense, under the instruction clock, on the TF-A version that is pinned.
-//! Rows of single CPUs are in `tests/frozen`, to the tick.
+//! The figures are plausible under the instruction clock, on the pinned TF-A version.
+//! `tests/frozen` checks the rows of single CPUs to the tick.
 //!
-//! One tick is one instruction there, of all CPUs together, so a figure holds
-//! what the other CPUs did meanwhile, too; but it repeats exactly.
+//! One tick is then one instruction on any CPU, so a figure includes what the other CPUs did
+//! meanwhile, but it is exactly repeatable.
 
 use std::collections::BTreeSet;
 
@@ -28,20 +28,20 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
         let last = mates().max_by_key(|it| it.1.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
-    // isb and mrs between the two reads: what a call adds is the call's own.
+    // isb and mrs between the two reads: any more is due to the call itself.
     assert_eq!(log.facts().overheads.empty, 2);
-    // From one mrs to the next there are smc, isb, mrs and the firmware's
-    // way; the same on every CPU, and in every sample.
+    // Between the two mrs there are smc, isb, mrs and the firmware's path; the same on every CPU
+    // and in every sample.
     let calls = log.metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);
     assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
 }
 
-/// Two of four runs are the same to the byte. On a busy host up to one in eight of 32
-/// CPUs differs, which is QEMU's doing, and is seldom the same twice
-/// (`xtask::qemu::host_cpu`). Were it the payload's, by what it finds in memory or in the
-/// host's time, hardly any two would be the same.
+/// Two of four runs must be identical to the byte. On a busy host up to one in eight runs with 32
+/// CPUs differs, which is caused by QEMU, and rarely twice in the same way
+/// (`xtask::qemu::host_cpu`). If the payload caused it, through memory contents or host time,
+/// hardly any two runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
@@ -57,9 +57,9 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
     panic!("no two runs are the same: on stderr is where they differ");
 }
 
-/// The lead's naps are in microseconds by its CNTFRQ_EL0. Half of that makes them
-/// half as long, in ticks, and nothing else: the lead looks twice as often. The caller's own
-/// figures contain the sleep, whose length is computed from CNTFRQ_EL0.
+/// The lead's naps are in microseconds by its CNTFRQ_EL0. Halving that makes them half as long in
+/// ticks, and changes nothing else: the lead looks twice as often. The caller's own figures include
+/// the sleep, whose length is computed from CNTFRQ_EL0.
 #[test]
 fn no_figure_depends_on_how_often_the_lead_looks() {
     let run = |hz: u32| {

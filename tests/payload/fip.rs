@@ -1,5 +1,5 @@
-//! BL33 replaced in a FIP that TF-A's own build has made: what comes of it
-//! boots with trusted boot, and is not believed for less than a certificate.
+//! BL33 replaced in a FIP made by TF-A's build: the result boots with trusted boot, and is rejected
+//! without a valid certificate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -26,7 +26,7 @@ const CPUS: u32 = 4;
 /// The arguments of the payload.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
-/// TF-A with a FIP that its own build has made.
+/// Returns TF-A with a FIP made by its own build.
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
@@ -38,14 +38,14 @@ fn built() -> FirmwareBuild {
     firmware::build(&workspace, &tf_a, &platform).expect("firmware")
 }
 
-/// Exit code of `cargo xtask` with the words of `line`, then `args` as one.
+/// Returns the exit code of `cargo xtask` with the words of `line`, followed by `args` as one word.
 fn xtask(line: &str, args: Option<&str>) -> u8 {
     let args = args.into_iter().flat_map(|args| ["--args", args]);
     let words = ["xtask"].into_iter().chain(line.split_whitespace());
     xtask::cli::main(words.chain(args).map(OsString::from))
 }
 
-/// Passes nothing on, and sets a flag when the UART has said `what`.
+/// Discards the UART's output, and sets a flag when it contains `what`.
 struct Until<'u> {
     what: &'u str,
     said: String,
@@ -68,8 +68,8 @@ impl Write for Until<'_> {
 
 impl Display for Until<'_> {}
 
-/// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
-/// says `until`.
+/// Starts BL1 of `firmware` with the FIP in the file `fip`, and waits until the UART prints
+/// `until`.
 fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
@@ -100,7 +100,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
-/// With and without the key of the old certificates; `fip build` gets the released payload.
+/// With and without the key of the old certificates; `fip build` is given the released payload.
 #[test]
 fn in_a_fip_with_certificates() {
     let firmware = built();
@@ -116,7 +116,7 @@ fn in_a_fip_with_certificates() {
         let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
         xtask(&format!("fip build {given} {key} -o {new}"), Some(ARGS))
     };
-    // Without the key, and with another one, nothing is made.
+    // Without the key, or with another one, nothing is written.
     assert_eq!(build(""), 2);
     let other = path("other.pem");
     let mut openssl = Command::new("openssl");
@@ -134,7 +134,7 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // By force, beside the old certificate, it does not: the check is real.
+    // Forced in with the old certificate, it does not boot: the check is real.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

@@ -1,4 +1,4 @@
-//! A boot that is stopped at a stage, in an image that prints marks: the last mark says which.
+//! A boot that stops at some stage, in an image that prints marks: the last mark shows the stage.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ fn marking(mut image: Vec<u8>) -> Vec<u8> {
     image
 }
 
-/// Runs `image` with these options of `qemu` until it ends or has been silent too long, and
-/// expects `last` to be the last stage that it marks, and the diagnosis to say so.
+/// Runs `image` with these options of `qemu` until it exits or has been silent too long. Expects
+/// `last` to be the last stage marked, and to be named by the diagnosis.
 fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     let spec = RunSpec {
         payload: Payload::Image(image),
@@ -70,7 +70,7 @@ fn a_cpu_that_never_arrives_leaves_the_mark_of_cpu_on() {
     stops_at(image, "--smp 2 --fault cpu-on-lost", CpuOn);
 }
 
-/// Marks stand on lines of their own, and change no figure.
+/// Marks are on separate lines, and do not change any figure.
 #[test]
 fn a_good_boot_has_all_marks_in_order() {
     let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");

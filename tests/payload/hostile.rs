@@ -1,5 +1,5 @@
-//! Bad input from outside: the payload says what and where,
-//! and ends with the right exit code.
+//! Invalid input from outside: the payload says what is wrong and where, and ends with the right
+//! exit code.
 
 use boards::GicVersion;
 use fdt_blob::{Blob, cells};
@@ -41,7 +41,7 @@ fn no_device_tree() {
     };
     // TF-A hands over X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
-    // Not aligned, memory without a tree, no memory, the end of the address space.
+    // Misaligned, memory without a tree, no memory, the end of the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}")];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
@@ -49,7 +49,7 @@ fn no_device_tree() {
     }
 }
 
-/// Words that a loader may add to a tree that it hands over are a mistake in an appended one.
+/// Words that a loader may add to a tree that it hands over are an error in an appended one.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");
@@ -68,7 +68,7 @@ fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     ends(&much, Verdict::BadInput, &words);
 }
 
-/// The entry code builds its tables after the tree that the parameter block names.
+/// The entry code builds its tables after the tree to which the parameter block points.
 #[test]
 fn an_impossible_parameter_block_is_reported() {
     const TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
@@ -92,7 +92,7 @@ fn an_impossible_parameter_block_is_reported() {
     }
 }
 
-/// QEMU's tree, changed.
+/// Returns a run with QEMU's tree, changed.
 fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
     let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
     change(&mut tree);
@@ -103,17 +103,17 @@ fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
     *tree.value(node, name).expect("it is there") = value.to_vec();
 }
 
-/// `reg` of a device with a page of registers.
+/// Returns `reg` of a device with one page of registers.
 fn page(base: u32) -> Vec<u8> {
     cells(&[0, base, 0, 0x1000])
 }
 
-/// QEMU's tree with the console at this address.
+/// Returns a run with the console at this address in QEMU's tree.
 fn with_console(base: u32) -> RunSpec {
     changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
 }
 
-/// The RTC is no UART, and nothing in the tree says so.
+/// The RTC is not a UART, but the tree does not show that.
 #[test]
 fn a_console_that_moves_says_where_to() {
     let result = common::run(&with_console(0x901_0000));
@@ -141,7 +141,7 @@ fn a_console_in_memory_or_nowhere_does_not_move() {
     ends(&spec, Verdict::Pass, &words);
 }
 
-/// Has the parameter block of `image` name a UART at this address.
+/// Sets the UART's address in the parameter block of `image`.
 fn set_emergency_uart(image: &mut [u8], base: u64) {
     image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
 }
@@ -149,7 +149,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
-    // Nothing is at the first; the status of the second is in another page.
+    // The first address has no device; the second UART's status register is in another page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();
         set_emergency_uart(&mut image, base);
@@ -157,7 +157,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
     }
 }
 
-/// Nothing can be printed; the diagnosis says where it would have been.
+/// Nothing can be printed; the diagnosis shows where it would have been.
 #[test]
 fn of_a_mute_end_both_uarts_are_named() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
@@ -176,7 +176,7 @@ fn of_a_mute_end_both_uarts_are_named() {
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
     let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
-    // The CPU interface is at a device that can be read: virtio's.
+    // The CPU interface is at a device that can be read, a virtio one.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";
     set(&mut tree, node, "reg", &reg);
@@ -188,11 +188,11 @@ fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
 #[test]
 fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     let mut image = common::image(2, "");
-    // The conduit, behind the UART.
+    // The conduit, after the UART.
     image[PARAMETER_BLOCK + 0x39] = 0xff;
     let words = ["the parameter block is damaged; make the image anew"];
     ends(&of_image(image.clone()), Verdict::BadInput, &words);
-    // The magic: nothing in it counts.
+    // The magic number: the whole block is ignored.
     image[PARAMETER_BLOCK] ^= 1;
     let result = common::run(&of_image(image));
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
@@ -221,7 +221,7 @@ fn an_exception_names_its_place() {
     }
 }
 
-/// Room for the lead's redistributor alone.
+/// There is space only for the lead's redistributor.
 #[test]
 fn a_cpu_without_a_redistributor_is_named() {
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]);
@@ -230,7 +230,7 @@ fn a_cpu_without_a_redistributor_is_named() {
     ends(&spec, Verdict::BadInput, &words);
 }
 
-/// An undefined instruction, on the lead, and where the lead does not come.
+/// An undefined instruction, on the lead, and in code that the lead does not execute.
 #[test]
 fn an_exception_is_dumped_and_costs_its_cpu() {
     let on_lead = [
@@ -258,7 +258,7 @@ fn an_exception_is_dumped_and_costs_its_cpu() {
     }
 }
 
-/// CPU 0 boots, and its own node is another CPU's.
+/// CPU 0 boots, but its node describes another CPU.
 #[test]
 fn a_cpu_that_is_missing_from_the_tree() {
     let mut tree = Blob::read(&common::good_tree(1, ""));

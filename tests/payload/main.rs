@@ -1,5 +1,5 @@
-//! The payload under QEMU: what it prints, and the verdicts that it ends with.
-//! Each module has a topic of its own; all are one program, which links once.
+//! The payload under QEMU: its output and its verdicts. Each module covers one topic; all are one
+//! program, so that it is linked only once.
 
 #[path = "../common/mod.rs"]
 mod common;

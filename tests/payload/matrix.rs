@@ -1,5 +1,5 @@
-//! The payload on CPU counts, on firmware variants that the overlay platform has, and on
-//! each firmware, GIC and level: each run ends with PASS.
+//! The payload with various numbers of CPUs, with the variants of the overlay platform, and with
+//! each firmware, GIC and level: each run must end with PASS.
 
 use hardware::board::Mpidr;
 use hardware::image::Conduit;
@@ -26,7 +26,7 @@ fn count_rows(log: &common::Log) -> usize {
 /// Few samples: only their presence is tested.
 const FEW: &str = "iterations=4 warmup=1";
 
-/// A lone CPU has no others to turn off, but its own row.
+/// A single CPU has no others to turn off, but has its own row.
 #[test]
 fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
     let new = "vendor-specific EL3 call 0xc7000020";
@@ -66,8 +66,8 @@ fn every_wake_pattern_and_both_methods() {
     }
 }
 
-/// Few batches: their presence is tested, and the scale. A scenario of the suite and
-/// CPU_ON find the CPUs as they expect them.
+/// Few batches: their presence and scale are tested. A scenario of the suite and CPU_ON find the
+/// CPUs in the expected state.
 #[test]
 fn loops_and_timers_on_every_machine() {
     let args = "only=micro,timer_latency,susp_deep_serial,dirty_sweep dirty=0 loops=6400 batch=64 \
@@ -113,7 +113,7 @@ fn loops_and_timers_on_every_machine() {
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
-        // The branch, and the counter: an idle CPU costs its own instructions.
+        // The branch and the counter: each idle CPU adds its own instructions.
         let lead = Mpidr::new(0);
         let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
         let entry = entry.expect("samples");
@@ -121,9 +121,9 @@ fn loops_and_timers_on_every_machine() {
     }
 }
 
-/// The way from CPU_OFF to OFF, as the lead sees it, is the one that the firmware
-/// tells of, and not the rest of a nap of the lead's: of 50 us, which are 3125
-/// instructions. What is more has the call that saw it, and the caller's own.
+/// The time from CPU_OFF to OFF, as seen by the lead, is the one reported by the firmware; it does
+/// not include the rest of a nap of the lead, which takes 50 us or 3125 instructions. The
+/// difference is the call that saw it and the caller's own part.
 #[test]
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
@@ -132,8 +132,8 @@ fn off_is_seen_when_it_is() {
     for cpu in (1..4).map(Mpidr::new) {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
         let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
-        // By this clock every second turn is the lead's, which looks without
-        // pause; in the firmware's own figure the lead sleeps.
+        // With this clock every second turn is the lead's, which polls without pause; for the
+        // firmware's own figure the lead sleeps.
         let is_soon = seen < 2 * told + 1_000 && seen > told;
         assert!(is_soon, "{cpu}: {seen}, {told:?}");
     }

@@ -1,5 +1,5 @@
-//! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A,
-//! and under QEMU's own PSCI, which has little of it.
+//! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A, and under QEMU's own
+//! PSCI, which supports little of this.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ fn medians(
     found
 }
 
-/// TF-A holds the locks of the levels above the core while a CPU goes down
-/// with them, and takes none for the core alone.
+/// TF-A holds the locks of the levels above the core while a CPU goes down at these levels, and
+/// takes none for the core level alone.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
@@ -45,13 +45,13 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
         longest.copied().collect::<Vec<u64>>()
     });
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
-    // Two clusters' last men, one after the other.
+    // The last men of two clusters, one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
 
-/// The caller's time has no part of the dirtying in it, the lead's neither: the
-/// start is agreed on when that is done.
+/// The caller's time does not include the dirtying, not even that of the lead: the start is agreed
+/// on after it.
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
@@ -60,7 +60,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
-        // QEMU has no caches, so it is the same call, in which it sleeps as long.
+        // QEMU has no caches, so it is the same call and sleeps for the same time.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
             assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");
@@ -75,7 +75,7 @@ const CORE: u64 = 0x1_0002;
 const CLUSTER: u64 = 0x101_0022;
 const SYSTEM: u64 = 0x201_0222;
 
-/// The states that were measured in one way on so many CPUs.
+/// Returns the states that were measured in one way on this number of CPUs.
 fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> {
     let found = medians(log, ScenarioId::IdleStates, variant, metric);
     for (state, step) in &found {
@@ -91,7 +91,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
     for variant in [Variant::Serial, Variant::Parallel] {
         assert_eq!(states(&log, variant, Metric::Powerdown, 8), all);
-        // Standby comes back to its caller, and flushes nothing.
+        // Standby returns to its caller and flushes nothing.
         assert_eq!(states(&log, variant, Metric::CacheFlush, 8), all[1..]);
     }
     use Metric::{CacheFlush, Count, Powerdown, Residency};
@@ -100,19 +100,19 @@ fn every_idle_state_also_in_os_initiated_mode() {
         assert_eq!(found, all[2..], "{metric:?}");
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
-    // Who asks for the cluster is the payload's choice: its last CPU.
+    // The payload chooses which CPU requests the cluster level: the last one.
     for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;
             assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
         }
     }
-    // All are down, so every state is reached that is asked for.
+    // All are down, so every requested state is reached.
     for variant in [Variant::Parallel, Variant::Osi] {
         let counts = of(variant, Count);
         assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
     }
-    // The lead is awake while another CPU is alone: the system stays up.
+    // The lead is awake while another CPU suspends alone, so the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];
     let counts = [0, 1, 4].map(|cpu| serial[&Mpidr::new(cpu)]);
     assert_eq!(counts, [1, 0, 0]);
@@ -120,7 +120,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
-/// QEMU's own PSCI has no power-down, so that a suspend takes the caller's time.
+/// QEMU's own PSCI has no power-down, so a suspend measures the caller's time.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
@@ -144,7 +144,7 @@ fn what_the_firmware_does_not_have_is_said() {
     assert!(suspend.map(|it| it.status).eq([skipped]));
 }
 
-/// Also where the GIC forgets, and where firmware keeps caches coherent.
+/// Also if the GIC loses its state, and if the firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
     for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {

@@ -1,4 +1,4 @@
-//! `timer_latency`: every expiry is accounted for under each load. `matrix` has it on every
+//! `timer_latency`: every expiry is accounted for under each load. `matrix` runs it on every
 //! machine.
 
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ fn spec(options: &str, args: &str) -> RunSpec {
     common::spec(options, &format!("only=timer_latency {args}"))
 }
 
-/// Holds each series to the one rule, and to its histogram. Returns how many
-/// expiries were overruns, counted for each series.
+/// Checks each series against the rule that all expiries are accounted for, and against its
+/// histogram. Returns the number of overruns, counted for each series.
 pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
     let all = log.series(ScenarioId::TimerLatency);
     let all = all.map(|(mpidr, it)| {
@@ -49,7 +49,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     all.values().map(overruns).sum()
 }
 
-/// Under the instruction clock none is missed; as the host lets it be, some are, and counted.
+/// Under the instruction clock none is missed. In real time some may be, and are counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {
     let loads = LOADS.map(Variant::word).join(",");
@@ -64,9 +64,9 @@ fn handled_and_overruns_are_all_expiries() {
     }
 }
 
-/// A timer that falls silent: the image turns it off in the loop, in place of an
-/// instruction that only says which load is first. An idle CPU waits in WFI then,
-/// which another timer has to end, on a lead that is alone as on all others.
+/// A timer that stops firing: the image turns it off in the loop, replacing an instruction that
+/// only says which load is first. An idle CPU then waits in WFI until another timer ends it,
+/// whether the lead is alone or not.
 #[test]
 fn a_silent_timer_is_named_where_the_cpu_is_idle() {
     const FIRST: u32 = 0xaa04_03fb; // mov x27, x4

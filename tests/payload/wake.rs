@@ -1,11 +1,10 @@
-//! States that stop the CPUs' own timers: a CPU that stays awake wakes the
-//! others by SGI, and a timer frame is relied on only if it wakes the lead in a
-//! trial.
+//! States that stop the CPUs' own timers: a CPU that stays awake wakes the others by SGI, and a
+//! timer frame is used only if it wakes the lead in a trial.
 //!
-//! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine of
-//! QEMU has a memory-mapped generic timer: what stands for one here is memory.
-//! A frame that works is shown with fakes: `crates/hardware/src/devices/timer_frame.rs`,
-//! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
+//! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine in QEMU has a
+//! memory-mapped generic timer, so memory takes its place here. A working frame is tested with
+//! fakes: `crates/hardware/src/devices/timer_frame.rs`, `crates/suite/src/scenario/tests/wake.rs`,
+//! `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
 use run::measure::Metric;
@@ -19,25 +18,25 @@ use xtask::qemu::run_spec::RunSpec;
 
 use crate::common;
 
-/// Samples asked for.
+/// The number of samples requested.
 const N: u32 = 3;
-/// CPUs of the machine, in clusters of four.
+/// The number of CPUs of the machine, in clusters of four.
 const CPUS: usize = 8;
 
-/// A run in which a power-down stops the timers.
+/// Returns a run in which a power-down stops the timers.
 fn spec(options: &str, args: &str) -> RunSpec {
     let options = format!("--icount --variant timer-stop=1 {options}");
     common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
 }
 
-/// Returns true if Powerdown or Latency of a cell is known.
+/// Returns true if a cell has a Powerdown or Latency figure.
 fn has_first_figure(cell: &Cell) -> bool {
     let metrics = [Metric::Powerdown, Metric::Latency];
     metrics.iter().any(|it| cell.figure(*it).is_some())
 }
 
-/// All scenarios have all rows, in parallel over both placements of the helper,
-/// and PSCI_STAT counts the level that is due.
+/// Checks that all scenarios have all rows (parallel ones over both placements of the helper) and
+/// that PSCI_STAT counts the expected level.
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
@@ -90,7 +89,7 @@ fn a_helper_costs_what_a_cpus_own_timer_costs() {
     }
 }
 
-/// SGIs do not wake CPU 7, or the lead's first helper never arrives: one CPU is lost.
+/// SGIs do not wake CPU 7, or the lead's first helper never arrives: only one CPU is lost.
 #[test]
 fn a_fault_of_a_helper_costs_one_cpu() {
     let asleep = "Skipped: SGI did not wake CPU 0x7 from 0x00010002 ";
@@ -108,7 +107,7 @@ fn a_fault_of_a_helper_costs_one_cpu() {
     }
 }
 
-/// A run of four CPUs with the device tree of firmware whose power-downs stop no timer.
+/// Returns a run of four CPUs whose device tree says that power-downs do not stop timers.
 fn undeclared(options: &str) -> RunSpec {
     let board = common::changed_board(str::to_owned);
     let tree = common::tree_of(
@@ -143,7 +142,7 @@ fn a_timer_that_stops_undeclared_costs_no_row() {
     common::ends(&spec, Verdict::Pass).says(&words);
 }
 
-/// The last CPU's second suspend, its trial from the deepest state, never returns.
+/// The last CPU's second suspend, its trial of the deepest state, never returns.
 #[test]
 fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     let words = [
@@ -153,7 +152,7 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     ];
     let spec = undeclared("--icount --fault suspend-never,cpu=0x3,skip=1");
     let log = common::ends(&spec, Verdict::Fail).says(&words).log();
-    // It is named when it is lost, and not in the next round.
+    // It is reported when it is lost, not in the next round.
     let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
     let next = log.text.find("> Executing 'Suspend to deepest");
     assert!(next.is_some_and(|next| named < next), "{}", log.text);
@@ -167,10 +166,10 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     }
 }
 
-/// Between the machine's devices.
+/// An address between the machine's devices.
 const NOTHING: u64 = 0x0a10_0000;
-/// QEMU's own device tree, which begins the memory: the header's third word, read
-/// as CNTTIDR, says that frame 7 is implemented.
+/// QEMU's own device tree, at the start of memory: the third word of its header, read as CNTTIDR,
+/// says that frame 7 is implemented.
 const QEMU_TREE: u64 = 0x4000_0000;
 /// Memory at whose end nothing lies.
 const MEMORY: u64 = 0x7fff_0000;
@@ -181,7 +180,7 @@ fn a_frame_that_can_not_be_used_is_named() {
         (NOTHING, NOTHING + 0x1000, 0, "is not implemented"),
         (QEMU_TREE, MEMORY, 7, "counts otherwise than the CPUs"),
     ] {
-        // The memory that stands for a frame is not the payload's to use.
+        // The memory that takes the place of a frame must not be used by the payload.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
             let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");

@@ -1,5 +1,5 @@
-//! The watchdog of last resort, on a machine that has one, under a firmware whose
-//! suspends do not return.
+//! The watchdog as the last resort, on a machine that has one, under firmware whose suspends do not
+//! return.
 
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
@@ -9,7 +9,7 @@ use crate::common::{run, spec};
 /// One CPU, which is the lead.
 const ALONE: &str = "--board qemu-sbsa --smp 1";
 
-/// platforms/qemu-sbsa/board.toml says why it does not list this power state.
+/// platforms/qemu-sbsa/board.toml explains why it does not list this power state.
 #[test]
 fn a_lead_that_does_not_come_back_is_reset() {
     let result = run(&spec(
@@ -17,7 +17,7 @@ fn a_lead_that_does_not_come_back_is_reset() {
         "iterations=2 only=susp_deep_serial deepest=0x1010022",
     ));
     let log = result.text();
-    // With -no-reboot, QEMU exits successfully at a reset.
+    // With -no-reboot, QEMU exits successfully on a reset.
     assert_eq!(
         result.ending,
         MachineEnding::Exited { success: true },
@@ -32,8 +32,8 @@ fn a_lead_that_does_not_come_back_is_reset() {
     );
 }
 
-/// Under --icount a wait takes no time on the host: a machine that is parked with its
-/// watchdog on would be reset at once.
+/// Under --icount a wait takes no real time: a machine parked with its watchdog on would be reset
+/// at once.
 #[test]
 fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";

@@ -38,7 +38,7 @@ fn affinity_info_fails() {
     );
 }
 
-/// A firmware without CPU_OFF, which says so, is measured by the warm method.
+/// Firmware without CPU_OFF, which reports that, is measured by the warm method.
 #[test]
 fn absent() {
     let words = [
@@ -53,8 +53,8 @@ fn absent() {
         .complete_but(&but_off, &[]);
 }
 
-/// A firmware that has it, under a tree that says that no CPU comes back after it: it is
-/// not called.
+/// The firmware has CPU_OFF, but the tree says that no CPU comes back after it, so it is not
+/// called.
 #[test]
 fn forbidden() {
     let board = common::changed_board(str::to_owned);
@@ -83,7 +83,7 @@ fn forbidden() {
         .lacks(&["<RT_INSTR:"]);
 }
 
-/// One that does not say so costs the scenario in which that turns out.
+/// Firmware that does not report it costs the scenario in which it turns out.
 #[test]
 fn not_supported() {
     let words = [
@@ -96,8 +96,8 @@ fn not_supported() {
         .complete_but(&[SuspendDeepSerial], &[]);
 }
 
-/// The victim goes off for another CPU's turn, with no part of its own: its
-/// cluster mates' figures are those of a cluster that stays up.
+/// The victim goes off for another CPU's turn, not for its own: the figures of other CPUs in its
+/// cluster are those of a cluster that stays up.
 #[test]
 fn denied_out_of_turn() {
     let words = [

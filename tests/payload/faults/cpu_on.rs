@@ -1,4 +1,4 @@
-//! CPU_ON that fails, and CPUs that do not arrive.
+//! CPU_ON failures, and CPUs that do not arrive.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn on_pending_for_ever() {
     );
 }
 
-/// An earlier CPU_OFF may take its time.
+/// An earlier CPU_OFF may take some time.
 #[test]
 fn on_pending_for_a_while() {
     costs_nothing(&spec(&at_victim("cpu-on-pending,count=20")), &[]);
@@ -62,7 +62,8 @@ fn arrives_late() {
     );
 }
 
-/// Later than that, the CPU is sent away when it comes, and keeps no cluster up.
+/// If it is later than that, the CPU is sent away when it arrives, and does not keep its cluster
+/// up.
 #[test]
 fn arrives_too_late() {
     loses_victim(
@@ -80,7 +81,7 @@ fn another_context_id() {
     );
 }
 
-/// The first has 10 s to arrive, and each after it, by itself, one: 16 s, and not 70.
+/// The first has 10 s to arrive, and each later one has 1 s: 16 s in total instead of 70.
 #[test]
 fn none_arrives_and_the_first_costs_the_most() {
     let spec = RunSpec {

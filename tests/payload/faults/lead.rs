@@ -1,4 +1,4 @@
-//! Faults that strike the lead.
+//! Faults that affect the lead.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn never_wakes_in_a_parallel_round() {
     );
 }
 
-/// CPU_ON for the second CPU, with the first one on.
+/// CPU_ON for the second CPU, while the first one is on.
 #[test]
 fn never_returns_from_cpu_on() {
     loses_lead(
@@ -34,7 +34,7 @@ fn takes_an_exception() {
     );
 }
 
-/// Counted as any other CPU's, and not fatal.
+/// Counted like that of any other CPU, and not fatal.
 #[test]
 fn comes_back_with_another_context_id() {
     passes(

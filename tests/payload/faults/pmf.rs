@@ -1,4 +1,4 @@
-//! Timestamps that are wrong or missing.
+//! Wrong or missing timestamps.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! CPU_SUSPEND that fails or does not come back.
+//! CPU_SUSPEND failures, and CPUs that do not come back.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn invalid_parameters() {
     );
 }
 
-/// No skip, since the other CPUs have it.
+/// Nothing is skipped, because the other CPUs support it.
 #[test]
 fn not_supported_on_one_cpu() {
     refuses_suspend(
@@ -43,7 +43,7 @@ fn wakes_late() {
     );
 }
 
-/// Later than its time, the CPU is lost, and sent away when it comes.
+/// If it is later than that, the CPU is lost, and is sent away when it arrives.
 #[test]
 fn wakes_too_late() {
     loses_victim_in_suspend(
@@ -73,8 +73,8 @@ fn comes_back_to_nowhere() {
     );
 }
 
-/// Resumed where nothing is, without vectors. Such a CPU takes the instruction
-/// clock from all others.
+/// Resumed at an address without memory, without vectors. Such a CPU takes the instruction clock
+/// from all others.
 #[test]
 fn is_resumed_nowhere() {
     loses_victim_in_suspend(
@@ -92,17 +92,17 @@ fn not_supported() {
     run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Now and then, while it is measured: counted, made up for, and no failure.
+/// Occasionally during the measurement: counted and repeated, and not a failure.
 #[test]
 fn given_up_twice() {
-    // As since TF-A 2.13, with fresh EXIT stamps.
+    // As in TF-A 2.13 and later, with fresh EXIT stamps.
     let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
     let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
     let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
-/// A warning and no failure: the samples count.
+/// A warning but not a failure: the samples count.
 #[test]
 fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, and reached 0x00010002."];
@@ -117,7 +117,7 @@ fn reaches_less_than_was_asked_for() {
     let deep = reached(SuspendDeepSerial);
     assert_eq!(deep[&VICTIM], Some(0x1_0002));
     assert_eq!(deep[&Mpidr::new(6)], Some(0x101_0022));
-    // Where the core alone was asked for, nothing is amiss.
+    // If only the core level was requested, nothing is wrong.
     let core = reached(CpuSuspendParallel);
     assert!(core.values().all(|state| *state == Some(0x1_0002)));
 }

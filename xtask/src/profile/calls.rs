@@ -143,7 +143,7 @@ struct CallFrame {
 #[derive(Default)]
 struct CpuCalls {
     call: Option<Call>,
-    /// The costs of the last part of the call.
+    /// The costs of the current part of the call.
     tally: CostTally,
     frames: Vec<CallFrame>,
     /// The return address of the call at the end of the last block.
