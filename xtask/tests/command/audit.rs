@@ -1,4 +1,4 @@
-//! Published pages: as tables, and what they print against themselves.
+//! Published pages: as tables, and the audit of their printed changes.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::support::scratch::Scratch;
 const DEEP: &str = "``CPU_SUSPEND`` latencies (µs) to deepest power level in parallel";
 const SERIAL: &str = "``CPU_SUSPEND`` latencies (µs) to power level 0 in\n        serial";
 
-/// Returns a grid table; cells of a row stand apart by commas.
+/// Returns a grid table; the cells of a row are separated by commas.
 fn grid(title: &str, rows: &[&str]) -> String {
     let rule = ["-"; 5].map(|it| it.repeat(20)).join("+");
     let mut text = format!(".. table:: {title}\n\n    +{rule}+\n");
@@ -34,7 +34,7 @@ fn page(title: &str, new: &[&str], old: &[&str]) -> String {
 const NEW: [&str; 2] = ["0,0,110.0 (+10.00%),20.0,5.0", "0,1,200.0,20.0,5.0"];
 const OLD: [&str; 2] = ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"];
 
-/// A page and what is counted and said of it.
+/// A page, with the expected counts and findings.
 struct Audited {
     title: &'static str,
     new: [&'static str; 2],
@@ -146,7 +146,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// Texts of a page, those put in their place, and the errors.
+/// Texts on a page, their replacements, and the errors.
 const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
@@ -199,7 +199,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Those of a page with a file of figures.
+/// The same for a page with a file of figures.
 const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",
@@ -259,7 +259,7 @@ fn pages_are_tables() {
             &["0,0,110.0 (+10.00%),20.0,5.0"],
         ),
     );
-    // Nanoseconds below a title that says microseconds.
+    // Nanoseconds under a title that says microseconds.
     let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
     scratch.write("ns.rst", &page(SERIAL, &[&new], &[&old]));
     let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
@@ -297,7 +297,7 @@ fn pages_are_tables() {
     assert!(text.contains("the figures are nanoseconds"), "{text}");
 }
 
-/// Parts with figures are written anew; all else on a page is the publisher's.
+/// The parts with figures are regenerated; everything else on a page belongs to the publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());
@@ -329,7 +329,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // Of several logs the typical run: b.log's figures.
+    // Of several logs the typical run is used: b.log's figures.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -32,11 +32,11 @@ fn exit_codes() {
         (itself, 0, ""),
         (juno, 1, "regressions against"),
         (juno, 1, "the greatest is Wakeup in"),
-        // A tolerance of all but everything.
+        // A tolerance of almost everything.
         (&format!("{juno} --tolerance 99%"), 0, ""),
         (&format!("{same} --tolerance 0"), 0, ""),
         (&format!("{twice}-run 2"), 0, ""),
-        // A figure that cannot be relied on comes first, on either side.
+        // A figure that cannot be relied on takes precedence, on either side.
         ("compare good.log cut.log", 3, ""),
         ("compare cut.log good.log", 3, "(run 1): incomplete"),
         ("compare twice.log good.log", 2, "--old-run N"),
@@ -47,7 +47,7 @@ fn exit_codes() {
         (&format!("{itself} --tolerance=-1e-9"), 2, "a share below 1"),
         (&format!("{itself} --tolerance NaN"), 2, "a share below 1"),
         (&format!("{itself} --tolerance inf"), 2, "a share below 1"),
-        // Another board, or one that is not known.
+        // Another or an unknown board.
         (
             "compare published/juno/v2.9 good.log",
             2,
@@ -133,11 +133,11 @@ fn every_format_has_findings_and_gaps() {
     let lone = "CPU 1.1 of the baseline, as the run does not have it";
     let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
-    // A part that only the run has is no gap.
+    // A part that only the run has is not a gap.
     let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
     let passed = format!("{less} --allow-missing scenarios,cpus");
     scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
-    // What a CI server shows is what the exit code says.
+    // CI servers must show what the exit code says.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
@@ -151,13 +151,13 @@ fn every_format_has_findings_and_gaps() {
     let (_, unjudged) = out.split_once("by CPU, not judged").expect("a table");
     let heading = unjudged.lines().nth(1).expect("a heading");
     assert!(heading.ends_with("Change"), "{heading}");
-    // A report in the folder would be read as a table of it.
+    // A report in the folder would be read as one of its tables.
     let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(code == 2 && said.contains("in the folder of LOG"), "{said}");
 }
 
-/// The tables as TF-A's documentation has them, with the changes that other formats judge;
-/// and these files as a baseline in turn.
+/// The tables in the form of TF-A's documentation, with the changes that other formats report; and
+/// these files as a baseline in turn.
 #[test]
 fn publish() {
     let scratch = scratch();
@@ -182,8 +182,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // Either folder, one file, or the platform's, which means current; and the same again
-    // changes nothing.
+    // A path may be either folder, one file, or the platform's folder, which means current.
+    // Publishing the same again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),
@@ -197,7 +197,7 @@ fn publish() {
     }
 }
 
-/// Rows with equal labels: which CPU is which is not known.
+/// Rows with equal labels cannot be assigned to CPUs.
 #[test]
 fn tables_with_equal_labels() {
     let scratch = scratch();
@@ -288,7 +288,7 @@ fn publish_refuses_before_it_writes() {
             "current is of good.log now",
         ),
     ]);
-    // Less than what is there.
+    // Fewer figures than the existing ones.
     scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
     let part = format!("{name} juno");
     refused(&[

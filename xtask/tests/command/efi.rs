@@ -17,7 +17,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// EFI has the memory: trees of a running Linux, such as /sys/firmware/fdt, have none.
+/// EFI provides the memory: trees from a running Linux, such as /sys/firmware/fdt, have none.
 #[test]
 fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let scratch = scratch();
@@ -59,7 +59,7 @@ fn media_have_the_application_and_only_files_from_here_are_replaced() {
     scratch.refuses(&format!("{stick} usb"), error);
 }
 
-/// The folder is as Linux has it: `data` has no tables, and `dynamic` has some.
+/// The folder is laid out as in Linux: `data` contains no tables, but `dynamic` does.
 #[test]
 fn a_folder_of_acpi_tables_becomes_a_tree() {
     let scratch = scratch();

@@ -1,6 +1,6 @@
-//! The commands in the help, the README and docs/: those that need no board, QEMU or network run
-//! on the logs of docs/samples and on made-up files. clap reads all of them in
-//! `xtask/src/cli/full/tests.rs`.
+//! The commands in the help, the README and docs/. Those that need no board, QEMU or network run on
+//! the logs in docs/samples and on made-up files. `xtask/src/cli/full/tests.rs` parses all of them
+//! with clap.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use xtask::setup::workspace::Workspace;
 
 use crate::support::{outcome, path_with, script, xtask};
 
-/// Verbs whose examples are not run here, and the reasons.
+/// Verbs whose examples are not run here, with the reasons.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
     ("qemu-overhead", "boots QEMU"),
@@ -55,7 +55,7 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("follow", "needs a board, but for stdin"),
 ];
 
-/// Files that commands on FIPs put into one.
+/// Files that commands put into a FIP.
 const IMAGES: [&str; 11] = [
     "bl1.bin",
     "bl2.bin",
@@ -73,17 +73,17 @@ const IMAGES: [&str; 11] = [
 const FIP: &str = "fip create --out fip.bin --nt-fw bl33.bin \
     --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin";
 
-/// Returns true if an example is only read.
+/// Returns true if an example is only parsed.
 fn is_only_read(example: &Example) -> bool {
     let line = format!("{} ", example.words.join(" "));
     let is_listed = ONLY_READ
         .iter()
         .any(|(words, _)| line.starts_with(&format!("{words} ")));
-    // A file takes the place of the board.
+    // A file replaces the board.
     is_listed && example.input.is_none()
 }
 
-/// Makes the folder in which examples run, with all files that they name.
+/// Creates the folder in which examples run, with all files named in them.
 fn make_files(parent: &Path) -> PathBuf {
     make_example_files(parent);
     let work = parent.join("work");
@@ -93,7 +93,7 @@ fn make_files(parent: &Path) -> PathBuf {
     work
 }
 
-/// Makes the FIPs that examples read, which others write.
+/// Creates the FIPs that examples read and others write.
 fn make_fips(work: &Path) {
     let words: Vec<&str> = FIP.split_whitespace().collect();
     let (code, said) = outcome(xtask(&words).current_dir(work));
@@ -116,7 +116,7 @@ fn documented_commands_run() {
     // There is no browser here.
     script(folder.path(), "xdg-open", "exit 0");
     let mut count = 0;
-    // Some are shown at several places.
+    // Some are shown in several places.
     for example in examples.iter().unique_by(|example| &example.words) {
         if is_only_read(example) {
             continue;

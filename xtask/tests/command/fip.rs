@@ -1,4 +1,4 @@
-//! `cargo xtask fip` beside TF-A's own fiptool, and on what is no FIP.
+//! Compares `cargo xtask fip` with TF-A's fiptool, and tests it on files that are not FIPs.
 
 use std::fs;
 
@@ -6,11 +6,11 @@ use boards::image_kinds::IMAGE_KINDS;
 
 use crate::support::scratch::{Scratch, files};
 
-/// A UUID that no option stands for, and another.
+/// A UUID without an option, and another one.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
 const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 
-/// One image of each kind and two of unknown kinds, as options.
+/// Returns options for one image of each kind and two of unknown kinds.
 fn all_images(scratch: &Scratch) -> String {
     let mut words = String::new();
     for (index, kind) in IMAGE_KINDS.iter().enumerate() {
@@ -60,7 +60,7 @@ fn the_same_bytes_as_fiptool_makes() {
         scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin --out o.bin {gone}"));
         same("o.bin", "t.bin", &gone);
-        // What is not there is a warning, and the layout can change alone.
+        // A missing image is only a warning, and the layout can be changed on its own.
         let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
         assert!(said.contains("warning: o.bin: there is no nt-fw"), "{said}");
         scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
@@ -93,14 +93,14 @@ fn unpacked_as_fiptool_does() {
     assert_eq!(content("ours").len(), IMAGE_KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
-    // One that is there is enough, and nothing else is written.
+    // One existing file is enough, and nothing else is written.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
     let there = "some/nt-fw.bin: this file is there already";
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
-    // What is in the way of the last one is seen before the first is written.
+    // An obstacle for the last file is found before the first is written.
     let last = format!("{}.bin", OTHER.to_uppercase());
     fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
     scratch.refuses(
@@ -122,7 +122,7 @@ fn what_follows_a_package_is_a_warning() {
     assert!(scratch.read("new.bin") == whole);
 }
 
-/// An image of no bytes, flags in the terminator, and a package without images.
+/// An empty image, flags in the terminator, and a package without images.
 #[test]
 fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     let scratch = Scratch::new();

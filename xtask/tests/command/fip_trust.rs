@@ -1,4 +1,4 @@
-//! BL33 replaced where certificates vouch for it: a new certificate, or none.
+//! BL33 replaced in a FIP with certificates: with a new certificate, or not at all.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -25,7 +25,7 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
     fip
 }
 
-/// Options that are refused, and the words.
+/// Options that are refused, with parts of the error.
 const KEYS: &[(&str, &str)] = &[
     ("world.pem", "the key that the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
@@ -62,7 +62,7 @@ fn a_certificate_for_the_new_bl33() {
             let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
-        // Of parts it is the old one.
+        // When unpacked, it is the old one.
         scratch.ours(&format!(
             "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
@@ -73,8 +73,8 @@ fn a_certificate_for_the_new_bl33() {
     }
 }
 
-/// In `new.bin` BL33 and its certificate alone are others than in `base.bin`, and the
-/// certificate is cert_create's, but for serial number and dates.
+/// Checks that only BL33 and its certificate differ between `new.bin` and `base.bin`, and that the
+/// certificate equals cert_create's, except for serial number and dates.
 fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
     let [before, after] = ["base.bin", "new.bin"].map(|name| fip(scratch, name));
     let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
@@ -130,10 +130,10 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
         let lacks = format!("the package: no extension 1.3.6.1.4.1.4128.2100.{extension}");
         refused(option, Some(&other), &format!("{option} of {lacks}"));
     }
-    // The old certificate vouches for a configuration that is not there.
+    // The old certificate attests a configuration that does not exist.
     let words = "2100.1202 is not as in the old one";
     refused("nt-fw-config", None, words);
-    // By hand it is possible only on purpose.
+    // By hand it is possible, but only deliberately.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");
     let whole = scratch.read("base.bin");

@@ -1,4 +1,4 @@
-//! Installs that fail, are interrupted, or cannot begin.
+//! Installations that fail, are interrupted, or cannot start.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
-/// apt-get that installs by the shell commands `install`. It never comes to the end of fetching
-/// TF-A's source, which goes on beside the installation.
+/// Returns an apt-get that installs with the shell commands `install`. It never finishes fetching
+/// TF-A's source, which runs in parallel.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
 
-/// Puts programs into `command`'s environment that begin to build the payload, which goes on
-/// beside an installation, and come to no end.
+/// Adds programs to `command`'s environment that start building the payload, in parallel with an
+/// installation, and never finish.
 fn build_for_ever(command: &mut Command, dir: &Path) {
     script(dir, "endless-cargo", "exec /bin/sleep 60");
     script(dir, "any-rustc", "echo /");
@@ -23,7 +23,8 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
         .env("RUSTC", dir.join("any-rustc"));
 }
 
-/// What `cargo xtask qemu` says of an installation, without what it does beside it.
+/// Returns what `cargo xtask qemu` prints about an installation, without what it prints about
+/// parallel steps.
 fn of_installation(said: &str) -> String {
     let others = [
         "xtask: building the payload",
@@ -34,8 +35,8 @@ fn of_installation(said: &str) -> String {
         .collect()
 }
 
-/// stderr of `cargo xtask qemu`, which is refused, where these scripts come first or are
-/// all programs that there are.
+/// Returns stderr of `cargo xtask qemu`, which must be refused, if these scripts come first in PATH
+/// or are the only programs there.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {
@@ -58,7 +59,7 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     of_installation(&said)
 }
 
-/// A failed install shows the end of its output, and keeps all of it.
+/// A failed installation shows the end of its output, and keeps all of it in a file.
 #[test]
 fn output_of_an_install_is_kept_in_a_file() {
     let of_apt = |code: u8| {
@@ -110,7 +111,7 @@ fn an_interrupted_install_ends_in_one_line() {
     assert_eq!(end.status.code(), Some(3));
 }
 
-/// Neither is anything fetched.
+/// Nothing is fetched either.
 #[test]
 fn a_path_with_a_space_is_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");

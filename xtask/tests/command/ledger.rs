@@ -1,4 +1,4 @@
-//! `cargo xtask ledger`, as far as it comes without firmware: the commits of a checkout.
+//! `cargo xtask ledger`, as far as it gets without firmware: the commits of a checkout.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::support::called;
 use crate::support::scratch::Scratch;
 use crate::support::xtask;
 
-/// Makes the checkout `name` of two commits, which are no source of TF-A.
+/// Creates the checkout `name` with two commits, which are not source trees of TF-A.
 fn make_checkout(scratch: &Scratch, name: &str, title: &str) {
     let git = |words: &[&str]| {
         let mut git = Command::new("git");

@@ -1,5 +1,4 @@
-//! `cargo xtask follow`: a run that is followed, by a pseudo terminal
-//! and by a pipe.
+//! `cargo xtask follow`: follows a run through a pseudo terminal and through a pipe.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,7 +29,7 @@ fn wait_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Exit code, stdout, stderr, and the log that was kept.
+/// Returns the exit code, stdout, stderr, and the kept log.
 fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     wait_until(|| child.try_wait().expect("it is ours").is_some());
     let output = child.wait_with_output().expect("it has ended");
@@ -40,7 +39,7 @@ fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     (code, text(output.stdout), text(output.stderr), log)
 }
 
-/// Sends `log` in parts to a program that opens the line first: its terminal would echo.
+/// Sends `log` in parts to a program that opens the line first; otherwise the terminal would echo.
 fn send(line: &mut File, log: &[u8]) {
     std::thread::sleep(Duration::from_millis(500));
     for chunk in log.chunks(1000) {
@@ -92,13 +91,13 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
-    // Still open: the last line is what ends it.
+    // The line is still open, so the last line of the log ended the run.
     let (code, out, said, kept) = ended(dir.path(), child);
     drop(pipe);
     assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");
     assert!(out.contains("Last man down"), "{out}");
 
-    // Ctrl-C: the report is made of what there is.
+    // After Ctrl-C the report is written from what was received.
     fs::remove_file(dir.path().join("run.log")).expect("it was there");
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
@@ -116,8 +115,8 @@ fn stdin_is_followed_and_what_came_is_kept() {
     assert_eq!(code, 2, "{said}");
 }
 
-/// A file that is read by another name is not written to, and one that is kept stays as it is
-/// where nothing comes; a log that cannot be kept costs no report.
+/// A file that is read under another name is not written to, an existing log stays unchanged if
+/// nothing is received, and the report does not depend on whether the log can be kept.
 #[test]
 fn stdin_and_the_log_are_two_files() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,6 +1,5 @@
-//! `cargo xtask matrix`: jobs of both engines, good and bad, side by
-//! side; byte for byte, and its exit codes. What is not there, damaged, or not
-//! looked at is never green.
+//! `cargo xtask matrix`: good and bad jobs of both engines in one matrix; byte for byte, and with
+//! exit codes. A job that is missing, damaged or unreadable is never green.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 use crate::report::{edited_log, log};
 use crate::support::{assert_report, called, xtask};
 
-/// Returns a log of LAVA's, with the board's lines and LAVA's results.
+/// Returns a LAVA log with the board's lines and LAVA's results.
 fn lava(uart: &str, results: &[Value]) -> String {
     let entry = |level: &str, msg: Value| {
         let dt = "2026-01-02T10:11:12.345678";
@@ -32,13 +31,13 @@ fn result(suite: &str, case: &str, result: &str) -> Value {
     json!({"definition": suite, "case": case, "result": result})
 }
 
-/// Returns LAVA's result of a job that came to its end.
+/// Returns LAVA's result for a job that reached its end.
 fn over() -> Value {
     result("lava", "job", "pass")
 }
 
-/// Returns the figures of the `RT_INSTR` lines in a log, which an engine has to have,
-/// by tag, cluster and core, and metric.
+/// Returns the figures in the `RT_INSTR` lines of a log, all of which an engine must have, by tag,
+/// cluster and core, and metric.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
@@ -54,7 +53,7 @@ fn figures(log: &str) -> Vec<[&str; 5]> {
     all
 }
 
-/// Returns pytest's file of a log.
+/// Returns the file that pytest writes for a log.
 fn junit(log: &str) -> String {
     let mut out = "<testsuites><testsuite>".to_owned();
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -67,7 +66,7 @@ fn junit(log: &str) -> String {
     out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
 }
 
-/// Returns LAVA's results of a log, without the job's own.
+/// Returns LAVA's results for a log, without that of the job itself.
 fn measured(log: &str) -> Vec<Value> {
     let mut all = vec![result("psci-bench", "psci_bench", "pass")];
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -80,7 +79,7 @@ fn measured(log: &str) -> Vec<Value> {
     all
 }
 
-/// Returns a log of TFTF's in which a scenario passed.
+/// Returns a TFTF log in which a scenario passed.
 fn tftf() -> String {
     "NOTICE:  Booting trusted firmware test framework\r\n\
      > Executing 'CPU suspend on all cores in sequence'\r\n\
@@ -120,7 +119,7 @@ impl Lab {
         lab
     }
 
-    /// Writes a cell of this engine, board and firmware, with files of results.
+    /// Writes a cell with this engine, board and firmware, and with results files.
     fn cell(&self, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
         let cell = self.0.path().join(names.join("-"));
         fs::create_dir_all(cell.join("results")).expect("made");
@@ -136,7 +135,7 @@ impl Lab {
         cell
     }
 
-    /// Writes a cell of labgrid with a log and what pytest says of it.
+    /// Writes a labgrid cell with a log and pytest's results.
     fn run(&self, board: &str, firmware: &str, log: &str, junit: &str) -> PathBuf {
         let files = [("uart.log", log), ("junit.xml", junit)];
         self.cell(["labgrid", board, firmware], &files)
@@ -152,7 +151,7 @@ impl Lab {
         serde_json::from_str(&self.report(&["--format", "json"]).1).expect("JSON")
     }
 
-    /// Asserts the exit code, and what both the report and stderr contain.
+    /// Asserts the exit code, and that both the report and stderr contain `why`.
     #[track_caller]
     fn assert_ends(&self, code: i32, why: &str) {
         let (found, out, said) = self.report(&[]);
@@ -170,11 +169,11 @@ fn good_jobs_are_side_by_side() {
     let (code, text, said) = lab.report(&[]);
     assert_eq!((code, said.as_str()), (0, ""));
     assert_report("matrix.txt", &text);
-    // A path that cannot be looked at is named.
+    // A path that cannot be read is reported.
     let qemu = lab.0.path().join("labgrid-qemu-v2.13");
     symlink("nowhere", qemu.join("gone")).expect("made");
     lab.assert_ends(3, "/gone: not looked at");
-    // A lab twice is one.
+    // A lab given twice counts once.
     let again = qemu.to_str().expect("UTF-8");
     assert_eq!(lab.report(&[again]).1, lab.report(&[]).1);
 }
@@ -182,12 +181,12 @@ fn good_jobs_are_side_by_side() {
 #[test]
 fn bad_jobs_are_named() {
     let lab = Lab::of_good_jobs();
-    // A case that fails; the job is good all the same.
+    // A case that fails, although the job is good.
     let failing = lava(log(), &[result("psci-bench", "a_case", "fail"), over()]);
     let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
     assert_eq!(report(&failing, &[]).0, 1);
-    // No end, no run, nothing at all.
+    // No end, no run, or nothing at all.
     let half = &log()[..log().len() / 2];
     let mut late = result("lava", "job", "fail");
     late["error_msg"] = "lava-test-monitor timed out".into();
@@ -206,8 +205,8 @@ fn bad_jobs_are_named() {
     assert_report("matrix.md", &jobs);
 }
 
-/// A file of a cell that cannot be read makes its job incomplete, and hides no
-/// other; one that is named is an error.
+/// A file in a cell that cannot be read makes its job incomplete, but does not affect other jobs.
+/// If the user named the file, it is an error.
 #[test]
 fn what_is_no_job() {
     let lab = Lab::new();
@@ -229,7 +228,7 @@ fn what_is_no_job() {
     }
 }
 
-/// Whatever the files are called, and however many say the same.
+/// Whatever the names of the files are, and however many have the same contents.
 #[test]
 fn what_two_files_say_counts_once() {
     let lab = Lab::new();
@@ -246,12 +245,12 @@ fn what_two_files_say_counts_once() {
         (&28.into(), &json!([0]))
     );
     fs::remove_dir_all(of_both).expect("removed");
-    // A measurement that LAVA has not seen; by itself a log is held against nothing.
+    // A measurement that LAVA has not seen. A log on its own is not compared with anything.
     let less = lava(log(), &[&all[..1], &all[2..]].concat());
     let cell = lab.cell(["lava", "qemu", "x"], &[("lava.log", &less)]);
     lab.assert_ends(3, "the engine has 27 of the 28 measurements");
     assert_eq!(report(&cell.join("results/lava.log"), &[]).0, 0);
-    // A result that is cut off.
+    // A truncated result.
     let cut = of_lava.replace("\"result\":\"pass\"}}\n", "\"res\n");
     fs::write(cell.join("results/lava.log"), cut).expect("written");
     lab.assert_ends(3, "of LAVA's log cannot be read");
@@ -272,7 +271,7 @@ fn results_are_not_written_to() {
     assert!(!new.exists());
 }
 
-/// By the records, by TFTF's lines, and by what the engine counts.
+/// According to the records, TFTF's lines, and the engine's counts.
 #[test]
 fn what_failed_is_not_green() {
     let lab = Lab::new();
@@ -286,7 +285,7 @@ fn what_failed_is_not_green() {
     for (log, suite, expected, why) in [
         (log(), counts, 1, "counts 5 failures and errors, and has 0"),
         (log(), missing, 3, "counts 99 test cases, and has 29"),
-        // Figures of lines alone are marked, with a note.
+        // Figures that are only from lines are marked, with a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),
         (&no_last, good, 1, records),
@@ -299,7 +298,7 @@ fn what_failed_is_not_green() {
     let json = lab.json();
     assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
     assert_eq!(json["runs"][0]["verdict"], "fail");
-    // A job that has lost its subject.
+    // A job that no longer tests anything.
     let skipped = "<testsuite><testcase name='a'><skipped/></testcase></testsuite>";
     lab.run("qemu", "x", log(), skipped);
     lab.assert_ends(3, "nothing was run: 1 test case");
@@ -326,7 +325,7 @@ fn several_boards() {
         json!(["QEMU virt", [[0, old], [2, new]]]),
     ];
     assert_eq!(boards, expected);
-    // A cell with another board's log: not in its tables.
+    // A cell with the log of another board does not appear in its board's tables.
     let first = lab.run("juno", "v1", log(), &junit(log()));
     for firmware in ["v2", "v3"] {
         lab.run("juno", firmware, &juno, &junit(&juno));
@@ -334,7 +333,7 @@ fn several_boards() {
     for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
         assert!(lab.report(&[]).1.contains(board), "{board}");
     }
-    // A log of another job: its CPUs are not the cell's.
+    // A log from another job: its CPUs are not those of the cell.
     let text = fs::read_to_string(first.join("cell.json")).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
         let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);

@@ -1,5 +1,4 @@
-//! Reports as pages of TF-A's documentation: Sphinx builds them without a
-//! warning.
+//! Reports as pages in TF-A's documentation: Sphinx builds them without a warning.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use xtask::setup::{self, Need};
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 
-/// A page that takes the data files in as TF-A's documentation does.
+/// Returns a page that includes the data files as TF-A's documentation does.
 fn page(data: &Path) -> String {
     let mut page = "Figures\n=======\n".to_owned();
     for which in ["current", "previous"] {
@@ -36,7 +35,7 @@ fn page(data: &Path) -> String {
     page
 }
 
-/// Cells whose names, boards and messages are markup, if they are not escaped.
+/// Cells whose names, boards and messages are markup unless they are escaped.
 fn names_that_look_like_markup(scratch: &Scratch) {
     let log = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : *a_ |b| `c\r\n\
         > Executing 'CPU suspend on all cores in sequence'\r\n\
@@ -94,7 +93,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);
-    // As TF-A's: a title that comes twice is a label that comes twice.
+    // As in TF-A: a title that occurs twice is a duplicate label.
     let conf = "project = 'Reports'\nhtml_theme = 'basic'\n\
         extensions = ['sphinx.ext.autosectionlabel']\nautosectionlabel_maxdepth = 1\n";
     scratch.write("source/conf.py", conf);

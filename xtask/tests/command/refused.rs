@@ -1,4 +1,4 @@
-//! Bad input gets a message that says what to do, and exit code 2; nothing is written.
+//! Invalid input causes a message that says what to do, and exit code 2; nothing is written.
 
 mod commands;
 mod shell;
@@ -13,7 +13,7 @@ use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 
-/// Has each command refused by `refuse`, and checks the parts of what it says.
+/// Runs each command with `refuse`, and checks parts of its message.
 fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
     for (command, parts) in rows {
@@ -44,7 +44,7 @@ fn commands_are_refused_by_name() {
     });
 }
 
-/// No base is named where there is none.
+/// The error does not name a base if there is none.
 #[test]
 fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     let scratch = material();
@@ -57,7 +57,8 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Little memory: nothing large is read. Who ignores SIGXFSZ gets an error instead.
+/// Little memory, to show that nothing large is read. A program that ignores SIGXFSZ gets an error
+/// instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
 /// Files, boards and programs with something wrong.
@@ -88,7 +89,7 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
-        // What goes on beside an installation comes to no end of its own.
+        // A step in parallel with an installation never finishes by itself.
         ("endless", "cargo", "exec /bin/sleep 60"),
         ("endless", "rustc", "echo /"),
     ] {
@@ -143,8 +144,8 @@ fn help_is_no_error() {
     assert!(code == 0 && !out.is_empty());
 }
 
-/// One cell that is wrong keeps the good ones from being written. Other files in a cell's
-/// folder stay.
+/// One invalid cell prevents the valid ones from being written. Other files in a cell's folder are
+/// kept.
 #[test]
 fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let scratch = boards_files();
@@ -158,7 +159,7 @@ fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let not_ours = "board.zip is no file of the new cell";
     scratch.refuses(&format!("{force} v=board.zip"), not_ours);
     fs::remove_file(scratch.path(inside)).expect("removed");
-    // What is read may be a file of a cell, also of the one that is replaced.
+    // The input may be a file in a cell, even in the one being replaced.
     for name in ["v", "w"] {
         scratch.ours(&format!("{force} {name}=set/lava-juno-v/recovery.zip"));
     }

@@ -1,5 +1,4 @@
-//! `cargo xtask report`: every format byte for byte, other programs' readers, and
-//! exit codes.
+//! `cargo xtask report`: every format byte for byte, parsers of other programs, and exit codes.
 
 mod exit_codes;
 pub mod formats;
@@ -39,7 +38,7 @@ pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }
 
-/// Returns the report of two placements of a helper, and a sweep, without samples.
+/// Returns the report on two placements of a helper and a sweep, without samples.
 fn short() -> Report {
     edited(|run| {
         run.scenarios.drain(2..4);
@@ -49,7 +48,7 @@ fn short() -> Report {
     })
 }
 
-/// Returns a report in a format, or the reason against it.
+/// Returns a report in a format, or the reason why it cannot be written.
 fn try_written(report: &Report, format: &str) -> anyhow::Result<String> {
     let format = export::by_name(format).expect("a format");
     let mut out = Vec::new();

@@ -1,7 +1,6 @@
-//! `cargo xtask report --format html` in a browser: Chromium opens the page,
-//! in light and dark, wide and narrow, and a probe in it looks for what no
-//! golden file shows. Each finding is a line on the console, and so is every
-//! error of the page itself.
+//! `cargo xtask report --format html` in a browser: Chromium opens the page, light and dark, wide
+//! and narrow, and a probe in the page looks for problems that no golden file shows. Each finding
+//! is a line on the console, and so is every error of the page itself.
 //!
 //! The screenshots are kept in `target/tmp`: look at them after a change.
 
@@ -20,16 +19,16 @@ use xtask::setup::{self, Need};
 use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
-/// The widths that pages are opened at.
+/// The widths at which pages are opened.
 const WIDTHS: [u32; 2] = [1200, 400];
 
-/// A script that says on the console what is wrong with the page, and at last that it has
-/// looked.
+/// A script that reports on the console what is wrong with the page, and finally that it has
+/// finished.
 const PROBE: &str = include_str!("../data/report/probe.js");
 
-/// Returns a page with all parts: several runs, one of them of many CPUs and of a
-/// name that is markup; rows that are not verified, scenarios that did not pass, a sweep with
-/// a histogram, and a comparison in which figures fell and rose.
+/// Returns a page with all parts: several runs, including one with many CPUs and with markup in its
+/// name; rows that are not verified; scenarios that did not pass; a sweep with a histogram; and a
+/// comparison in which figures fell and rose.
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
@@ -85,12 +84,12 @@ fn page() -> String {
     page
 }
 
-/// Leaves a figure alone.
+/// Leaves only the figure.
 fn clear(series: &mut Series) {
     (series.summary, series.cold) = (Summary::default(), None);
 }
 
-/// Returns a run whose figures are by CPU more and less than those of `run`.
+/// Returns a run whose figures are alternately larger and smaller than those of `run`, by CPU.
 fn baseline(run: &LoggedRun) -> LoggedRun {
     let mut baseline = run.clone();
     for scenario in &mut baseline.run.scenarios {
@@ -113,7 +112,7 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
     baseline
 }
 
-/// The page with the probe in it, which its policy has to let in.
+/// Returns the page with the probe in it, which its content security policy must permit.
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
@@ -122,8 +121,7 @@ fn probed(page: &str) -> String {
     page.replace(policy, &open).replace("</body>", &script)
 }
 
-/// Opens `page` at all widths in one window, as HTML and as XML, and returns
-/// what came to the console.
+/// Opens `page` at all widths in one window, as HTML and as XML, and returns the console output.
 fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Chromium]).expect("Chromium");
@@ -137,8 +135,8 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         body { margin: 0; display: flex } iframe { border: 0; height: 6000px }</style>"
         .to_owned();
     for (width, kind) in WIDTHS.into_iter().zip(["html", "xhtml"]) {
-        // A strict parser reads the narrow one: a page that is not well-formed ends before
-        // the probe.
+        // A strict parser reads the narrow page: if it is not well-formed, parsing ends before the
+        // probe.
         let name = format!("{width}.{kind}");
         file(&name, page);
         let style = format!("style=\"width: {width}px\"");
@@ -149,7 +147,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let (profile, scheme) = (dir.path().join("profile"), u8::from(!dark));
     let mut chromium = Command::new("timeout");
     chromium.args(["--kill-after=5", "120", "chromium", "--headless"]);
-    // No sandbox, as root has none: the page is this test's own.
+    // Without a sandbox, which root does not have. The page is this test's own.
     chromium.args(["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
     chromium.args(["--enable-logging=stderr", "--v=0"]);
     chromium.args([
@@ -168,7 +166,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
 
 fn screenshot(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // One of another time proves nothing.
+    // An old screenshot proves nothing.
     if path.exists() {
         fs::remove_file(&path).expect("removed");
     }

@@ -1,4 +1,4 @@
-//! The fragments for a firmware's continuous integration, as a plain script.
+//! The fragments for a firmware project's continuous integration, as a plain script.
 
 use std::fs;
 
@@ -21,9 +21,9 @@ fn a_regression_fails_the_script() {
     let kept = run("1", "kept", "coherency=hw");
     assert_eq!((kept.code, baseline.is_file()), (0, true), "{}", kept.err);
     run("", "same", "coherency=hw").ends(0, "");
-    // Software cache maintenance takes the firmware longer.
+    // With software cache maintenance the firmware takes longer.
     run("", "slower", "coherency=sw").ends(1, "regression");
-    // Not compared with itself, and not with what an earlier run has left.
+    // Compared neither with itself nor with the results of an earlier run.
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
@@ -46,7 +46,7 @@ fn a_regression_fails_the_script() {
     }
 }
 
-/// With an engine that does nothing: what the script does itself.
+/// With an engine that does nothing, to test only the script.
 #[test]
 fn cells_wherever_they_are() {
     let tools = tools();
@@ -71,13 +71,13 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // No run, and so no result: but the report says so, and is where it is to be.
+    // There is no run and so no result, but the report says so and is at the expected place.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
     run("2", &[odd]).ends(2, "is there already");
-    // The same cells as the report's, each once.
+    // The same cells as in the report, each once.
     let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let jobs = report["matrix"]["jobs"].as_array().expect("a list");

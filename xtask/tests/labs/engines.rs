@@ -1,5 +1,5 @@
-//! Two firmware builds by LAVA, several jobs at a time, and by labgrid; and one
-//! report of all of them.
+//! Two firmware builds, run by LAVA (several jobs at a time) and by labgrid, and one report on all
+//! of them.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::tools::{Result, lab, results, said, tools};
 /// Options that keep a run short.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
-/// The monitor of TF-A's continuous integration for TFTF, as it is.
+/// The monitor from TF-A's continuous integration for TFTF, unchanged.
 const TF_A_MONITOR: &str = r#"    monitors:
     - name: TFTF
       start: 'Booting trusted firmware test framework'
@@ -26,20 +26,20 @@ const TF_A_MONITOR: &str = r#"    monitors:
         Skipped: skip
 "#;
 
-/// Writes a name as LAVA does.
+/// Returns a name in LAVA's form.
 fn as_lava(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     name.to_lowercase().chars().map(plain).collect()
 }
 
-/// The suite's cases in the order of measurement: the last of TFTF's order comes first.
+/// Returns the suite's cases in the order of measurement: the last one in TFTF's order comes first.
 fn cases_of_suite() -> [String; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
     suite.map(|it| as_lava(it.name()))
 }
 
-/// Cases, verdict and measurements of one job.
+/// Checks the cases, the verdict and the measurements of one job.
 fn check_job(log: &Path) {
     let found = results(log);
     let (measured, cases): (Vec<Result>, Vec<Result>) =
@@ -54,7 +54,7 @@ fn check_job(log: &Path) {
     assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Five jobs side by side, and in the rows of their board.
+/// Checks that five jobs are in the matrix and in the rows of their board.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
@@ -80,7 +80,7 @@ fn check_matrix(report: &str, set: &Path) {
         assert_eq!(shown.len(), 5);
         assert!(shown.iter().all(|it| it[1] == true), "{row}");
     }
-    // Of the numbers that LAVA has kept, one by its way through the report.
+    // Follows one of the numbers kept by LAVA through the report.
     let first = &rows[0];
     let kept = results(&set.join("lava-qemu-default/results/lava.log"));
     let is_first = |it: &&Result| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0";
@@ -91,7 +91,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!((ticks * 1e9 / hz).floor(), kept);
 }
 
-/// Gives a cell TF-A's monitor, and a device as a server's dictionary makes it.
+/// Gives a cell TF-A's monitor, and a device built from a server's dictionary.
 fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
@@ -118,8 +118,8 @@ fn two_builds_by_both_engines_in_one_report() {
     let variants = "--variant coherency=hw --variant coherency=sw";
     lab("lava", &set, &format!("{SHORT} {variants}"));
     lab("labgrid", &set, &format!("{SHORT} {variants}"));
-    // The same machine as TF-A's own jobs see it: their monitor, and a device
-    // as a server's dictionary makes it.
+    // The same machine as in TF-A's own jobs: with their monitor, and a device built from a
+    // server's dictionary.
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);

@@ -1,6 +1,5 @@
-//! Jobs for lab engines: what is written, byte for byte and as the engines' own
-//! checks have it; what is refused; and the engines themselves, LAVA's
-//! dispatcher and labgrid, on QEMU with real TF-A.
+//! Jobs for lab engines: the files written, byte for byte and according to the engines' own checks;
+//! refusals; and the engines themselves, LAVA's dispatcher and labgrid, on QEMU with real TF-A.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Recovery images by other programs: all but the FIP's content stays, and these programs
-//! can read the new image.
+//! Recovery images written by other programs: everything except the FIP's contents is kept, and
+//! these programs can read the new image.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ use crate::support::packages::{boards_files, python};
 use crate::support::scratch::Scratch;
 use crate::tools::{Said, said};
 
-/// Archives by Python's writer, which can do odd things: of each kind
-/// of header and field one.
+/// Writes archives with Python, which can produce unusual ones: one for each kind of header and
+/// field.
 const WRITE: &str = r#"
 import io, struct, zipfile
 FIP = "SOFTWARE/fip.bin"
@@ -72,7 +72,7 @@ zipfile.ZIP64_LIMIT = 100
 write("lists.zip", [], Pipe("lists.zip", "w"))
 "#;
 
-/// Compares two archives: all but the FIP's content is the same, apart from headers.
+/// Compares two archives: everything except the FIP's contents is the same, apart from headers.
 const COMPARE: &str = r#"
 import struct, sys, zipfile
 def packed(path, entry):
@@ -104,7 +104,7 @@ fn run(scratch: &Scratch, folder: &str, line: &str) -> Said {
     said(command.current_dir(scratch.path(folder)))
 }
 
-/// Writes archives by Python, Info-ZIP and 7-Zip.
+/// Writes archives with Python, Info-ZIP and 7-Zip.
 fn write_archives(scratch: &Scratch) {
     python(scratch, WRITE, &[]);
     for dir in ["card/SOFTWARE", "card/empty"] {
@@ -118,7 +118,7 @@ fn write_archives(scratch: &Scratch) {
         let file = Path::new("card").join(to);
         scratch.write(file.to_str().expect("text"), &scratch.read(from));
     }
-    // In a zone of its own, whose times are in other fields.
+    // In a different time zone; the times are in different fields.
     let seven = "7z a -tzip -mtc=on seven.zip ./SOFTWARE ./config.txt";
     for line in ["zip -r info.zip .", seven] {
         run(scratch, "card", line).ends(0, "");

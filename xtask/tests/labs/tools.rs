@@ -11,7 +11,7 @@ use xtask::setup::{self, Lava, Need};
 
 use crate::support::{called, xtask};
 
-/// The engines, which are set up once.
+/// The engines, which are set up only once.
 pub struct Tools {
     /// LAVA's dispatcher.
     pub lava: Lava,
@@ -42,9 +42,9 @@ pub fn tools() -> &'static Tools {
 }
 
 impl Tools {
-    /// `docs/ci/NAME`, with the engines that are set up.
+    /// Returns `docs/ci/NAME` as a command, with the engines that are set up.
     pub fn script(&self, name: &str) -> Command {
-        // A test hangs for a minute at most, and is ended then.
+        // A test that hangs is killed after a minute.
         let mut command = Command::new("timeout");
         command.arg("300").arg(self.root.join("docs/ci").join(name));
         command.env("LAVA_RUN", self.lava.run());
@@ -54,7 +54,7 @@ impl Tools {
     }
 }
 
-/// A command that has ended.
+/// The output of a command that has ended.
 pub struct Said {
     pub code: i32,
     pub out: String,
@@ -62,7 +62,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The exit code is this one, and stderr contains `words`.
+    /// Checks that the exit code is this one, and that stderr contains `words`.
     #[track_caller]
     pub fn ends(self, code: i32, words: &str) -> Self {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
@@ -93,13 +93,13 @@ pub struct Result {
     pub measurement: Option<f64>,
 }
 
-/// Those that are not of LAVA's own steps, in their order.
+/// Returns the results that are not from LAVA's own steps, in order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
     let lines = text.lines();
     let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
-        // As YAML has a string that looks like a number; JSON has no such mark.
+        // YAML can mark a string that looks like a number; JSON cannot.
         let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);
         let text = |key: &str| entry["msg"][key].as_str().map(str::to_owned);
         Result {

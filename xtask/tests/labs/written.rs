@@ -1,4 +1,4 @@
-//! The files for engines, byte for byte, and by the engines' own checks.
+//! The files for engines, byte for byte, and checked by the engines' own tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
 }
 
-/// The cells whose files are kept, and what they are made by.
+/// The cells whose files are kept as expected output, and the options that make them.
 const CELLS: &[(&str, &str)] = &[
     (
         "lava-juno-v2.13",
@@ -47,7 +47,7 @@ fn boards() {
         scratch.ours(&format!("lab {words} --payload payload.bin {url} -o set"));
         compare(&scratch.path("set").join(name), name);
     }
-    // What is text and not kept is made by the same functions.
+    // Text files that are not kept are written by the same functions.
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.arg(scratch.path("set/labgrid-juno-v2.13/test_psci_bench.py"));
@@ -69,14 +69,14 @@ fn boards() {
     said(&mut env).ends(0, "");
 }
 
-/// The texts of a cell beside those that are kept.
+/// Compares a cell's text files with the expected ones.
 fn compare(cell: &Path, name: &str) {
     for (path, data) in files(cell) {
         let file = path.file_name().and_then(|it| it.to_str()).expect("a name");
         if !["job.yaml", "env.yaml", "cell.json", "test_psci_bench.py"].contains(&file) {
             continue;
         }
-        // One of these is like another, but for the scenarios.
+        // These differ from each other only in the scenarios.
         if file == "test_psci_bench.py" && name != "labgrid-juno-v2.13" {
             continue;
         }
@@ -94,8 +94,8 @@ fn the_fip_in_a_cell_is_that_of_fip_build() {
                 fip = zipfile.ZipFile(sys.argv[1]).read('SOFTWARE/fip.bin')\n\
                 open('got.bin', 'wb').write(fip)";
     python(&scratch, read, &["set/lava-juno-board/recovery.zip"]);
-    // The FIP is the one that `fip build` makes, with the end that the engine wants, or
-    // that the user gives.
+    // The FIP is the one from `fip build`, with the `end=` argument that the engine needs or that
+    // the user gives.
     scratch.ours(&format!("lab labgrid {base} --base fip.bin -o set"));
     let mine = "--base mine=fip.bin --args end=reset -o set";
     scratch.ours(&format!("lab labgrid {base} {mine}"));

@@ -7,7 +7,7 @@ use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 
-/// The output of the firmware and the application before the run is no run in the log.
+/// The output of the firmware and of the application before the run does not count as a run.
 #[test]
 fn each_firmware_with_efi_gives_one_passed_run() {
     for (options, states) in [

@@ -1,4 +1,4 @@
-//! Builds of TF-A: repeatable, cached by what went in, and TF-A untouched.
+//! Builds of TF-A: repeatable, cached by their inputs, and without changes to TF-A.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 
-/// Adds size and time of each file below `dir`.
+/// Adds the size and the time of each file below `dir`.
 fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     for entry in fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("an entry").path();
@@ -23,7 +23,7 @@ fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     }
 }
 
-/// The workspace, another one with nothing in its cache, and TF-A.
+/// Returns the workspace, another one with an empty cache, and TF-A.
 fn places(dir: &Path) -> (Workspace, Workspace, TfA) {
     let found = Workspace::find().expect("the repository");
     let tf_a = TfA::locate(&found, None).expect("TF-A");

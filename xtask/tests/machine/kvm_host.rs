@@ -1,5 +1,5 @@
-//! The one program of the Linux whose guest the payload is. What it does there,
-//! `cargo xtask test kvm` shows; here, that it is one that runs there.
+//! The only program in the Linux that runs the payload as a guest. `cargo xtask test kvm` tests
+//! what it does there; this tests that it can run there.
 
 use std::fs;
 

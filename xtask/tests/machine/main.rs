@@ -1,4 +1,4 @@
-//! Firmware that is built, and machines of QEMU.
+//! Builds of firmware, and QEMU machines.
 
 #[path = "../support/mod.rs"]
 mod support;

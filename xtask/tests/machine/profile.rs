@@ -53,7 +53,7 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
                 ],
             );
         };
-        // QEMU repeats a run but for rare exceptions: docs of xtask::qemu::host_cpu.
+        // QEMU runs are repeatable except in rare cases: see the docs of xtask::qemu::host_cpu.
         let is_same = (0..3).any(|_| {
             run("qemu", &plain);
             run("profile", &log);
@@ -62,11 +62,11 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
         assert!(is_same, "{path:?} {variant}: the plugin changes the log");
         let text = fs::read(log.with_added_extension("profile.json")).expect("a profile");
         let phases = Profile::from_json(&text).expect("a profile").merged();
-        // Five scenarios of four phases, and PSCI_VERSION's.
+        // Five scenarios with four phases each, and the phase of PSCI_VERSION.
         assert_eq!(phases.len(), 21);
         for phase in phases {
             assert_eq!(phase.samples, 40, "{}", phase.figure_name());
-            // No other CPU runs.
+            // No other CPU is running.
             if phase.scenario.ends_with("susp_serial") || phase.scenario.ends_with("deep_serial") {
                 assert_eq!(phase.own(), phase.elapsed, "{}", phase.figure_name());
             }
@@ -136,7 +136,7 @@ fn seeded_regressions_are_named_exactly() {
     let old = profile(&spec(None), None).expect("a profile");
     let new = profile(&spec(Some(root)), None).expect("a profile");
     let changes = changes(&old, &new);
-    // Two scenarios of four phases.
+    // Two scenarios with four phases each.
     assert_eq!(changes.len(), 8);
     for change in changes {
         let expected = match change.figure.rsplit(':').next() {

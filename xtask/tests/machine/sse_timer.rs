@@ -1,11 +1,10 @@
-//! The timer frame's driver against a device that is not this project's: the
-//! timer of Arm's SSE-300 in QEMU's `mps3-an547`, an M-profile machine. Its
-//! registers are those of CNTBaseN (Arm 101773, "Timestamp-based timer"), and
-//! no AArch64 machine of QEMU has them.
+//! Tests the timer frame's driver with an independent device: the timer of Arm's SSE-300 in QEMU's
+//! `mps3-an547`, an M-profile machine. Its registers are those of CNTBaseN (Arm 101773,
+//! "Timestamp-based timer"), and no AArch64 machine in QEMU has them.
 //!
-//! No program runs there, and no clock: QEMU does single accesses as it is
-//! ordered over its qtest protocol, and the count goes on by being written.
-//! What this machine has not is CNTCTLBase.
+//! Neither a program nor a clock runs there: QEMU performs single accesses requested through its
+//! qtest protocol, and the count advances only when it is written. The machine does not have
+//! CNTCTLBase.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,17 +14,17 @@ use hardware::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// The system counter's control frame, where it is secure: CNTCR and CNTCV.
+/// The system counter's secure control frame: CNTCR and CNTCV.
 const CNTCR: u64 = 0x5810_0000;
 const CNTCV: u64 = CNTCR + 0x8;
 /// Timer 0.
 const TIMER: u64 = 0x4800_0000;
 /// CNTP_CTL.ISTATUS.
 const ISTATUS: u32 = 1 << 2;
-/// Which devices are open to accesses that are not secure: bit 0 is timer 0.
+/// Controls which devices allow non-secure accesses: bit 0 is timer 0.
 const PERIPHNSPPC0: u64 = 0x5008_0070;
 
-/// The machine; ended when it goes out of scope.
+/// The machine; killed when it is dropped.
 struct Machine {
     qemu: Child,
     input: ChildStdin,
@@ -66,7 +65,7 @@ impl Machine {
         self.command(&format!("writel {address:#x} {value:#x}"));
     }
 
-    /// Lets the counter come to this value.
+    /// Advances the counter to this value.
     fn set_count(&mut self, count: u64) {
         self.write(CNTCR, 0);
         self.write(CNTCV, count as u32);
@@ -101,7 +100,7 @@ impl Bus for Machine {
     }
 }
 
-/// CNTCTLBase with all bits set: each frame is there, and each access is allowed.
+/// CNTCTLBase with all bits set: each frame exists, and each access is allowed.
 struct Control;
 
 impl Bus for Control {
@@ -123,7 +122,7 @@ fn the_driver_and_a_device_agree() {
         timer.set_count(start);
         assert_eq!(frame::count(&mut timer), start);
 
-        // Not before the instant, in that tick, and until it is taken back.
+        // Not before the instant, in its tick, and until it is canceled.
         frame::arm(&mut timer, start + 20);
         for (later, raised) in [(0, false), (19, false), (20, true), (1000, true)] {
             timer.set_count(start + later);
@@ -133,7 +132,7 @@ fn the_driver_and_a_device_agree() {
         frame::disarm(&mut timer);
         assert!(!timer.is_raised(), "{start:#x}");
 
-        // An instant that has passed.
+        // An instant in the past.
         frame::arm(&mut timer, start);
         assert!(timer.is_raised(), "{start:#x}");
         frame::disarm(&mut timer);

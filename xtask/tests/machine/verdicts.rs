@@ -1,5 +1,5 @@
-//! From a machine's log and end to verdict and exit code, with stubs in place of the
-//! payload and real TF-A below them.
+//! From a machine's log and exit to the verdict and the exit code, with stubs instead of the
+//! payload and with real TF-A.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -21,7 +21,7 @@ fn the_closing_line_decides() {
         (PASS, End::Off, Verdict::Pass, 0, off),
         (FAIL, End::Off, Verdict::Fail, 1, off),
         (bad_input, End::Off, Verdict::BadInput, 2, off),
-        // The last one of two counts.
+        // If there are two, the last one counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
         // A machine that parks after its closing line is not waited for.
         (PASS, End::Hang, Verdict::Pass, 0, MachineEnding::Parked),
@@ -38,7 +38,7 @@ fn the_closing_line_decides() {
     }
 }
 
-/// `cargo xtask qemu` with a stub and one CPU, and its folder.
+/// Returns `cargo xtask qemu` with a stub and one CPU, and its folder.
 pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
@@ -50,7 +50,7 @@ pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::
 
 pub const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
-/// A Ctrl-C at a terminal goes to all programs in its foreground.
+/// Ctrl-C at a terminal goes to all programs in the foreground.
 #[test]
 fn an_interruption_of_all_programs_is_reported_once() {
     let (mut command, _dir) = with_stub("waiting\r\n", End::Hang, &BUILTIN);

@@ -1,4 +1,4 @@
-//! Stubs, commands and files of the whole-program tests.
+//! Stubs, commands and files for the whole-program tests.
 
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
@@ -25,18 +25,18 @@ pub const PASS: &str =
 pub const FAIL: &str =
     "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 0 rows skipped, 0 CPUs lost)";
 
-/// The last action of a stub, after its text.
+/// What a stub does after printing its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// SYSTEM_OFF by SMC.
     Off,
-    /// Nothing, for ever.
+    /// Hangs forever.
     Hang,
-    /// The text again, for ever.
+    /// Repeats the text forever.
     Repeat,
 }
 
-/// An image that prints `text` on QEMU's PL011 and ends.
+/// Returns an image that prints `text` on QEMU's PL011 and ends.
 pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
         End::Off => 0xd400_0003u32, // smc #0
@@ -73,7 +73,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
     result.expect("it comes to a run")
 }
 
-/// A device tree of QEMU's board file for two CPUs and this GIC, without idle states.
+/// Returns a device tree of QEMU's board file for two CPUs and this GIC, without idle states.
 pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
     let choices = Choices {
@@ -86,7 +86,7 @@ pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     device_tree::build(&board, &choices, bootargs).expect("a tree")
 }
 
-/// A run of a stub.
+/// Returns a run of a stub.
 pub fn stub_spec(text: &str, end: End) -> RunSpec {
     RunSpec {
         payload: Payload::Image(stub(text, end)),
@@ -95,7 +95,7 @@ pub fn stub_spec(text: &str, end: End) -> RunSpec {
     }
 }
 
-/// The program, to be called with `arguments`.
+/// Returns the program as a command with `arguments`.
 pub fn xtask(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.args(arguments).stdin(Stdio::null());
@@ -103,7 +103,7 @@ pub fn xtask(arguments: &[&str]) -> Command {
     command
 }
 
-/// Exit code, stdout and stderr of `command`, which does not panic.
+/// Returns the exit code, stdout and stderr of `command`, which must not panic.
 pub fn called(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("it can be started");
     let code = output.status.code().expect("not killed");
@@ -113,7 +113,7 @@ pub fn called(command: &mut Command) -> (i32, String, String) {
     (code, out, said)
 }
 
-/// Exit code and stderr of `command`.
+/// Returns the exit code and stderr of `command`.
 pub fn outcome(command: &mut Command) -> (i32, String) {
     let (code, _, said) = called(command);
     (code, said)
@@ -128,7 +128,7 @@ pub fn script(dir: &Path, name: &str, body: &str) {
     std::fs::set_permissions(path, executable).expect("made executable");
 }
 
-/// PATH with `dir` before everything else.
+/// Returns a PATH that starts with `dir`.
 pub fn path_with(dir: &Path) -> String {
     let path = std::env::var("PATH").expect("PATH");
     format!("{}:{path}", dir.display())
@@ -140,7 +140,7 @@ pub fn assert_report(name: &str, report: &str) {
     expect_file![expected.join(name)].assert_eq(report);
 }
 
-/// Both ends of a terminal: ours, and the device file of the other.
+/// Returns both ends of a terminal: ours, and the device file of the other.
 pub fn pseudo_terminal() -> (File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
@@ -150,12 +150,12 @@ pub fn pseudo_terminal() -> (File, String) {
     (File::from(ours), name.into_string().expect("UTF-8"))
 }
 
-/// Sends SIGINT to a process, or to a group of them by its negative number.
+/// Sends SIGINT to a process, or to a process group given by its negative number.
 pub fn interrupt(process: &str) {
     send("INT", process);
 }
 
-/// Sends a signal by its name.
+/// Sends a signal given by its name.
 pub fn send(signal: &str, process: &str) {
     let mut kill = Command::new("sh");
     let words = ["-c", "kill -s \"$0\" -- \"$1\"", signal, process];

@@ -11,7 +11,7 @@ use hardware::image::{
 
 use super::scratch::Scratch;
 
-/// A released payload as far as packing goes: it would not run.
+/// Returns a released payload that is good enough for packing: it would not run.
 pub fn payload() -> Vec<u8> {
     let mut flat = vec![0xa5; 0x1234];
     flat[..PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE].fill(0);
@@ -34,7 +34,7 @@ pub fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {said}");
 }
 
-/// A board's FIP and recovery image, and a payload to put into them.
+/// Returns a board's FIP and recovery image, and a payload to put into them.
 pub fn boards_files() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
@@ -70,12 +70,12 @@ fn write_trees(scratch: &Scratch) {
     }
 }
 
-/// Those, and files with something wrong.
+/// Returns those, and files with something wrong.
 pub fn material() -> Scratch {
     let scratch = boards_files();
     let zip = scratch.read("board.zip");
     scratch.write("half.zip", &zip[..zip.len() / 2]);
-    // The name of the FIP, in both of its places.
+    // Changes the name of the FIP in both of its places.
     let mut other = zip.clone();
     let name = b"SOFTWARE/fip.bin";
     for at in 0..other.len() - name.len() {
@@ -125,7 +125,7 @@ pub fn material() -> Scratch {
 /// The commands and options for a chain of trust.
 pub const CERT_CREATE: &str = "cert_create -n --tfw-nvctr 3 --ntfw-nvctr 7";
 
-/// A chain of trust by cert_create, with BL33's counter at 7.
+/// Creates a chain of trust with cert_create, with BL33's counter at 7.
 pub fn trusted(scratch: &Scratch, algorithm: &str, hash: &str, config: &str) {
     for name in ["bl2", "bl31", "bl33", "config"] {
         scratch.write(name, name.repeat(50).as_bytes());

@@ -11,13 +11,13 @@ use xtask::setup::{self, Need};
 
 use super::{called, xtask};
 
-/// The directory. Commands are lines of words, and run in it.
+/// The directory. Commands are lines of words and run in it.
 pub struct Scratch {
     dir: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// An empty one, for commands on FIPs and images.
+    /// Creates an empty one, for commands on FIPs and images.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
@@ -25,13 +25,13 @@ impl Scratch {
         Self::empty()
     }
 
-    /// An empty one, without TF-A's tools.
+    /// Creates an empty one, without TF-A's tools.
     pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
     }
 
-    /// One with a log `good.log` of the made-up run, and the published figures.
+    /// Creates one with a log `good.log` of the made-up run, and the published figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();
         let published =
@@ -45,7 +45,7 @@ impl Scratch {
         self.dir.path().join(name)
     }
 
-    /// Writes a file, below folders that are made.
+    /// Writes a file, creating its folders.
     pub fn write(&self, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -56,7 +56,7 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Exit code, stdout and stderr of `cargo xtask` with the words of `line`.
+    /// Returns the exit code, stdout and stderr of `cargo xtask` with the words of `line`.
     pub fn called(&self, line: &str) -> (i32, String, String) {
         self.called_with(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -65,14 +65,14 @@ impl Scratch {
         called(xtask(words).current_dir(self.dir.path()))
     }
 
-    /// Exit code and stderr of such a command.
+    /// Returns the exit code and stderr of such a command.
     pub fn outcome(&self, line: &str) -> (i32, String) {
         let (code, _, said) = self.called(line);
         (code, said)
     }
 
-    /// Calls `cargo xtask` with each line of words, and compares exit code and a part of what it
-    /// says.
+    /// Calls `cargo xtask` with each line of words, and compares the exit code and a part of its
+    /// output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
             let (code, said) = self.outcome(line);
@@ -81,20 +81,20 @@ impl Scratch {
         }
     }
 
-    /// stderr of `cargo xtask` with the words of `line`, which has to do it.
+    /// Returns stderr of `cargo xtask` with the words of `line`, which must succeed.
     pub fn ours(&self, line: &str) -> String {
         let (code, said) = self.outcome(line);
         assert_eq!(code, 0, "{line}: {said}");
         said
     }
 
-    /// stderr of `cargo xtask` with the words of `line`, which it must refuse
-    /// without anything being written.
+    /// Returns stderr of `cargo xtask` with the words of `line`, which must be refused without
+    /// anything being written.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// The same for a command whose words may have blanks in them.
+    /// The same for a command whose words may contain spaces.
     pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
         let (code, _, said) = self.called_with(words);
@@ -103,7 +103,7 @@ impl Scratch {
         said
     }
 
-    /// Refuses `line`, and says `words`.
+    /// Checks that `line` is refused with a message that contains `words`.
     pub fn refuses(&self, line: &str, words: &str) {
         let said = self.refused(line);
         assert!(said.contains(words), "{line}: {said}instead of {words}");
@@ -117,13 +117,13 @@ impl Scratch {
         process::output(&mut command).expect(line);
     }
 
-    /// All files and their content.
+    /// Returns all files and their contents.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         files(self.dir.path())
     }
 }
 
-/// All files below `dir` and their content, in order.
+/// Returns all files below `dir` and their contents, sorted.
 pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).expect("a directory") {

@@ -1,4 +1,4 @@
-//! The class of a tree, and its board as text.
+//! The class of a tree, and a description of its board.
 
 use std::fmt::{Debug, Write};
 
@@ -10,11 +10,11 @@ use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
 use run::crc::Crc32;
 
-/// The class of a tree of which the payload makes a board.
+/// The class of a tree from which the payload can build a board.
 pub const USABLE: &str = "usable";
 
-/// A property of an error, or none, a part of its message, and the class of the tree, which
-/// ends with the value in the message where it ends with a blank.
+/// A property in an error, if any; a part of the error's message; and the class of the tree. A
+/// class that ends with a space is completed by the value in the message.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (None, "has no PSCI", "firmware: no PSCI"),
     (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
@@ -40,11 +40,11 @@ const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (Some("enable-method"), "\"", "CPUs: enable-method "),
 ];
 
-/// A tree that was read or refused.
+/// A tree that was accepted or refused.
 #[derive(Clone)]
 pub struct JudgedTree {
     pub class: String,
-    /// The path of the node that is wrong.
+    /// The path of the node with the fault.
     pub path: String,
     /// The checksum of the description.
     pub digest: u32,
@@ -62,8 +62,8 @@ fn class_of(error: &str) -> Option<String> {
     Some(format!("{class}{value}"))
 }
 
-/// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree
-/// that is usable, and nothing else.
+/// Classifies the tree `name`. In a user's tree that is usable, the host tool changes only the boot
+/// arguments.
 pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {
@@ -103,7 +103,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     })
 }
 
-/// Compares the parts of a tree that another crate reads.
+/// Compares the parts of a tree that another crate can read.
 fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     let fdt = Fdt::new_unchecked(blob);
     let text = |node: &str, name| {
@@ -126,13 +126,13 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The CPUs with their labels. A CPU and not its tree shows if Aff0 numbers threads, so
-/// one of the two has to do.
+/// Returns the CPUs with their labels. Only a CPU can tell whether Aff0 numbers threads, so one of
+/// the two readings must succeed.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }
 
-/// All that is read of a tree, or its class and error.
+/// Returns everything that is read from a tree, or its class and error.
 pub fn describe(blob: &[u8]) -> String {
     let board = match Board::read(blob) {
         Ok(board) => board,

@@ -1,4 +1,4 @@
-//! The trees of Linux's boards, a thousand of them.
+//! The device trees of the thousand boards that Linux supports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use xtask::setup::linux_trees;
 use crate::described::{JudgedTree, judge};
 use crate::{here, workspace};
 
-/// The most mends of a tree: console and memory, each once.
+/// The maximum number of repairs to a tree: console and memory, each once.
 const MENDS: usize = 2;
 
 #[test]
@@ -44,7 +44,7 @@ fn trees_of_linux() {
     fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    // By the sum no board is read otherwise than before.
+    // The checksum shows whether any board is read differently than before.
     let text = format!(
         "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
          descriptions\n",
@@ -55,7 +55,7 @@ fn trees_of_linux() {
         Crc32::of(list.as_bytes())
     );
     println!("{text}");
-    // Another kernel has other counts.
+    // Another kernel has different counts.
     let path = here().join("linux.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
@@ -71,8 +71,8 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
     counts.iter().map(line).collect()
 }
 
-/// Puts right what a boot loader, or one more driver, would put right, so that all the
-/// rest of the tree is read as well. None where nothing can be put right.
+/// Repairs what a boot loader, or one more driver, would provide, so that the rest of the tree is
+/// read as well. Returns None if nothing can be repaired.
 fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
@@ -111,7 +111,7 @@ fn texts(name: &str, value: &str) -> DeviceTreeProperty {
     DeviceTreeProperty::new_unchecked(name, format!("{value}\0").into_bytes())
 }
 
-/// `reg` of a child of the root.
+/// Returns `reg` for a child of the root.
 fn region(tree: &DeviceTree, base: u32, size: u32) -> DeviceTreeProperty {
     let cells = |name, default: u8| {
         let property = tree.root.property(name);

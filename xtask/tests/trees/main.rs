@@ -1,7 +1,6 @@
-//! Device trees that others wrote, by the payload's own reader.
+//! Reads device trees written by others with the payload's own reader.
 //!
-//! For each there is a board, or a refusal of a known class. The files beside this
-//! one hold both.
+//! For each there is a board, or a refusal of a known class. The files in this folder list both.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -20,7 +19,7 @@ use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// The folder of the expected texts and the fixtures.
+/// Returns the folder of the expected texts and the fixtures.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees")
 }
@@ -29,7 +28,7 @@ fn workspace() -> Workspace {
     Workspace::find().expect("the repository")
 }
 
-/// stdout of `command`, which succeeds.
+/// Returns stdout of `command`, which must succeed.
 fn output(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -37,14 +36,14 @@ fn output(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// The tree that dtc makes of a source.
+/// Returns the tree that dtc compiles from a source.
 fn compile(source: &Path) -> Vec<u8> {
     // Warnings are about style.
     let options = ["-q", "-I", "dts", "-O", "dtb"];
     output(Command::new("dtc").args(options).arg(source))
 }
 
-/// The files of `folder` whose names end with `.dts`.
+/// Returns the files in `folder` whose names end with `.dts`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut sources: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
@@ -53,7 +52,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     sources
 }
 
-/// Fixtures of our own, each with a part that is hard to read.
+/// Our own fixtures, each with a part that is hard to read.
 #[test]
 fn each_fixture_has_the_board_that_is_written_beside_it() {
     setup::ensure(&workspace(), &[Need::Dtc]).expect("dtc");
@@ -67,8 +66,8 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
     }
 }
 
-/// Machine, further arguments, class. QEMU leaves PSCI to the firmware where a machine
-/// is secure, and SBSA's tree has CPUs and memory alone.
+/// Machine, further arguments, class. QEMU leaves PSCI to the firmware if a machine is secure, and
+/// SBSA's tree has only CPUs and memory.
 const MACHINES: &[(&str, &str, &str)] = &[
     ("virt,gic-version=2", "-smp 1", "usable"),
     ("virt,gic-version=3", "-smp 1", "usable"),
@@ -102,7 +101,7 @@ fn trees_of_qemu() {
         let arguments = arguments.replace("KERNEL", &kernel.display().to_string());
         let mut qemu = Command::new("timeout");
         qemu.args("20 qemu-system-aarch64 -nodefaults -display none".split(' '));
-        // Not every machine takes a CPU of one's choice.
+        // Not every machine supports every CPU.
         if machine.starts_with("virt") {
             qemu.args(["-cpu", "max"]);
         }
@@ -115,8 +114,8 @@ fn trees_of_qemu() {
     }
 }
 
-/// Options of the preprocessor, by which TF-A's build finds headers, and its
-/// definitions for Total Compute.
+/// Options for the preprocessor, with which TF-A's build finds headers, and its definitions for
+/// Total Compute.
 const OPTIONS: &str = "-E -P -undef -x assembler-with-cpp -D__DTS__ -Iinclude -Ifdts \
     -Iplat/arm/board/tc/include -Iinclude/plat/arm/common -Iinclude/plat/arm/common/aarch64 \
     -Iinclude/lib/cpus/aarch64 -Iinclude/arch/aarch64 -DTARGET_FLAVOUR_FVP=1 -DTARGET_VERSION=13 \
@@ -134,7 +133,7 @@ fn trees_of_tf_a() {
     for path in sources(&source.join("fdts")) {
         let name = path.file_stem().and_then(|name| name.to_str());
         let name = name.expect("a name");
-        // 32-bit boards, and trees that firmware's stages hand to each other.
+        // 32-bit boards, and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;
         }

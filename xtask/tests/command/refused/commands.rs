@@ -1,5 +1,5 @@
-//! Commands that are refused with exit code 2, and parts of the message. The files that they
-//! name are those of `material` in `support/packages.rs`.
+//! Commands that are refused with exit code 2, and parts of the message. The files named in them
+//! are those of `material` in `support/packages.rs`.
 
 /// Commands that are refused.
 #[rustfmt::skip]
@@ -124,7 +124,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["it describes a GICv3, and the machine has a GICv2: use"]),
     ("image --dtb console.dtb -o out", &["--dtb console.dtb: the console at 0x8000000 overlaps"]),
 
-    // Files without an end
+    // Endless files
     ("qemu --dtb /dev/zero", &["/dev/zero:"]),
     ("qemu --image /dev/zero", &["--image /dev/zero: more than the 66846720 bytes"]),
     ("fip info /dev/zero", &["/dev/zero:"]),
@@ -289,7 +289,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];
 
-/// Those with blanks in a word, at once as well.
+/// The same with spaces in a word, also refused at once.
 #[rustfmt::skip]
 pub const REFUSED_WORDS: &[(&[&str], &[&str])] = &[
     (&["qemu", "--args", "iterations=5 wakeup=chain"],

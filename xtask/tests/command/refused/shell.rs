@@ -1,10 +1,10 @@
-//! Commands of a shell that are refused with exit code 2, and parts of the message.
-//! A file has at most a KiB, and `$X` is `cargo xtask`.
+//! Shell commands that are refused with exit code 2, and parts of the message. A file can have at
+//! most 1 KiB, and `$X` is `cargo xtask`.
 
 /// Files, boards and programs with something wrong.
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
-    // A disk that is full, before and after other files.
+    // A full disk, before and after other files.
     ("$X fip create --out new --nt-fw large", &["error: --out new: File too large"]),
     ("$X fip unpack fip.bin --out new", &["error: --out new/soc-fw.bin: File too large"]),
     ("$X fip unpack fip.bin --out folder --force",
@@ -18,14 +18,14 @@ pub const REFUSED: &[(&str, &[&str])] = &[
       nt.pem -o new",
         &["error: --base base.bin: TMPDIR gone: No such file"]),
     ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),
-    // Names that are no file's.
+    // Names that cannot be files.
     ("$X fip create --out newdir/ --nt-fw old",
         &["error: --out newdir/: this names a directory, which is"]),
     ("$X fip create --out - --nt-fw old",
         &["error: --out -: name a file, ./- for one of this name"]),
     ("$X report - -o - < old", &["error: -o -: name a file, ./- for"]),
     ("$X follow - --log - < old", &["error: --log -: name a file, ./- for"]),
-    // Files that would keep a reader waiting.
+    // Files that would block a reader.
     ("$X fip info fifo", &["error: the FIP fifo: this is a named pipe"]),
     ("$X fip create --out new --nt-fw fifo", &["error: --nt-fw fifo: this is a named pipe"]),
     ("$X image --dtb fifo -o new", &["error: --dtb fifo: this is a named pipe"]),
@@ -33,7 +33,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
     ("$X fip info sparse", &["error: the FIP sparse: more than the 536870912 bytes"]),
-    // Pipes that are open, and the file that stdin is.
+    // Open pipes, and the file that is stdin.
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
@@ -41,7 +41,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X follow - --log old < old", &["error: --log old: this is the file of PORT"]),
     // Boards.
     ("$X boards greek", &["error: there is no board \"greek\""]),
-    // Programs that lack, and no network: the machine's own apt, through a proxy that does not
+    // Missing programs, and no network: the machine's own apt, through a proxy that does not
     // listen.
     ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
         &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \

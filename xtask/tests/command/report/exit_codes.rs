@@ -31,7 +31,7 @@ fn exit_codes() {
     scratch.assert_outcomes(&[
         ("report good.log --format json -o out.json", 0, ""),
         ("report cut.log", 3, "cut.log (run 1): incomplete: "),
-        // A last line that suffered: the records have it all.
+        // A damaged last line: the records contain everything.
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
         ("report tftf.log", 3, "log until TFTF says that"),
@@ -99,7 +99,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
     assert!(!scratch.path("tree").exists());
 }
 
-/// Text without a figure is green in no format, and in no matrix.
+/// Text without a figure is not green in any format or in a matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();
@@ -110,7 +110,7 @@ fn logs_without_figures_are_never_green() {
     let end = format!("  TEST COMPLETE {:>54}\n{exit}", "Passed");
     let last = log().lines().last().expect("a last line").to_owned();
     let failed = format!("{frame}Tests Failed  : 6\n{exit}");
-    // As in the payload's own image.
+    // The same strings as in the payload's image.
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [

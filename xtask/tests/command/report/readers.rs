@@ -1,4 +1,4 @@
-//! Output for other programs by readers that are not this project's; and refusals.
+//! Checks output for other programs with parsers that are not this project's; and refusals.
 
 use std::fs;
 use std::process::Command;
@@ -15,7 +15,7 @@ use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;
 use crate::support::scratch::Scratch;
 
-/// JUnit by the crate junit-parser.
+/// JUnit is parsed by the crate junit-parser.
 #[test]
 fn junit() {
     let mut report = read(log());
@@ -51,7 +51,7 @@ fn junit() {
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
 }
 
-/// Published tables have no end, and lack nothing for that.
+/// Published tables have no end, but lack nothing because of that.
 #[test]
 fn junit_of_tables() {
     let scratch = Scratch::of_reports(log());
@@ -66,7 +66,7 @@ fn junit_of_tables() {
     }
 }
 
-/// Terminals, spreadsheets and compilers take the board's name from a log.
+/// Terminals, spreadsheets and compilers receive the board's name from a log.
 #[test]
 fn boards_name_is_printable() {
     let log = edited_log(|run| {
@@ -89,7 +89,7 @@ fn boards_name_is_printable() {
     assert_eq!(runs[0].runs[0].board(), Some("a?[2J?? */"));
 }
 
-/// The device tree compiler takes the node.
+/// The device tree compiler accepts the node.
 #[test]
 fn idle_states() {
     let workspace = Workspace::find().expect("the workspace");
@@ -109,7 +109,7 @@ fn idle_states() {
     assert_eq!((code, said.as_str()), (0, ""));
 }
 
-/// No worst case but of records that all came through.
+/// Worst cases require that all records were received.
 #[test]
 fn idle_states_are_refused() {
     type Edit = fn(&mut LoggedRun);
@@ -148,7 +148,7 @@ fn end_by_exception(run: &mut LoggedRun) {
     });
 }
 
-/// A record may be sound and contain any figure.
+/// A valid record may contain any figure.
 #[test]
 fn no_figure_is_too_large() {
     let extremes = [i64::MIN + 1, -1, 0, 1, i64::MAX];
@@ -179,7 +179,7 @@ fn no_figure_is_too_large() {
                 }
             }
             for format in export::ALL {
-                // Written or refused, and no panic.
+                // Written or refused, but without a panic.
                 if let Ok(text) = try_written(&report, format.name) {
                     assert!(!text.contains("NaN"), "{}", format.name);
                 }

@@ -9,7 +9,7 @@ use run::plan::{Method, ScenarioId};
 
 use super::{edited, written};
 
-/// Adds a scenario with cells of each CPU.
+/// Adds a scenario with cells for each CPU.
 fn add(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
     let mut scenario = Scenario::new(ScenarioKey {
         id,
@@ -92,7 +92,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// Of a step that was left out there is no figure, and no zero.
+/// A step that was left out has no figure, not a zero.
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
@@ -135,18 +135,18 @@ fn every_format_has_steps() {
         let made = written(&report, format);
         assert!(made.contains(text), "{text:?} is not in\n{made}");
     }
-    // States of which no scenario of the suite tells.
+    // States that no scenario of the suite covers.
     report.runs[0].run.scenarios.drain(..2);
     let tree = written(&report, "dt");
     assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
-    // 16 ns of 15,004 and of 3,004 ticks.
+    // 16 ns times 15,004 and 3,004 ticks.
     for line in ["entry-latency-us = <241>;", "exit-latency-us = <49>;"] {
         assert!(tree.contains(line), "{line:?} is not in\n{tree}");
     }
     let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
     assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
-    // A sweep's step is the worst case, and its conditions are said.
+    // A sweep's step is the worst case, and its conditions are shown.
     let swept = edited(|run| {
         let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
         let series = steps
