@@ -1,9 +1,8 @@
-//! A board that is known by its device tree alone: QEMU's `sbsa-ref` under TF-A's own
-//! platform for it, by tests/data/made-up.dts. Nothing in that tree is as on `virt`: the
-//! UART (a bus with ranges over it), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in
-//! three clusters that only the cpu-map knows, the PSCI node's place, and the one idle
-//! state, a standby that the tree's own boot arguments choose. (No CPU comes back from its
-//! power-down states.)
+//! A board known only from its device tree, tests/data/made-up.dts: QEMU's `sbsa-ref` under the
+//! platform for it in TF-A. Everything in that tree differs from `virt`: the UART (on a bus with
+//! ranges), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the
+//! cpu-map shows, the place of the PSCI node, and the only idle state, a standby that the tree's
+//! boot arguments select. (No CPU comes back from its power-down states.)
 
 use boards::{Conduit, GicVersion};
 use hardware::board::Mpidr;

@@ -1,11 +1,11 @@
-//! Boot arguments, which several verbs take.
+//! Boot arguments, which several verbs accept.
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
 use run::plan::Plan;
 
-/// Returns the plan that the boot arguments `args` make: the payload would refuse bad
-/// ones, but only after it has been built and started.
+/// Returns the plan for the boot arguments `args`. The payload would also refuse invalid ones, but
+/// only after it has been built and started.
 pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;

@@ -1,4 +1,4 @@
-//! The verbs of the first minutes, which each build of the tool has.
+//! The verbs for the first minutes, which every build of the tool has.
 
 use clap::Subcommand;
 

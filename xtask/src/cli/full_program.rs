@@ -1,4 +1,4 @@
-//! Building the full program and running it instead of this one.
+//! Builds the full program and runs it in place of this one.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -11,11 +11,11 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// Options of `qemu` that read the log as a report does.
+/// Options of `qemu` for which the log is read like a report's.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
-/// Returns true if `arguments`, the program's name first, call for a verb or an option that only
-/// the full program has.
+/// Returns true if `arguments`, which begin with the program's name, contain a verb or an option
+/// that only the full program has.
 pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     let verb = arguments.get(1).and_then(|word| word.to_str());
     let is_first = verb.is_some_and(FirstVerb::has_subcommand);
@@ -28,7 +28,7 @@ pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     !is_first || has_reporting()
 }
 
-/// Builds the full program and runs it with the same arguments in place of this one.
+/// Builds the full program, and replaces this process by it with the same arguments.
 pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     interrupt::watch()?;
     let workspace = Workspace::find()?;

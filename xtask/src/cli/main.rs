@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! `cargo xtask` builds this program without the feature `full`: it then has the verbs of the first
-//! minutes, which need few packages. For any other verb it builds the full program and runs that.
+//! `cargo xtask` builds this program without the feature `full`. It then has only the verbs for the
+//! first minutes, which need few packages. For any other verb it builds and runs the full program.
 
 use std::ffi::OsString;
 
@@ -18,7 +18,7 @@ use super::full_program;
 use super::qemu;
 use super::test;
 
-/// The help without the option `--help`, which it mentions.
+/// The help, except for the option `--help`, which it mentions.
 const HELP: &str = "\
 {about}
 
@@ -69,8 +69,7 @@ pub fn command() -> Command {
     command
 }
 
-/// Runs the tool with `arguments`, the program's name first, and returns its
-/// exit code.
+/// Runs the tool with `arguments`, which begin with the program's name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     #[cfg(not(feature = "full"))]
@@ -81,7 +80,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = match matches.and_then(|it| XtaskArguments::from_arg_matches(&it)) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // A closed stdout is no reason to change what happened.
+            // A closed stdout does not change the result.
             let _ = error.print();
             return if error.use_stderr() { BAD } else { 0 };
         }
@@ -95,7 +94,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // A report builds nothing, and may read for long.
+        // A report builds nothing, and may take long to read its input.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

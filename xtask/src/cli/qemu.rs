@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     Ok(result)
 }
 
-/// Prints the name of the log, and the commands for which a run is good.
+/// Prints the path of the log, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
     let from_here = here.and_then(|here| log.strip_prefix(here).ok());
@@ -121,7 +121,7 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     }
 }
 
-/// Refuses a log that cannot be written, or that is a file of the run.
+/// Refuses a log that cannot be written, or that is an input of the run.
 pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
         ("--dtb", run.dtb.as_deref()),
@@ -130,7 +130,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     files::check(("--log", log), &inputs)
 }
 
-/// Returns the run that is asked for.
+/// Returns the requested run.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());

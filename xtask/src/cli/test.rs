@@ -1,5 +1,5 @@
-//! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it
-//! needs set up before, so that no test has a reason to be left out.
+//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything that they
+//! need, so that no test has to be skipped.
 
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
@@ -21,7 +21,7 @@ use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
 
-/// The variable with the number of tests that run side by side.
+/// The environment variable for the number of tests that run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Set up what is missing, and run a suite of tests.
@@ -55,7 +55,7 @@ pub enum TestSuite {
     Kvm,
 }
 
-/// Sets up all that the suite `all` needs. Returns the folder of TF-A's source.
+/// Sets up everything that the suite `all` needs. Returns the folder of TF-A's source.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;
@@ -72,7 +72,7 @@ pub(super) fn run_setup() -> Result<u8> {
     Ok(0)
 }
 
-/// Sets up what the chosen tests need.
+/// Sets up what the selected tests need.
 fn set_up_for(workspace: &Workspace, suite: TestSuite) -> Result<()> {
     match suite {
         TestSuite::All => {
@@ -115,13 +115,13 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }
         TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
-            // A thousand trees are minutes without any optimization.
+            // Without any optimization a thousand trees take minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // One machine at a time: each of them is a Linux and its guest.
+            // One machine at a time: each of them is a Linux with its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
@@ -139,12 +139,12 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a suite of tests, to whose programs the filter goes.
+/// Runs a suite of tests; the filter is passed to its programs.
 pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Installing is mostly waiting, for servers and for programs that use one CPU.
+    // Installing mostly means waiting, for servers and for programs that use one CPU.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -152,12 +152,12 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let (mut sum, mut is_success) = (Sum::default(), true);
     for programs in &all {
         let mut command = programs.cargo_test(&workspace);
-        // Whatever fails first, all the rest as well.
+        // A failure does not keep the other tests from running.
         command.args(["--no-fail-fast", "--"]).args(filter);
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
-            // A machine sleeps for a part of its run: another one has the processor meanwhile.
+            // A machine sleeps for part of its run, while another one can use the processor.
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
@@ -190,7 +190,7 @@ impl TestPrograms {
     }
 }
 
-/// The result of all test programs.
+/// The results of all test programs.
 #[derive(Default)]
 struct Sum {
     passed: u64,
@@ -212,15 +212,15 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe ends when nothing else has it.
+            // The pipe ends when nothing else holds it open.
             drop(command);
             reader.join().expect("it reads any text")?;
             Ok(status.success())
         })
     }
 
-    /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
-    /// fails, and everything if it `is_loud`.
+    /// Reads both streams of `cargo test`. Prints a line for each program, all lines of a program
+    /// that fails, and everything if `is_loud` is true.
     fn read(&mut self, from: impl BufRead, is_loud: bool) -> io::Result<()> {
         let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
@@ -254,12 +254,12 @@ impl Sum {
         Ok(())
     }
 
-    /// Adds the counts of the result of the program under way.
+    /// Adds the counts in the result of the current program.
     fn add(&mut self, [passed, failed, ignored, filtered, seconds]: [u64; 5], is_loud: bool) {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
         self.filtered += filtered;
-        // Suites have the names of the programs with ignored tests.
+        // Suites are named after the programs with ignored tests.
         let ignored = (ignored > 0).then(|| format!("{ignored} of `cargo xtask test {name}`"));
         self.ignored.extend(ignored);
         let mut line = format!(
@@ -281,7 +281,7 @@ impl Sum {
         }
     }
 
-    /// Takes note of a program that ended before its result.
+    /// Records that a program ended before printing its result.
     fn note_early_end(&mut self) {
         if self.rest.contains("process didn't exit successfully") {
             show(&take(&mut self.rest));
@@ -289,7 +289,7 @@ impl Sum {
         }
     }
 
-    /// Returns the last line, after `time`. Fails if no test was run.
+    /// Returns the last line, after `time`. Returns an error if no test was run.
     fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
         let failed = self.failures.len();
         if failed == 0 && !is_success {

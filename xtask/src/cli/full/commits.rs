@@ -39,8 +39,8 @@ pub struct CommitsArguments {
 }
 
 impl CommitsArguments {
-    /// Has `measure` measure commits of the range, by a tolerance, writes the ledger that it
-    /// makes, and returns the exit code.
+    /// Calls `measure` with the range of commits and a tolerance, writes the resulting ledger, and
+    /// returns the exit code.
     pub(super) fn run(
         &self,
         measure: impl FnOnce(LedgerBench, &str, f64) -> Result<CommitLedger>,

@@ -16,9 +16,9 @@ use crate::build::package;
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// A file beside the image, and what it is.
+/// A file next to the image, and a description of it.
 type FitFile = (&'static str, PathBuf);
-/// The board of an image without `--board`.
+/// The default board of an image.
 const BOARD: &str = "qemu";
 
 /// Build what a board boots: the payload with a device tree.
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let output = output_path(&workspace, arguments.output.as_deref(), &usual, in_folder)?;
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
-    // Before anything is written, and the payload is built.
+    // Checked before anything is written and before the payload is built.
     files::check(out, &source.inputs(None))?;
     let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
     let parts = parts.transpose()?;
@@ -82,8 +82,9 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the files of a flattened image tree beside the image `output`: the tree and the
-/// source. Their names are not the user's, so that only files from here are replaced.
+/// Returns the files of a flattened image tree, next to the image `output`: the tree and the
+/// source. Because the user does not choose their names, only files written by this tool are
+/// replaced.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
     let what = "the image tree's source";

@@ -1,4 +1,4 @@
-//! The payload and the device tree of an image, and of the EFI application around it.
+//! The payload and the device tree for an image, and for the EFI application around it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::build::signer::Signer;
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// A file that is read, and its option.
+/// An input file and its option.
 type Input<'p> = (&'static str, Option<&'p Path>);
 
 /// The payload and the device tree of an image.
@@ -36,7 +36,7 @@ pub struct ImageSource {
 }
 
 impl ImageSource {
-    /// Returns the files that are read, with their options.
+    /// Returns the input files with their options.
     pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
         let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
         let own = own.map(|(option, path)| (option, path.as_deref()));
@@ -45,7 +45,7 @@ impl ImageSource {
         own.into_iter().chain(signer).collect()
     }
 
-    /// Makes the EFI application. `sign` are the files of a key and its certificate.
+    /// Builds the EFI application. `sign` are the files of a key and its certificate.
     pub(super) fn application(
         &self,
         workspace: &Workspace,
@@ -58,14 +58,14 @@ impl ImageSource {
         let args = self.tree.args.as_deref();
         plan(args)?;
         let image = self.image(workspace)?;
-        // Boot arguments in a tree of the image are not the application's.
+        // Boot arguments in a tree in the image do not apply to the application.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();
         let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
         let signed = signer.map(|it| it.sign(workspace, &application));
         signed.unwrap_or(Ok(application))
     }
 
-    /// Makes the image, with a device tree only if there is a `--board` or a `--dtb`.
+    /// Builds the image. It has a device tree only with `--board` or `--dtb`.
     fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
         let wish = &self.tree;
         let base = image::released("--base", self.base.as_deref())?;
@@ -95,8 +95,8 @@ impl ImageSource {
     }
 }
 
-/// Returns the file to write: `wish`, or `in_folder` in the directory `wish`, or without a wish
-/// `usual` in the workspace's directory, which is made.
+/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without a wish it is
+/// `usual` in the workspace's directory, which is created.
 pub(super) fn output_path(
     workspace: &Workspace,
     wish: Option<&Path>,
@@ -114,7 +114,7 @@ pub(super) fn output_path(
     }
 }
 
-/// Says how the application is started.
+/// Prints how to start the application.
 pub(super) fn say_next() {
     say(
         "next: start it from the EFI shell, or by U-Boot's `bootefi`, with boot arguments after \

@@ -30,7 +30,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::setup::workspace::Workspace;
 
-/// A file, and what the firmware in it is called, if that is given.
+/// A file, and the name of the firmware in it, if given.
 #[derive(Clone, Debug)]
 pub struct NamedFile {
     name: Option<String>,
@@ -50,7 +50,7 @@ impl NamedFile {
 /// An argument that is neither a file nor a name and a file.
 #[derive(Debug, Error)]
 pub enum NamedFileError {
-    /// The name is not one of a firmware.
+    /// The name cannot be that of a firmware.
     #[error(transparent)]
     Name(#[from] BadName),
     /// There is only a name.
@@ -62,7 +62,7 @@ impl FromStr for NamedFile {
     type Err = NamedFileError;
 
     fn from_str(text: &str) -> Result<Self, NamedFileError> {
-        // A path may have a `=`: what is before it is a name if it can be one.
+        // A path may contain `=`: the part before it is a name only if it is a valid one.
         let (name, path) = match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => (Some(check_name(name)?), path),
             _ => (None, text),
@@ -158,10 +158,10 @@ pub struct CellsArguments {
 
 /// The source of a cell's firmware.
 enum CellFirmware<'a> {
-    /// TF-A that is built, in this variant.
+    /// TF-A, built in this variant.
     Built(Variant),
     Given(&'a Path),
-    /// None: the board takes the image as it is.
+    /// None: the board boots the image itself.
     None,
 }
 
@@ -194,7 +194,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
     };
     let mut ready = Vec::new();
     let mut notes = Vec::new();
-    // Everything long, and most that can be wrong, is before anything is written.
+    // Everything that takes long or may fail comes before anything is written.
     for wish in wishes {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());
@@ -212,7 +212,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
     Ok(0)
 }
 
-/// Returns the cells, each with a name and a place of its own.
+/// Returns the cells, each with a unique name and folder.
 fn wishes<'a>(
     arguments: &'a CellsArguments,
     engine: Engine,
@@ -252,7 +252,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds what the board of a cell starts from.
+/// Builds the file from which a cell's board starts.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
@@ -313,10 +313,10 @@ fn cell<'a>(
     })
 }
 
-/// Returns the boot arguments, with the end that the engine needs.
+/// Returns the boot arguments, including the `end=` that the engine needs.
 fn with_end(arguments: &CellsArguments, engine: Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
-    // A word that is wrong is named as the user has written it.
+    // An error quotes the word as written by the user.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
@@ -345,7 +345,7 @@ fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the sources of firmware for `board`, a cell each, and their usual names.
+/// Returns the firmware sources for `board`, one for each cell, with their default names.
 fn sources<'a>(
     arguments: &'a CellsArguments,
     board: &BoardFile,
@@ -371,7 +371,7 @@ fn sources<'a>(
     }
     let usual = board.default_firmware.clone();
     if is_built {
-        // Firmware with a fault is other firmware.
+        // Firmware with a fault is different firmware.
         let fault = arguments
             .fault
             .as_ref()
@@ -404,12 +404,13 @@ fn sources<'a>(
     }
 }
 
-/// Returns the words of a variant or a fault as a part of a name.
+/// Returns the words of a variant or a fault in the form of a part of a name.
 fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the words that differ from those of the usual variant: a name has room for them.
+/// Returns the words that differ from those of the default variant, because a name has space only
+/// for these.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

@@ -11,7 +11,7 @@ use crate::build::image;
 use crate::build::payload;
 use crate::setup::workspace::Workspace;
 
-/// The file's name without `--output`.
+/// The default name of the file.
 const NAME: &str = "payload.bin";
 
 /// Build the payload without a device tree, as a release ships it.

@@ -19,7 +19,7 @@ use crate::profile::of_log;
 use crate::profile::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
 
-/// The most bytes of a profile or of a log.
+/// The maximum size of a profile or a log, in bytes.
 const FILE_MAX: usize = 1 << 30;
 
 /// Attribute each timed call on QEMU to firmware functions.
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// Runs, and returns the exit code; the profile, too, if the run has a verdict.
+/// Runs QEMU, and returns the exit code, and the profile if the run has a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
     let prepared = ProfiledRun::prepare(spec, None)?;
     let mut log = log.map(LogFile::create).transpose()?;
@@ -115,7 +115,7 @@ fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> 
     Ok((result.exit_code(), profile.transpose()?))
 }
 
-/// Reads a profile, or makes one of a log.
+/// Reads a profile, or creates one from a log.
 fn read(path: &Path) -> Result<Profile> {
     let at = || format!("--against {}", path.display());
     let bytes = read_file::read("--against", path, FILE_MAX)?;

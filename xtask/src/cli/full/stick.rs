@@ -14,9 +14,9 @@ use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::workspace::Workspace;
 
-/// The option of the output, in messages.
+/// The output option, for messages.
 const OUTPUT: &str = "--output";
-/// The largest file that may be one from here, in bytes.
+/// The maximum size in bytes of a file that this tool may have written.
 const OLD_MAX: usize = 64 << 20;
 
 /// Make a medium from which EFI starts the payload by itself.
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses to write to a device, and to replace a file that is not from here.
+/// Refuses to write to a device, or to replace a file that this tool has not written.
 fn check_old(path: &Path) -> Result<()> {
     let Ok(old) = fs::metadata(path) else {
         return Ok(());

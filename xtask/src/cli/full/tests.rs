@@ -1,4 +1,4 @@
-//! The definition of the commands, their help, and the commands that the docs show.
+//! Tests of the command definitions, their help, and the commands shown in the docs.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
     assert_eq!(help.matches(EXIT_CODES).count(), 1, "{help}");
 }
 
-/// The help lists the options alone.
+/// The help lists only the options.
 #[test]
 fn images_of_packages_are_documented() {
     let root = Workspace::find().expect("the workspace").root;
@@ -55,7 +55,7 @@ fn setup_page_lists_all_that_is_installed() {
     }
 }
 
-/// Returns the place of this system's column in the table of docs/hosts.md.
+/// Returns the index of this system's column in the table of docs/hosts.md.
 fn column(heading: &str) -> Option<usize> {
     let release = fs::read_to_string("/etc/os-release").ok()?;
     let value = |key: &str| {
@@ -90,7 +90,7 @@ fn documented_versions_are_those_of_this_host() {
     for row in rows.filter(|row| row.contains('`')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let (package, documented) = (cells[2].trim_matches('`'), cells[column]);
-        // What a test needs is installed before it; other commands need less.
+        // A test's packages are installed before it runs; other commands need fewer.
         let Some(found) = package_version(package) else {
             continue;
         };
@@ -104,7 +104,7 @@ fn documented_versions_are_those_of_this_host() {
     }
 }
 
-/// Returns the verb of each `cargo xtask VERB` between backticks in `text`.
+/// Returns the verb of each `cargo xtask VERB` in backticks in `text`.
 fn verbs_in(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pairs = words.windows(3).filter(|words| {
@@ -116,7 +116,7 @@ fn verbs_in(text: &str) -> Vec<String> {
     pairs.map(verb).collect()
 }
 
-/// Each command in the help, the README and docs/ is one that clap takes, of a verb that there is.
+/// clap must accept each command in the help, the README and docs/, and each verb must exist.
 /// xtask/tests/command/examples.rs runs those that need no board, QEMU or network.
 #[test]
 fn documented_commands_are_accepted() {

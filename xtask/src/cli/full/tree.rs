@@ -21,9 +21,9 @@ use thiserror::Error;
 use super::fip::images::{FormError, number};
 use crate::build::image_contents::adapt_for_efi;
 
-/// The largest table, in bytes.
+/// The maximum size of a table, in bytes.
 const TABLE_MAX: usize = 16 << 20;
-/// The folder of tables that were loaded later, in Linux's folder of tables.
+/// The folder, in Linux's folder of tables, for tables that were loaded later.
 const LATER: &str = "dynamic";
 
 /// A command of `tree`.
@@ -65,7 +65,7 @@ enum RegionError {
     NoSuchAddress,
 }
 
-/// Reads a region: an address and a number of bytes.
+/// Parses a region: an address and a number of bytes.
 fn region(text: &str) -> Result<Region, RegionError> {
     let parts = text.split_once('+').ok_or(RegionError::NotAPair)?;
     let (base, size) = (number(parts.0)?, number(parts.1)?);
@@ -113,7 +113,7 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns `message` about numbered files with their names.
+/// Returns `message`, which refers to files by number, with their names added.
 fn with_names(message: String, paths: &[PathBuf]) -> String {
     static FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
     let name = |found: &Captures<'_>| {
@@ -124,7 +124,7 @@ fn with_names(message: String, paths: &[PathBuf]) -> String {
     FILE.replace_all(&message, name).into_owned()
 }
 
-/// Returns the tables in `folder` and in its folder of those that were loaded later, by name.
+/// Returns the tables in `folder` and in its folder for those that were loaded later, by name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let later = folder.join(LATER);

@@ -34,15 +34,15 @@ pub struct VerifyArguments {
     pub quick: bool,
 }
 
-/// A run: options, boot arguments, and true if findings in the firmware are shown, too. They do
+/// A run: options, boot arguments, and true if findings in the firmware are also shown. These do
 /// not count.
 type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
-/// The shallowest power-down alone: a deeper one's flush of L2 makes up for a missing clean.
+/// Only the shallowest power-down: the L2 flush of a deeper one would hide a missing clean.
 const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
-/// Each idle state by itself: a deeper one flushes what a shallower one does not.
+/// Each idle state on its own: a deeper one flushes more than a shallower one.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
 
 const QUICK: &[RunToVerify] = &[("--smp 2 --variant coherency=sw", SUITE, true)];
@@ -106,7 +106,7 @@ fn prepare(options: &str, args: &str) -> Result<Checker> {
     Checker::prepare(&spec)
 }
 
-/// Runs all mutations, and returns true if each is found by what must find it.
+/// Runs all mutations, and returns true if each is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
     let elf = payload::elf(&Workspace::find()?);
@@ -138,7 +138,7 @@ enum NotFound<'c> {
     NoDump { count: usize, line: &'c str },
 }
 
-/// Returns what found a mutation.
+/// Returns how a mutation was detected.
 fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
     let line = &*checked.line;
     let count = checked
@@ -166,7 +166,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
     }
 }
 
-/// Runs the tests of what needs no machine, and returns true if they pass.
+/// Runs the tests that need no machine, and returns true if they pass.
 fn test(out: &mut Out) -> Result<bool> {
     let workspace = Workspace::find()?;
     let mut is_good = true;

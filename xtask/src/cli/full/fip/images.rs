@@ -1,4 +1,4 @@
-//! Options that name images of packages, and the files.
+//! Options that name images in packages, and the files.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,8 @@ pub(in crate::cli) enum FormError {
     Uuid(#[from] NotAUuid),
 }
 
-/// As C's `strtoul` and so fiptool has it: decimal, 0x200, or octal from 0.
+/// Parses a number like C's `strtoul`, and so like fiptool: decimal, 0x200, or octal with a leading
+/// 0.
 pub(in crate::cli) fn number(text: &str) -> Result<u64, FormError> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
@@ -58,7 +59,7 @@ fn hexadecimal(text: &str) -> Result<u16, FormError> {
     number.map_err(|_| FormError::Flags)
 }
 
-/// `uuid=U,file=F` or `file=F,uuid=U`.
+/// Parses `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     let by_file = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
     let by_uuid = || text.strip_prefix("uuid=")?.split_once(",file=");
@@ -68,7 +69,7 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     Ok((parse_uuid(uuid)?, file.into()))
 }
 
-/// `uuid=U`.
+/// Parses `uuid=U`.
 fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     let uuid = text.strip_prefix("uuid=");
     let uuid = parse_uuid(uuid.ok_or(FormError::BareUuid)?)?;
@@ -127,7 +128,7 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
 
 impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        // `options_help` lists them in a few lines.
+        // `options_help` lists them compactly.
         let new = |name: &'static str| clap::Arg::new(name).long(name).hide(true);
         let options = IMAGE_KINDS.iter().map(|kind| {
             let option = new(kind.option);
@@ -151,7 +152,7 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     }
 }
 
-/// Returns a line that lists the options of images, `with_files` or without. clap wraps it.
+/// Returns a line that lists the options for images, with or without files. clap wraps it.
 pub(super) fn options_help(with_files: bool) -> String {
     let (heading, blob) = match with_files {
         true => ("Images, each with a FILE", "uuid=U,file=F"),
@@ -164,7 +165,7 @@ pub(super) fn options_help(with_files: bool) -> String {
     format!("{heading}: {options}--blob {blob}\n")
 }
 
-/// Returns the FIP in the file `path`, which firmware can use. Prints warnings.
+/// Returns the FIP in the file `path`, which must be valid for firmware. Prints warnings.
 pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;
@@ -172,8 +173,7 @@ pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     Ok(fip)
 }
 
-/// Returns the FIP in the file `path`, to look at it or to repair it. Prints its faults as
-/// warnings.
+/// Returns the FIP in the file `path`, for inspection or repair. Prints its faults as warnings.
 pub(super) fn inspect(path: &Path) -> Result<Fip> {
     const WHAT: &str = "the FIP";
     let file = read_file::read(WHAT, path, PACKAGE_MAX)?;
@@ -188,7 +188,7 @@ fn warn(path: &Path, warning: &str) {
     say(&format!("warning: {}: {warning}", path.display()));
 }
 
-/// Reads the images, of which none may be the file `out` that is written.
+/// Reads the images, none of which may be the output file `out`.
 pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     let mut given = Vec::new();
     for image in &images.files {
