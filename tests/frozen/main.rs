@@ -111,7 +111,7 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
     list
 }
 
-/// Returns the firmware with which runs are made on this host.
+/// Returns the firmware that runs on this host use.
 fn firmware_here() -> FirmwareFingerprint {
     let bl31 = [GicVersion::V2, GicVersion::V3].map(|gic| {
         let machines = Machine::all();

@@ -75,8 +75,8 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     }
 }
 
-/// U-Boot under TF-A with PMF, which begins the application with these boot arguments, by
-/// an environment: keys that are typed before U-Boot waits for them can be lost.
+/// Returns U-Boot under TF-A with PMF. Its environment starts the application with these boot
+/// arguments, because keys that are typed before U-Boot waits for them can be lost.
 pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
     let flash = with_bl33(&built(&overlay()), u_boot());
     let environment = environment(&start_command(application.len()), Some(args));

@@ -1,5 +1,5 @@
-//! U-Boot's `booti`, with which many boards load kernels, and programs that it starts with the MMU
-//! and the caches on.
+//! U-Boot's `booti`, which many boards use to load kernels, and programs that it starts with the
+//! MMU and the caches on.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Applies the expressions with which other programs read logs to a real log: TF-A's LAVA monitor,
-//! its RT_INSTR parsers, its expect script.
+//! Applies the expressions that other programs use for reading logs to a real log: TF-A's LAVA
+//! monitor, its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
 use report::log::read_bytes;

@@ -171,7 +171,7 @@ const NOTHING: u64 = 0x0a10_0000;
 /// QEMU's own device tree, at the start of memory: the third word of its header, read as CNTTIDR,
 /// says that frame 7 is implemented.
 const QEMU_TREE: u64 = 0x4000_0000;
-/// Memory at whose end nothing lies.
+/// Unused memory at the end of RAM.
 const MEMORY: u64 = 0x7fff_0000;
 
 #[test]

@@ -76,7 +76,7 @@ pub struct Cpus {
     pub continues: Option<Continues>,
 }
 
-/// The options with which QEMU starts the board.
+/// QEMU's options for starting the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {

@@ -15,7 +15,7 @@ use super::board::{BoardFile, Reserved};
 use super::devices::{GicChoice, GicV3, WatchdogEntry};
 use super::firmware::StateEntry;
 
-/// The options with which a board's tree is built.
+/// The options for building a board's tree.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
     /// Number of CPUs.

@@ -23,8 +23,8 @@ pub const TF_A: SourcePackage = SourcePackage {
     check: |dir| version(dir).map(|_| ()),
 };
 
-/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because Debian
-/// removes the old version after a security update.
+/// Mbed TLS, which TF-A uses to check signatures. Only tests use it. It is not pinned, because
+/// Debian removes the old version after a security update.
 pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
@@ -98,8 +98,8 @@ impl TfA {
     }
 }
 
-/// Returns a warning for a version with which the overlay platform has not been tried. A version
-/// with which it cannot be built is an error.
+/// Returns a warning if the overlay platform has not been tried with this version. A version that
+/// cannot build it is an error.
 fn doubt(version: &str) -> Result<Option<String>> {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     let mut number = || numbers.next().unwrap_or(0);

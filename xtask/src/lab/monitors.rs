@@ -6,7 +6,7 @@
 //! a pattern form a result: test case, measurement, unit.
 //!
 //! An `RT_INSTR` line has three numbers but only one name. So three monitors read the same line.
-//! Each pattern *looks ahead* over the line, but consumes only so many characters that the next
+//! Each pattern *looks ahead* over the line, but consumes only a few characters, so that the next
 //! monitor can still start:
 //!
 //! ```text
@@ -48,7 +48,7 @@ const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip,
 /// A monitor in the form required by a job's template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Monitor {
-    /// The YAML anchor with which a job repeats this monitor.
+    /// The YAML anchor that a job uses to repeat this monitor.
     anchor: &'static str,
     /// True if an earlier monitor of the job defines the anchor.
     is_repeated: bool,

@@ -13,7 +13,7 @@ pub const APPLICATION: u64 = 0x4800_0000;
 pub const ENVIRONMENT: u64 = 0x400_0000;
 const ENVIRONMENT_SIZE: usize = 0x4_0000;
 
-/// Returns QEMU's arguments with which EDK2 starts the `-kernel` file with `args` as its load
+/// Returns the QEMU arguments that make EDK2 start the `-kernel` file with `args` as its load
 /// options.
 pub fn edk2(args: Option<&str>) -> Vec<OsString> {
     let append = args.into_iter().flat_map(|args| ["-append", args]);
@@ -21,7 +21,7 @@ pub fn edk2(args: Option<&str>) -> Vec<OsString> {
     words.map(OsString::from).collect()
 }
 
-/// Returns the command with which U-Boot starts the application of `size` bytes.
+/// Returns the U-Boot command that starts the application of `size` bytes.
 pub fn start_command(size: usize) -> String {
     format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}")
 }

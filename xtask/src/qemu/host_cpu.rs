@@ -29,7 +29,7 @@ pub fn prefix() -> Vec<OsString> {
     words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns true if the program with which `words` begin exists and can run another one.
+/// Returns true if the program named by the first of `words` exists and can run another one.
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("true");

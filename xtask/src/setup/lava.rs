@@ -1,4 +1,4 @@
-//! LAVA's dispatcher, with which tests run the generated jobs.
+//! LAVA's dispatcher, which tests use to run the generated jobs.
 //!
 //! Debian 12 has the package; later releases do not. An installation would add a service, kernel
 //! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It

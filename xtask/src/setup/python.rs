@@ -18,7 +18,7 @@ pub(super) struct PythonPackage(&'static str, &'static str, &'static [&'static s
 /// Sphinx, which builds TF-A's documentation and, in tests, pages of reports.
 pub(super) const SPHINX: PythonPackage = PythonPackage("sphinx", "8.1.3", &[]);
 
-/// labgrid, with which tests run the generated environments, and a pytest with labgrid's plugin.
+/// labgrid, which tests use to run the generated environments, and a pytest with labgrid's plugin.
 pub(super) const LABGRID: PythonPackage = PythonPackage("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
 impl PythonPackage {

@@ -1,5 +1,5 @@
-//! `cargo xtask compare`: input, output and exit codes; `publish` compares in the same way. Findings in the
-//! published figures: `crates/report/src/analysis/compare/tests/published.rs`.
+//! `cargo xtask compare`: input, output and exit codes; `publish` compares in the same way. For
+//! findings about published figures see `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
 

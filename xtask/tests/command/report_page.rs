@@ -89,7 +89,8 @@ fn clear(series: &mut Series) {
     (series.summary, series.cold) = (Summary::default(), None);
 }
 
-/// Returns a run whose figures are alternately larger and smaller than those of `run`, by CPU.
+/// Returns a run in which the figures of some CPUs are smaller than those of `run`, and those of
+/// others larger.
 fn baseline(run: &LoggedRun) -> LoggedRun {
     let mut baseline = run.clone();
     for scenario in &mut baseline.run.scenarios {

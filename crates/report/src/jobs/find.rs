@@ -17,7 +17,7 @@ use crate::log::untrusted_text::plain;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,
-    /// The named files that do not belong to such a cell, in order.
+    /// The files named by the user that do not belong to such a cell, in order.
     pub(super) files: Vec<PathBuf>,
     /// Paths that could not be read.
     pub unread: Vec<String>,

@@ -176,8 +176,7 @@ impl Read {
         value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
     }
 
-    /// Returns cert_create's name for the algorithm with which BL33 is hashed, from a DigestInfo
-    /// (RFC 8017, A.2.4).
+    /// Returns cert_create's name for BL33's hash algorithm, from a DigestInfo (RFC 8017, A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;

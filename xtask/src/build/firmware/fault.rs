@@ -1,5 +1,5 @@
-//! The faults of the overlay platform, with which the payload's reaction can be tested on firmware
-//! that is otherwise real.
+//! The faults of the overlay platform, which test the payload's reaction on firmware that is
+//! otherwise real.
 //!
 //! The firmware reads its fault from QEMU's command line and refuses one that it does not
 //! understand. The run would then last until its timeout, so a wrong fault is refused here first.

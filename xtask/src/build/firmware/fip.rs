@@ -1,4 +1,4 @@
-//! The arguments with which TF-A's build makes a FIP with certificates and a placeholder for BL33.
+//! The arguments that make TF-A's build produce a FIP with certificates and a placeholder for BL33.
 //!
 //! Debian's fiptool and cert_create are used. TF-A's makefile would build these tools in its source
 //! tree, to which nothing may be written, and does not build them for a platform outside the tree.

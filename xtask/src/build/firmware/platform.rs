@@ -60,7 +60,7 @@ impl Platform {
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
-    /// Returns the arguments for make with which BL31 is built.
+    /// Returns the arguments of make for building BL31.
     pub(super) fn all_variables(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().chain(&self.bl31_variables)
     }
