@@ -219,7 +219,7 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
     let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
-    // An SGI never wakes just one CPU alone, whatever the pattern.
+    // A CPU that suspends alone is never woken by an SGI, whatever the pattern.
     (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
 }
 
