@@ -149,44 +149,39 @@ fn table(
     columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
     let columns: Vec<Column> = columns.into_iter().collect();
+    let with_width = |column| (column, widest(column));
+    let names: Vec<(&Column, usize)> = names.iter().map(with_width).collect();
+    let columns: Vec<(&Column, usize)> = columns.iter().map(with_width).collect();
     let mut rest = &columns[..];
     while !rest.is_empty() {
         let fits = |count: &usize| {
             let columns = names.iter().chain(&rest[..*count]);
-            style.width(columns.map(widest)) <= COLUMNS
+            style.width(columns.map(|(_, width)| *width)) <= COLUMNS
         };
         // At least one column is written, however wide it is.
         let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
-        let continued = if rest.len() < columns.len() {
-            ", continued"
-        } else {
-            ""
-        };
-        paragraph(
-            out,
-            ".. table:: ",
-            INDENT,
-            &format_args!("{title}{continued}"),
-        )?;
+        let is_first = rest.len() == columns.len();
+        let continued = if is_first { "" } else { ", continued" };
+        let title = format_args!("{title}{continued}");
+        paragraph(out, ".. table:: ", INDENT, &title)?;
         out.write_char('\n')?;
-        let columns: Vec<&Column> = names.iter().chain(&rest[..count]).collect();
-        part(out, style, &columns)?;
+        part(out, style, &[&names, &rest[..count]].concat())?;
         rest = &rest[count..];
     }
     Ok(())
 }
 
-/// Writes one table with these columns, followed by an empty line.
-fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
-    let widths: Vec<usize> = columns.iter().map(|column| widest(column)).collect();
+/// Writes one table with these columns of these widths, followed by an empty line.
+fn part(out: &mut dyn Write, style: Style, columns: &[(&Column, usize)]) -> fmt::Result {
     let rule = |out: &mut dyn Write, stroke| {
-        let stroke_of = |out: &mut dyn Write, place: usize| fill(out, stroke, widths[place]);
-        line(out, widths.len(), style.corners(stroke), &stroke_of)
+        let stroke_of = |out: &mut dyn Write, place: usize| fill(out, stroke, columns[place].1);
+        line(out, columns.len(), style.corners(stroke), &stroke_of)
     };
     let cells = |out: &mut dyn Write, cell: &dyn Fn(&Column) -> GridCell| {
         let cell = |out: &mut dyn Write, place: usize| {
-            let cell = cell(columns[place]);
-            let rest = widths[place].saturating_sub(width(&cell));
+            let (column, widest) = columns[place];
+            let cell = cell(column);
+            let rest = widest.saturating_sub(width(&cell));
             let is_left = matches!(cell, GridCell::Text(_) | GridCell::Cpu(_));
             fill(out, ' ', if is_left { 0 } else { rest })?;
             write!(out, "{cell}")?;
@@ -194,12 +189,12 @@ fn part(out: &mut dyn Write, style: Style, columns: &[&Column]) -> fmt::Result {
             let is_last = style == Style::Simple && place + 1 == columns.len();
             fill(out, ' ', if is_left && !is_last { rest } else { 0 })
         };
-        line(out, widths.len(), style.edges(), &cell)
+        line(out, columns.len(), style.edges(), &cell)
     };
     rule(out, if style == Style::Grid { '-' } else { '=' })?;
     cells(out, &|column| GridCell::Text(column.0))?;
     rule(out, '=')?;
-    let rows = columns.first().map_or(0, |column| column.1.len());
+    let rows = columns.first().map_or(0, |(column, _)| column.1.len());
     for row in 0..rows {
         cells(out, &|column| column.1[row])?;
         if style == Style::Grid {
