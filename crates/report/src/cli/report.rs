@@ -99,7 +99,8 @@ fn say_marks(logs: &[PathBuf]) {
     let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
         // A log that cannot be read, or that contains more than a boot, gets its error elsewhere.
-        let bytes = read_file::read("", log, BOOT_LOG_MAX).unwrap_or_default();
-        say_mark_of(&bytes);
+        if let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX) {
+            say_mark_of(&bytes);
+        }
     }
 }
