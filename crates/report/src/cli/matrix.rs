@@ -22,7 +22,7 @@ Examples:
 
 Exit codes: 1 a job, a test case or a verdict did not pass; 3 a job is
             incomplete, or something could not be read
-Details: docs/labs.md, One report")]
+Details: docs/labs.md, Reading the results")]
 pub struct MatrixArguments {
     /// Folders of jobs, or logs and results.
     #[arg(required = true, value_name = "FOLDER")]
