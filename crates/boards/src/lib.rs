@@ -3,6 +3,28 @@
 //! The crate neither builds images nor runs anything. It reads no files at run time: an added or
 //! changed board takes effect with the next build.
 //!
+//! ```
+//! use boards::device_tree::{Choices, build};
+//! use boards::{Conduit, GicVersion};
+//! use hardware::board::Board;
+//!
+//! let juno = boards::load("juno")?;
+//! let choices = Choices {
+//!     cpus: 6,
+//!     gic: GicVersion::V2,
+//!     conduit: Conduit::Smc,
+//!     cpu_off: true,
+//!     idle_states: &[],
+//! };
+//! let tree = build(&juno, &choices, "iterations=5")?;
+//! let board = Board::read(&tree)?;
+//! assert_eq!((board.model, board.cpu_count), ("Arm Juno r0, r1, r2", 6));
+//!
+//! let error = boards::parse("board.toml", "name = 7").expect_err("a number");
+//! assert!(error.to_string().starts_with("board.toml:1: "));
+//! # anyhow::Ok(())
+//! ```
+//!
 //! | part | task |
 //! |---|---|
 //! | [`image_kinds`] | the kinds of images in a FIP |

@@ -4,6 +4,28 @@
 //! The crate does not interpret trees: [`hardware::board`] does. The payload contains none of
 //! this code.
 //!
+//! ```
+//! use device_tree::{TreeNode, adapt, nodes};
+//! use hardware::board::{Board, Mpidr, Region};
+//! use hardware::image::{Conduit, UartKind};
+//!
+//! let registers = Region { base: 0x900_0000, size: 0x1000 };
+//! let uart = nodes::uart(UartKind::Pl011, registers, None, None);
+//! let children = [
+//!     nodes::chosen(&uart, "iterations=5"),
+//!     nodes::memory(Region { base: 0x4000_0000, size: 0x1000_0000 }),
+//!     nodes::psci(Conduit::Smc),
+//!     nodes::cpus().with(nodes::cpu(Mpidr::new(0), "arm,cortex-a57")),
+//!     uart,
+//! ];
+//! let root = nodes::root("example,board", "Example board", false);
+//! let tree = children.into_iter().fold(root, TreeNode::with).flatten();
+//!
+//! let tree = adapt(&tree, Some("iterations=100"), None).expect("a complete tree");
+//! let board = Board::read(&tree).expect("a complete tree");
+//! assert_eq!((board.bootargs, board.cpu_count), ("iterations=100", 1));
+//! ```
+//!
 //! | part | task |
 //! |---|---|
 //! | `regions` | lists of regions |

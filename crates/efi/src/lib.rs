@@ -4,6 +4,15 @@
 //!
 //! The library calls no EFI service and has no unsafe code.
 //!
+//! ```
+//! use psci_bench_efi::load_options::{LoadOptions, parse};
+//!
+//! let text = "BOOTAA64.EFI iterations=100";
+//! let options: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+//! let arguments = LoadOptions::Arguments("iterations=100".into());
+//! assert_eq!(parse(&options), arguments);
+//! ```
+//!
 //! | file | task |
 //! |---|---|
 //! | [`load_options`] | boot arguments in the load options of an application |

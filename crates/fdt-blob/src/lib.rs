@@ -2,6 +2,22 @@
 //! malformed tree, which the writers in other crates never produce.
 //!
 //! The crate does not check or interpret trees.
+//!
+//! ```
+//! use fdt_blob::{Blob, BlobToken};
+//!
+//! let mut tree = Blob {
+//!     tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],
+//!     ..Blob::default()
+//! };
+//! tree.add_text(b"model \"Example\n+cpus\n#address-cells 2");
+//! assert_eq!(Blob::read(&tree.write()).tokens, tree.tokens);
+//!
+//! // A cell has four bytes. A reader must reject this one, which has three.
+//! let cell = tree.value("cpus", "#address-cells").expect("added above");
+//! assert_eq!(cell.pop(), Some(2));
+//! assert_eq!(tree.value("cpus", "#address-cells"), Some(&mut vec![0, 0, 0]));
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,24 @@
 //!
 //! The crate knows nothing about PSCI, boards or runs, and has no command line.
 //!
+//! ```
+//! use std::fs;
+//! use host::{files, hex};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("report.txt");
+//! files::write_by(("-o", &path), |out| Ok(out.write_all(b"6 passed")?))?;
+//!
+//! // If writing fails, the old file is unchanged.
+//! let failed = files::write_by(("-o", &path), |out| {
+//!     out.write_all(b"5 pas")?;
+//!     anyhow::bail!("interrupted")
+//! });
+//! assert!(failed.is_err());
+//! assert_eq!(hex::hex(&fs::read(&path)?), "3620706173736564");
+//! # anyhow::Ok(())
+//! ```
+//!
 //! | file | task |
 //! |---|---|
 //! | [`hex`] | bytes as hexadecimal digits |

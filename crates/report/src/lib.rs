@@ -4,6 +4,21 @@
 //! The crate neither builds nor starts anything, and needs no checkout: board files are embedded in
 //! the crate `boards`.
 //!
+//! ```
+//! use std::fs::File;
+//! use report::export::{Report, by_name};
+//!
+//! let log = File::open("../../docs/samples/kvm-guest-gicv3.log")?;
+//! let runs = report::read("kvm-guest-gicv3.log", log)?;
+//! assert_eq!(runs.len(), 1);
+//!
+//! let mut page = Vec::new();
+//! let markdown = by_name("md").expect("a format");
+//! markdown.write(&Report::from(runs), &mut page)?;
+//! assert!(String::from_utf8(page)?.contains("QEMU virt"));
+//! # anyhow::Ok(())
+//! ```
+//!
 //! | folder | task |
 //! |---|---|
 //! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |

@@ -4,6 +4,26 @@
 //! The crate does not measure and prints no tables; the crate suite does, through
 //! [`measure::Machine`]. It does not read logs; the crate report does.
 //!
+//! ```
+//! use run::model::RunId;
+//! use run::plan::{Plan, Records, ScenarioId};
+//! use run::record::{Claim, Record, Writer};
+//!
+//! // What the payload does: it parses boot arguments, and writes records.
+//! let plan = Plan::parse("only=susp_deep_serial iterations=100").expect("known words");
+//! assert!(plan.scenarios.contains(ScenarioId::SuspendDeepSerial));
+//! let mut line = String::new();
+//! let mut writer = Writer::new(Records::Once, RunId::default());
+//! writer.write(&mut line, Record::Plan(plan)).expect("a String takes all");
+//!
+//! // What a reader of its log does: a record counts if its checksum is correct.
+//! let claim = Claim::of(line.as_bytes()).expect("the form of a record");
+//! assert!(claim.is_sound());
+//! assert_eq!(claim.record(), Some(Record::Plan(plan)));
+//! let damaged = line.replace(":100,", ":900,");
+//! assert!(!Claim::of(damaged.as_bytes()).expect("the same form").is_sound());
+//! ```
+//!
 //! | folder | task |
 //! |---|---|
 //! | [`crc`], [`hex`] | the checksum of records, and the numbers in them |

@@ -2,6 +2,29 @@
 //!
 //! The crate accesses no hardware and defines no result types; those are in [`run::model`].
 //!
+//! ```
+//! use run::model::{Run, Verdict};
+//! use run::plan::Plan;
+//! use run::testing::{example, fake::Fake};
+//! use suite::output::{RunObserver, run_all};
+//!
+//! struct NoObserver;
+//!
+//! impl RunObserver for NoObserver {
+//!     fn scenario_begins(&mut self) {}
+//!     fn note_samples(&mut self, _kept: u32, _asked: u32) {}
+//!     fn scenario_ends(&mut self) {}
+//! }
+//!
+//! let plan = Plan::parse("only=psci_version_parallel").expect("known words");
+//! let run = Run { plan: Some(plan), ..example::run(4) };
+//! let mut uart = String::new();
+//! let verdict = run_all(&mut Fake::new(4), run, &[], &mut uart, &mut NoObserver);
+//! assert_eq!(verdict, Ok(Verdict::Pass));
+//! assert!(uart.contains("<RT_INSTR:"));
+//! assert!(uart.contains("psci-bench: PASS (1 passed"));
+//! ```
+//!
 //! | folder | task |
 //! |---|---|
 //! | [`scenario`] | runs rounds and keeps the valid samples |

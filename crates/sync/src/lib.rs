@@ -5,6 +5,30 @@
 //! stops no CPUs. It is compiled for the target, for the host, and with `--cfg loom` for the model
 //! checker (`crates/verify`).
 //!
+//! ```
+//! use std::hint::spin_loop;
+//! use std::thread;
+//! use sync::Handover;
+//!
+//! let shared: Handover<u64, u64, ()> = Handover::new(None);
+//! thread::scope(|scope| {
+//!     // The other CPU executes its order.
+//!     scope.spawn(|| {
+//!         while shared.order().is_none() {
+//!             spin_loop();
+//!         }
+//!         let order = shared.order().expect("an order that is not done");
+//!         shared.finish(order + 1);
+//!     });
+//!     // The lead waits for the outcome.
+//!     shared.give_order(41);
+//!     while !shared.is_done() {
+//!         spin_loop();
+//!     }
+//!     assert_eq!(shared.outcome(), Some(42));
+//! });
+//! ```
+//!
 //! | file | task |
 //! |---|---|
 //! | [`bump`] | the bookkeeping of a heap that grows upwards |

@@ -222,7 +222,7 @@ impl Sum {
     /// Reads both streams of `cargo test`. Prints a line for each program, all lines of a program
     /// that fails, and everything if `is_loud` is true.
     fn read(&mut self, from: impl BufRead, is_loud: bool) -> io::Result<()> {
-        let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
+        let program = r"^ +(?:Running .*[(/]([^/]+?)(?:-[0-9a-f]+\))?|(Doc-tests .+))\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
         let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
         let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
@@ -232,11 +232,11 @@ impl Sum {
             if is_loud || line.starts_with(NOTE) {
                 show(&line);
             }
-            if let Some(words) = program.captures(&line) {
+            if let Some(name) = program.captures(&line).and_then(|it| it.get(1).or(it.get(2))) {
                 self.note_early_end();
                 self.rest.clear();
-                self.program = words[1].to_owned();
-                progress = (!is_loud).then(|| StepProgress::on_terminal(&words[1]));
+                self.program = name.as_str().to_owned();
+                progress = (!is_loud).then(|| StepProgress::on_terminal(name.as_str()));
                 done = 0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
