@@ -232,7 +232,8 @@ impl Sum {
             if is_loud || line.starts_with(NOTE) {
                 show(&line);
             }
-            if let Some(name) = program.captures(&line).and_then(|it| it.get(1).or(it.get(2))) {
+            let found = program.captures(&line);
+            if let Some(name) = found.and_then(|found| found.get(1).or(found.get(2))) {
                 self.note_early_end();
                 self.rest.clear();
                 self.program = name.as_str().to_owned();
