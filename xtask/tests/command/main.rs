@@ -13,6 +13,7 @@ mod examples;
 mod fip;
 mod fip_build;
 mod fip_trust;
+mod history;
 mod installs;
 mod ledger;
 mod live;

@@ -8,6 +8,7 @@ mod edits;
 pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;
+pub mod history;
 mod interval;
 #[cfg(test)]
 mod made_up;

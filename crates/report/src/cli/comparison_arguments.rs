@@ -10,18 +10,26 @@ use crate::analysis::compare::{self, Across, Comparison, RowIs};
 use crate::log::LoggedRun;
 use crate::profile::beside;
 
-/// What counts as a change, and what is compared with what.
+/// What counts as a change.
 #[derive(Args, Debug)]
-pub struct ComparisonArguments {
+pub struct ToleranceArgument {
     /// Change that counts as none.
     #[arg(
-        long,
+        id = "tolerance",
+        long = "tolerance",
         value_name = "SHARE",
         default_value = "2%",
         allow_negative_numbers = true
     )]
     #[arg(value_parser = parse_share)]
-    tolerance: u32,
+    pub(super) ppm: u32,
+}
+
+/// What counts as a change, and what is compared with what.
+#[derive(Args, Debug)]
+pub struct ComparisonArguments {
+    #[command(flatten)]
+    tolerance: ToleranceArgument,
     /// Compare across: methods, states, wakes, boards.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
     across: Vec<Across>,
@@ -38,7 +46,7 @@ impl ComparisonArguments {
     pub(super) fn options(&self) -> compare::Options {
         let across = self.across.iter().chain(&self.allow_missing);
         compare::Options {
-            tolerance_ppm: self.tolerance,
+            tolerance_ppm: self.tolerance.ppm,
             across: across.copied().collect(),
         }
     }

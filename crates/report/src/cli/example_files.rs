@@ -16,12 +16,13 @@ use crate::made_up_run;
 /// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
 /// The logs named in examples. Each is the sample, so a comparison finds no change.
-const LOGS: [&str; 9] = [
+const LOGS: [&str; 10] = [
     "run.log",
     "first.log",
     "hw.log",
     "sw.log",
     "v2.12.log",
+    "v2.13.log",
     "monday.log",
     "tuesday.log",
     "lab/labgrid-qemu-v2.13/results/uart.log",
@@ -71,6 +72,12 @@ pub fn make_example_files(parent: &Path) {
     let page = "psci-performance-juno.rst";
     fs::copy(work.join("docs/perf").join(page), work.join(page)).expect("copied");
     symlink("docs/perf/data", work.join("data")).expect("made");
+    for release in ["v2.12", "v2.13"] {
+        let folder = work.join(release);
+        fs::create_dir(&folder).expect("made");
+        fs::copy(work.join(page), folder.join("juno.rst")).expect("copied");
+        symlink("../docs/perf/data", folder.join("data")).expect("made");
+    }
 }
 
 /// Returns the log of the made-up run after `edit`.

@@ -11,6 +11,7 @@ pub mod documented;
 pub mod example_files;
 mod follow;
 mod help;
+mod history;
 mod matrix;
 mod merge;
 mod output;

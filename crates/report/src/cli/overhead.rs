@@ -41,7 +41,8 @@ impl OverheadArguments {
     }
 }
 
-fn read_only_run(log: &Path) -> Result<LoggedRun> {
+/// Returns the only run in `log`.
+pub(super) fn read_only_run(log: &Path) -> Result<LoggedRun> {
     let runs = read_all(&[log.to_owned()])?;
     only_run(runs, &log.display().to_string())
 }

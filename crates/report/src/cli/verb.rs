@@ -6,6 +6,7 @@ use clap::Subcommand;
 use super::audit::AuditArguments;
 use super::compare::CompareArguments;
 use super::follow::FollowArguments;
+use super::history::HistoryArguments;
 use super::matrix::MatrixArguments;
 use super::merge::MergeArguments;
 use super::overhead::OverheadArguments;
@@ -29,6 +30,8 @@ pub enum ReportVerb {
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
     Audit(AuditArguments),
+    /// Show how a board's figures changed over several releases.
+    History(HistoryArguments),
     /// Log a board's run from a serial port, and report it at its end.
     Follow(FollowArguments),
 }
@@ -47,6 +50,7 @@ impl ReportVerb {
             Self::Overhead(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),
             Self::Audit(arguments) => arguments.run(),
+            Self::History(arguments) => arguments.run(),
             Self::Follow(arguments) => arguments.run(),
         }
     }

@@ -2,6 +2,7 @@
 
 use hardware::text::plural::many;
 
+use super::compared_text::{percent_text, value_text};
 use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
@@ -123,13 +124,7 @@ fn table(
 
 fn change_cells(run: &LoggedRun, change: &Change, is_of_steps: bool) -> [String; 4] {
     let clock = run.clock();
-    let text = |value: f64| match (is_of_steps, clock.is_known()) {
-        (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
-        (true, _) => format!("{value:.2}"),
-        (false, false) => value.to_string(),
-        // Halves are rounded up, as in other tables.
-        (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
-    };
+    let text = |value: f64| value_text(clock, is_of_steps, value);
     let side = |value: &ComparedValue| {
         let figure = text(value.figure) + mark(value.is_doubtful);
         match value.interval {
@@ -137,10 +132,9 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_steps: bool) -> [String;
             None => figure,
         }
     };
-    let percent = match change.percent() {
-        _ if change.delta() == 0.0 => "0".to_owned(),
-        Some(percent) => format!("{percent:+.2} %"),
-        None => "from zero".to_owned(),
+    let percent = match change.delta() == 0.0 {
+        true => "0".to_owned(),
+        false => percent_text(change.percent()),
     };
     let unit = change.key.unit_name(clock);
     let unit = if is_of_steps { unit } else { "" };

@@ -1,4 +1,4 @@
-//! `csv`: one line per figure, with a header line.
+//! `csv`: one line per figure, or per figure and release of a history, with a header line.
 
 use std::io::Write;
 
@@ -8,6 +8,7 @@ use run::measure::Unit;
 use run::model::Scenario;
 use serde::Serialize;
 
+use super::history_lines::history_lines;
 use super::object::object;
 use super::report_data::Report;
 use crate::analysis::figure::{Figure, figures};
@@ -15,6 +16,13 @@ use crate::log::{LoggedRun, reason_word};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let mut out = WriterBuilder::new().from_writer(out);
+    if let Some(history) = &report.history {
+        for line in history_lines(history, &report.runs) {
+            out.serialize(line)?;
+        }
+        out.flush()?;
+        return Ok(());
+    }
     for run in &report.runs {
         for scenario in &run.run.scenarios {
             for figure in figures(run, scenario) {

@@ -43,7 +43,8 @@ pub struct ScenarioHeading {
     /// An ID that is unique in the document.
     pub(crate) id: String,
     pub(crate) text: String,
-    pub(crate) status: String,
+    /// None for a scenario in several runs.
+    pub(crate) status: Option<String>,
     pub(crate) method: &'static str,
 }
 

@@ -27,6 +27,8 @@ pub enum ReportPart {
     Comparisons,
     /// Audits of published pages.
     Audits,
+    /// Figures over several releases.
+    History,
 }
 
 type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
@@ -46,12 +48,15 @@ const ALL_RUNS: &[ReportPart] = &[
     ReportPart::Matrix,
     ReportPart::Comparisons,
     ReportPart::Audits,
+    ReportPart::History,
 ];
 const NO_MATRIX: &[ReportPart] = &[
     ReportPart::Merged,
     ReportPart::Comparisons,
     ReportPart::Audits,
+    ReportPart::History,
 ];
+const HISTORY: &[ReportPart] = &[ReportPart::History];
 const COMPARED: &[ReportPart] = &[ReportPart::Comparisons];
 
 const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
@@ -67,7 +72,7 @@ pub static ALL: &[Format] = &[
     format("text", super::markup::write_text, ALL_RUNS),
     format("md", super::markup::write_markdown, ALL_RUNS),
     format("rst", super::markup::write_rst, ALL_RUNS),
-    format("csv", super::csv::write, &[]),
+    format("csv", super::csv::write, HISTORY),
     format("json", super::json::write, ALL_RUNS),
     format("html", super::html::write, NO_MATRIX),
     format("junit", super::junit::write, COMPARED),

@@ -11,6 +11,7 @@ use super::report_data::Report;
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
 use crate::analysis::findings::findings;
+use crate::analysis::history::History;
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -33,6 +34,8 @@ struct Schema<'r, R, C> {
     comparisons: Vec<C>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     audits: &'r [Audit],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'r History>,
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -44,6 +47,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         matrix: report.matrix.as_ref(),
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
         audits: &report.audits,
+        history: report.history.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;

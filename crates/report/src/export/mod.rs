@@ -2,6 +2,7 @@
 
 mod audit_document;
 mod commentary;
+mod compared_text;
 mod comparison_document;
 mod cpu_names;
 mod csv;
@@ -9,6 +10,9 @@ mod document;
 mod dt;
 mod escape;
 mod formats;
+mod history_document;
+mod history_lines;
+mod history_row;
 mod html;
 mod json;
 mod junit;

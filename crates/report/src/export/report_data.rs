@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
+use crate::analysis::history::History;
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -21,6 +22,8 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.
     pub audits: Vec<Audit>,
+    /// The figures of all runs, which are releases of one board, if requested.
+    pub history: Option<History>,
 }
 
 impl From<Vec<LoggedRun>> for Report {

@@ -5,6 +5,7 @@ use hardware::text::plural::many;
 use super::audit_document::audit;
 use super::comparison_document::comparison;
 use super::document::Block;
+use super::history_document::history;
 use super::matrix_document::matrix;
 use super::merged_tables::merged_tables;
 use super::method::method;
@@ -19,6 +20,9 @@ use crate::log::LoggedRun;
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(several) = &report.matrix {
         return Box::new(matrix(several, &report.runs).into_iter());
+    }
+    if let Some(it) = &report.history {
+        return Box::new(history(it, &report.runs).into_iter());
     }
     let runs = (0..report.runs.len()).flat_map(|place| run_document(report, place));
     let merged = report.merged.iter();

@@ -17,7 +17,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
     ScenarioHeading {
         id,
         text: scenario.id.name().to_owned() + &woken_by(run, scenario.helper, ","),
-        status: reason_word(&scenario.status),
+        status: Some(reason_word(&scenario.status)),
         method: scenario.method.word(),
     }
 }

@@ -14,12 +14,18 @@ use super::escape;
 use crate::analysis::figure::{FigureKey, x_heading, x_text};
 
 /// The text of a cell without a figure.
-const ABSENT: &str = "n/a";
+pub(super) const ABSENT: &str = "n/a";
+/// The width of a terminal, and the space before a table.
+const COLUMNS: usize = 80;
+const INDENT: usize = 2;
 
 #[derive(Serialize)]
 struct TableColumn {
     name: String,
     is_number: bool,
+    /// True if the column names the rows of a table that may be continued.
+    #[serde(skip)]
+    is_name: bool,
     /// The text of a cell without a value, for a column that is dropped if no row has a value.
     #[serde(skip)]
     absent: Option<&'static str>,
@@ -72,6 +78,7 @@ impl Table {
         let column = |name| TableColumn {
             name,
             is_number,
+            is_name: false,
             absent,
         };
         let names = names.into_iter().map(Into::into);
@@ -96,6 +103,14 @@ impl Table {
     /// Adds columns of numbers that are dropped if all cells are `absent`.
     pub(crate) fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
         self.columns(names.iter().copied(), true, Some(absent));
+    }
+
+    /// Declares that the columns so far name the rows: on a terminal that is too narrow for the
+    /// others, the table is continued in another one with the same names.
+    pub(crate) fn end_names(&mut self) {
+        for column in &mut self.columns {
+            column.is_name = true;
+        }
     }
 
     pub(crate) fn keys(&mut self, id: ScenarioId) {
@@ -148,11 +163,40 @@ impl Table {
     pub(crate) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, mut lines) = self.drawn(escape::line);
         lines.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
-        writeln!(out, "{title}")?;
-        for line in lines {
-            writeln!(out, "  {}", line.join("  ").trim_end())?;
+        let mut continued = "";
+        for columns in self.parts(&widths) {
+            writeln!(out, "{title}{continued}")?;
+            for line in &lines {
+                let cells = columns.iter().map(|column| line[*column].as_str());
+                let cells: Vec<&str> = cells.collect();
+                writeln!(out, "{:INDENT$}{}", "", cells.join("  ").trim_end())?;
+            }
+            writeln!(out)?;
+            continued = ", continued";
         }
-        writeln!(out)
+        Ok(())
+    }
+
+    /// Returns the columns of each part of the table: a table without names has only one.
+    fn parts(&self, widths: &[usize]) -> Vec<Vec<usize>> {
+        let (names, mut rest): (Vec<usize>, Vec<usize>) =
+            (0..widths.len()).partition(|column| self.columns[*column].is_name);
+        if names.is_empty() {
+            return vec![rest];
+        }
+        let width = |columns: &[usize]| -> usize {
+            let columns = names.iter().chain(columns);
+            columns.map(|column| widths[*column] + INDENT).sum()
+        };
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            // At least one column is written, however wide it is.
+            let fitting = (1..=rest.len()).take_while(|count| width(&rest[..*count]) <= COLUMNS);
+            let count = fitting.last().unwrap_or(1);
+            let own = rest.drain(..count);
+            parts.push(names.iter().copied().chain(own).collect());
+        }
+        parts
     }
 
     /// Writes GitHub's Markdown.

@@ -66,6 +66,8 @@ pub struct HeaderLines {
     pub version: Option<String>,
     /// The board's name.
     pub board: Option<String>,
+    /// The release named by the titles of published tables.
+    pub release: Option<String>,
     /// The number of CPUs.
     pub cpus: Option<usize>,
     /// The exception level reported by TFTF's lines.

@@ -19,6 +19,7 @@ pub(crate) mod page;
 mod plain_line;
 pub(crate) mod published_rows;
 mod reader;
+pub(crate) mod release_version;
 #[cfg(test)]
 mod splices;
 mod status_words;

@@ -18,6 +18,7 @@ use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
 
 use super::grid_table;
 use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
+use super::release_version::ReleaseVersion;
 
 /// The maximum size in bytes of a page or a file of figures.
 const FILE_MAX: usize = 1 << 20;
@@ -30,6 +31,8 @@ const IMPLAUSIBLE_US: u64 = 100_000;
 pub(crate) struct Page {
     /// The path, as given by the user.
     pub(crate) input: String,
+    /// Its first heading.
+    pub(crate) title: String,
     /// The tables of latencies, in order.
     pub(crate) tables: Vec<PageTable>,
     /// Sentences about contradictions in its figures.
@@ -51,6 +54,14 @@ pub(crate) struct PageTable {
     pub(crate) rows: Vec<PublishedRow>,
 }
 
+/// The key by which the releases of a page are ordered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum ReleaseAge {
+    Version(ReleaseVersion),
+    Previous,
+    Current,
+}
+
 impl Page {
     /// Returns the tables of each release, starting with the newest.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
@@ -63,16 +74,11 @@ impl Page {
 impl PageTable {
     /// Returns the key by which releases are ordered: the folder of the figures, otherwise the
     /// version.
-    fn age(&self) -> Option<(bool, Vec<u32>, bool, &str)> {
+    fn age(&self) -> Option<ReleaseAge> {
         match self.folder.as_str() {
-            "current" => Some((true, vec![1], true, "")),
-            "previous" => Some((true, vec![0], true, "")),
-            _ => {
-                let version = self.release.trim_start_matches('v');
-                let (numbers, candidate) = version.split_once('-').unwrap_or((version, ""));
-                let numbers: Result<_, _> = numbers.split('.').map(str::parse).collect();
-                Some((false, numbers.ok()?, candidate.is_empty(), candidate))
-            }
+            "current" => Some(ReleaseAge::Current),
+            "previous" => Some(ReleaseAge::Previous),
+            _ => ReleaseVersion::parse(&self.release).map(ReleaseAge::Version),
         }
     }
 
@@ -103,7 +109,10 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let text = read_text("page", path)?;
     let lines: Vec<&str> = text.lines().collect();
-    let mut page = Page::default();
+    let mut page = Page {
+        title: title(&lines),
+        ..Page::default()
+    };
     let mut next = 0;
     while next < lines.len() {
         let found = directive(&lines, next);
@@ -140,10 +149,18 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     Ok(page)
 }
 
+/// Returns the first heading of a page: a line that is underlined.
+fn title(lines: &[&str]) -> String {
+    let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|c| c == '=');
+    let mut pairs = lines.windows(2);
+    let found = pairs.find(|pair| !pair[0].trim().is_empty() && is_rule(pair[1].trim_end()));
+    found.map_or_else(String::new, |pair| pair[0].trim().to_owned())
+}
+
 /// Refuses tables of several releases that cannot be ordered, and two tables of the same release
 /// and scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
-    let kind = |it: &PageTable| it.age().map(|it| it.0);
+    let kind = |it: &PageTable| it.age().map(|it| matches!(it, ReleaseAge::Version(_)));
     let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
     let are_one = tables.iter().map(PageTable::age).all_equal();
     if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {

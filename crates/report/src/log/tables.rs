@@ -23,6 +23,7 @@ use super::logged_run::LoggedRun;
 use super::page;
 use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
+use super::release_version::ReleaseVersion;
 
 /// The maximum size of a file in bytes: more than 512 CPUs need.
 const FILE_MAX: usize = 1 << 17;
@@ -42,7 +43,11 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     let page = page::read(path)?;
     page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
-    for table in page.releases().swap_remove(0) {
+    let newest = page.releases().swap_remove(0);
+    // Titles may say "(current release)".
+    let mut releases = newest.iter().map(|table| &table.release);
+    let release = releases.find(|it| ReleaseVersion::parse(it).is_some());
+    for table in &newest {
         builder.extend(table.line as u64, (0, 0));
         for row in &table.rows {
             builder.line(line(table.id.tag(), row));
@@ -51,7 +56,8 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     let mut run = builder.finish(&page.input, 1);
     let name = tag(path);
     let name = name.strip_prefix("psci-performance-").unwrap_or(&name);
-    run.header.board = known_board(&[name.into()]);
+    run.header.board = known_board(&[name.into()]).or_else(|| board_in(&page.title));
+    run.header.release = release.cloned();
     Ok(run)
 }
 
@@ -104,6 +110,13 @@ fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
         .iter()
         .find(|name| boards::names().any(|board| board == **name));
     known.map(ToString::to_string)
+}
+
+/// Returns the board that is a word of a title: `PSCI Performance Measurements on N1SDP`.
+fn board_in(title: &str) -> Option<String> {
+    let title = title.to_ascii_lowercase();
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    known_board(&words.map(Cow::from).collect::<Vec<_>>())
 }
 
 fn tag(file: &Path) -> String {

@@ -1,6 +1,7 @@
 //! The change in a figure between two runs.
 
 use hardware::board::CpuIndex;
+use run::measure::Unit;
 use serde::Serialize;
 
 use crate::analysis::figure::FigureKey;
@@ -75,7 +76,7 @@ pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
 
 impl ChangeOutcome {
     /// Judges a change; `tick` is the resolution of the coarser side.
-    pub(super) fn of(
+    fn of(
         new: &ComparedValue,
         old: &ComparedValue,
         tolerance_ppm: u32,
@@ -98,8 +99,25 @@ impl ChangeOutcome {
         }
     }
 
+    /// Judges a change of a figure, with values in the unit of its key.
+    pub(in crate::analysis) fn of_figures(
+        key: FigureKey,
+        new: &ComparedValue,
+        old: &ComparedValue,
+        tolerance_ppm: u32,
+        tick: f64,
+    ) -> Self {
+        match key.unit() {
+            Unit::Ticks | Unit::Cycles => Self::of(new, old, tolerance_ppm, tick),
+            // A state that is no longer reached.
+            Unit::Count if new.figure < old.figure => Self::Worse,
+            // How long a CPU sleeps is not a cost.
+            Unit::Count | Unit::Microseconds => Self::Same,
+        }
+    }
+
     /// Returns true if the change is not a change in time.
-    pub(super) const fn is_still(self) -> bool {
+    pub(crate) const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }
 

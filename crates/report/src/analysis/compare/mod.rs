@@ -8,6 +8,7 @@ mod differences;
 mod finding;
 mod findings;
 mod judge;
+mod shown_side;
 mod sides;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub(crate) use self::comparison::{CHANGED, ComparedScenario, JudgedBy, scenario_
 pub use self::comparison::{Comparison, Options};
 pub(crate) use self::finding::{Basis, ComparisonFinding, basis_text};
 pub(crate) use self::findings::UNCHANGED;
+pub(super) use self::shown_side::ShownSide;
 pub use self::sides::name_rows;
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::analysis::conditions::Across;

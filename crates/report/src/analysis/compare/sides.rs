@@ -3,7 +3,6 @@
 use anyhow::{Result, bail, ensure};
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::text::plural::many;
-use run::findings::tick_ns;
 use run::model::{Cpu, Run};
 use serde::Serialize;
 use thiserror::Error;
@@ -116,8 +115,6 @@ pub(super) struct Sides<'r> {
     pairs: Vec<(CpuIndex, CpuIndex)>,
     /// In parts per million.
     pub(super) tolerance: u32,
-    /// One tick of the coarser side, in nanoseconds.
-    pub(super) tick: f64,
 }
 
 impl<'r> Sides<'r> {
@@ -152,8 +149,6 @@ impl<'r> Sides<'r> {
             "{run} and the baseline {baseline} have no CPU in common, by {name}: are they of one \
              board?"
         );
-        let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
-        let tick = tick(new).max(tick(old));
         let mut old = old.clone();
         // If its CPUs are known by MPIDR, a table uses the labels of the run.
         if keyed == Keyed::Mpidr && old.integrity.tables {
@@ -168,7 +163,6 @@ impl<'r> Sides<'r> {
             keyed,
             pairs,
             tolerance,
-            tick,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The report as a single HTML page.
 
 mod chart;
+mod history_chart;
 mod page;
 mod queue;
 mod spread;
@@ -8,4 +9,5 @@ mod sweep;
 mod timeline;
 
 pub use self::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale};
+pub(super) use self::history_chart::{HistoryChart, history_chart};
 pub use self::page::{write, write_page};

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use super::{queue, spread, sweep, timeline};
 use crate::export::document::{Block, Charts};
 use crate::export::escape::xml;
+use crate::export::history_document::title as history_title;
 use crate::export::report_data::Report;
 use crate::export::report_document::{board, document};
 use crate::export::template::render;
@@ -27,7 +28,18 @@ samples that count: n is their number, p99 their 99th percentile, MAD the median
 the median. Beside a scenario's name are its end and its method. In a comparison, the interval of a \
 median stands in brackets. A figure marked with ? is from a line without a checksum and is not verified.";
 
+const HISTORY_NOTES: &str = "\
+Each table has a column for each release and a row for each CPU. If CPUs wait for each other, or their \
+labels repeat, figures are sorted by size, and a row is a place in this order. n/a is a gap: the release \
+has no such figure. A line is interrupted there, and between releases that are not comparable. A step is \
+a change from the last earlier release that has the figure, beyond the tolerance and beyond noise. A \
+figure marked with ? is from a line without a checksum and is not verified.";
+
 pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    if let Some(history) = &report.history {
+        let title = history_title(history, &report.runs);
+        return write_page(&title, HISTORY_NOTES, document(report).collect(), out);
+    }
     let boards = report.runs.iter().map(board);
     let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
     write_page(&title, NOTES, document(report).collect(), out)

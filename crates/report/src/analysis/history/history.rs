@@ -1,0 +1,130 @@
+//! Follows each figure over the releases of one board.
+//!
+//! A figure is compared with that of the last earlier release that has it, by the rules of
+//! `compare`. A release without the figure is a gap: nothing is filled in for it.
+
+use std::collections::HashSet;
+
+use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
+use run::model::{Scenario, ScenarioKey};
+use serde::Serialize;
+
+use super::release_names::release_names;
+use super::scenario_history::{HistoryRow, Releases, RowCpu, ScenarioHistory};
+use crate::analysis::compare::Keyed;
+use crate::analysis::conditions::{COMPARED_RUNS, differences, is_ambiguous};
+use crate::analysis::figure::has_figures;
+use crate::log::LoggedRun;
+
+/// The figures of one board over several releases.
+#[derive(Clone, Debug, Serialize)]
+pub struct History {
+    /// The releases' names, the oldest first: one for each run of the report.
+    pub(crate) releases: Vec<String>,
+    /// The relative tolerance, in parts per million.
+    pub(crate) tolerance_ppm: u32,
+    /// How rows of the same CPU are found.
+    pub(crate) keyed: Keyed,
+    pub(crate) scenarios: Vec<ScenarioHistory>,
+}
+
+impl History {
+    /// Returns the rows of all figures.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> + Clone {
+        self.scenarios.iter().flat_map(ScenarioHistory::rows)
+    }
+}
+
+/// Follows the figures of `runs`, which are releases of one board, the oldest first.
+///
+/// # Errors
+/// If there is one release alone, if releases have the same name or are out of order, or if one has
+/// another board, unit, CPUs or scenarios.
+pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
+    let names = release_names(runs)?;
+    check_boards(runs)?;
+    let releases = Releases {
+        runs,
+        names: &names,
+        keyed: keyed(runs),
+        tolerance_ppm,
+    };
+    check_common(&releases)?;
+    let keys = runs.iter().flat_map(scenario_keys);
+    let keys = keys.unique().sorted_by_key(|key| key.id.index());
+    let scenarios = keys.map(|key| releases.scenario(key)).collect();
+    Ok(History {
+        keyed: releases.keyed,
+        scenarios,
+        tolerance_ppm,
+        releases: names,
+    })
+}
+
+/// Returns the scenarios of which a release has figures.
+fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
+    let scenarios = run.run.scenarios.iter();
+    scenarios.filter(|it| has_figures(it)).map(Scenario::key)
+}
+
+fn keyed(runs: &[LoggedRun]) -> Keyed {
+    let mut cpus = runs.iter().flat_map(|run| &run.run.cpus);
+    if cpus.all(|cpu| cpu.mpidr.is_some()) {
+        Keyed::Mpidr
+    } else if runs.iter().any(|run| is_ambiguous(&run.run)) {
+        Keyed::Ambiguous
+    } else {
+        Keyed::Labels
+    }
+}
+
+/// Refuses releases of different boards, as far as they name them, and of different units.
+fn check_boards(runs: &[LoggedRun]) -> Result<()> {
+    for (old, new) in runs.iter().tuple_combinations() {
+        let (then, now) = (&old.source.input, &new.source.input);
+        let mut boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
+        if let Some((condition, [new, old])) = boards.next() {
+            let name = condition.name;
+            bail!(
+                "{name} of {now} is {new:?}, and that of {then} is {old:?}: a history is of one \
+                 board"
+            );
+        }
+        ensure!(
+            old.clock().is_known() == new.clock().is_known(),
+            "only one of {then} and {now} has a counter whose frequency is known: ticks and \
+             nanoseconds cannot be compared"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses a release that has no scenario, or no CPU, in common with any other.
+fn check_common(releases: &Releases<'_>) -> Result<()> {
+    let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
+    let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
+    let cpus = releases.runs.iter().map(|run| {
+        let cpus = run.run.cpu_indices();
+        cpus.map(|cpu| RowCpu::of(run, cpu, releases.keyed)).collect()
+    });
+    let cpus: Vec<HashSet<RowCpu>> = cpus.collect();
+    let inputs = releases.runs.iter().map(|run| &run.source.input);
+    for (place, input) in inputs.enumerate() {
+        ensure!(
+            has_common(&scenarios, place),
+            "{input} has no scenario in common with the other releases"
+        );
+        ensure!(
+            releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
+            "{input} has no CPU in common with the other releases: are they of one board?"
+        );
+    }
+    Ok(())
+}
+
+/// Returns true if the set at `place` shares an element with another one.
+fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], place: usize) -> bool {
+    let mut others = sets.iter().enumerate().filter(|it| it.0 != place);
+    others.any(|(_, other)| !other.is_disjoint(&sets[place]))
+}

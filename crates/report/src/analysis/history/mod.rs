@@ -1,0 +1,12 @@
+//! Follows the figures of one board over several releases.
+
+mod history;
+mod release_names;
+mod scenario_history;
+#[cfg(test)]
+mod tests;
+
+pub use self::history::{History, history};
+pub(crate) use self::scenario_history::{
+    FigureHistory, HistoryPoint, HistoryRow, ReleaseChange, ScenarioHistory,
+};

@@ -1,0 +1,105 @@
+//! The names of releases, and their order.
+//!
+//! A release is named by the titles of its page or by its firmware's own lines. Otherwise its name
+//! is the part of its path that distinguishes it from the others.
+
+use std::path::{Component, Path};
+
+use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
+
+use crate::log::LoggedRun;
+use crate::log::release_version::ReleaseVersion;
+
+/// Returns the releases' names.
+///
+/// # Errors
+/// If there is only one release, two releases have the same name, or they are out of order.
+pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
+    let inputs = runs.iter().map(|run| run.source.input.as_str());
+    let inputs: Vec<&str> = inputs.collect();
+    if let [only] = inputs[..] {
+        bail!("{only}: a history needs two releases or more, the oldest first");
+    }
+    let of_paths = names_of_paths(&inputs);
+    let names = runs.iter().zip(of_paths);
+    let names: Vec<String> = names
+        .map(|(run, of_path)| name_in(run).unwrap_or(of_path))
+        .collect();
+    check_order(&names, &inputs)?;
+    Ok(names)
+}
+
+/// Returns the release that a page or a log names.
+fn name_in(run: &LoggedRun) -> Option<String> {
+    if let Some(release) = &run.header.release {
+        return Some(release.clone());
+    }
+    // `v2.14.0(release):v2.14.0-120-g1a2b3c4`: the version, and what git describes.
+    let text = run.firmware_version()?;
+    let (version, described) = text.split_once(':').unwrap_or((text, ""));
+    let version = version.split('(').next()?.trim();
+    ReleaseVersion::parse(version)?;
+    let is_later = |it: &ReleaseVersion| it.commits > 0;
+    let has_commits = ReleaseVersion::parse(described).is_some_and(|it| is_later(&it));
+    let name = if has_commits { described } else { version };
+    Some(name.to_owned())
+}
+
+/// Returns a name for each path: the version in it, otherwise the last part of it that not all
+/// paths have.
+fn names_of_paths(inputs: &[&str]) -> Vec<String> {
+    let parts = inputs.iter().map(|it| parts(it));
+    let parts: Vec<Vec<&str>> = parts.collect();
+    let names = parts.iter().map(|own| {
+        let is_shared = |part: &str| parts.iter().all(|other| other.contains(&part));
+        let mut apart = own.iter().rev().filter(|part| !is_shared(part));
+        let version = apart.clone().find_map(|part| ReleaseVersion::find(part));
+        let name = version.or(apart.next().copied());
+        name.or(own.last().copied()).unwrap_or_default().to_owned()
+    });
+    names.collect()
+}
+
+/// Returns the parts of a path, without the ending of the file's name.
+fn parts(input: &str) -> Vec<&str> {
+    let components = Path::new(input).components();
+    let parts = components.filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let mut parts: Vec<&str> = parts.collect();
+    if let Some(last) = parts.last_mut()
+        // In `v2.9` the 9 is part of the version.
+        && let Some((stem, ending)) = last.rsplit_once('.')
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+    {
+        *last = stem;
+    }
+    parts
+}
+
+/// Refuses releases with the same name, and releases that are not in the order of their versions.
+fn check_order(names: &[String], inputs: &[&str]) -> Result<()> {
+    let versions = names.iter().map(|name| ReleaseVersion::parse(name));
+    let versions: Vec<Option<ReleaseVersion>> = versions.collect();
+    let said = |place: usize| format!("{} ({})", names[place], inputs[place]);
+    for (first, second) in (0..names.len()).tuple_combinations() {
+        let is_same_version = versions[first].is_some() && versions[first] == versions[second];
+        ensure!(
+            names[first] != names[second] && !is_same_version,
+            "{} and {} are the same release: name each release once",
+            said(first),
+            said(second)
+        );
+        if let (Some(older), Some(newer)) = (&versions[first], &versions[second]) {
+            ensure!(
+                older < newer,
+                "{} comes after {}: name the oldest release first",
+                said(second),
+                said(first)
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! A scenario over several releases: its figures by CPU or, if CPUs wait for each other or cannot
+//! be told apart, by order of size.
+
+use hardware::board::{CpuIndex, Mpidr};
+use itertools::Itertools as _;
+use run::measure::Summary;
+use run::model::{Scenario, ScenarioKey};
+use serde::Serialize;
+
+use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed, ShownSide, percent};
+use crate::analysis::conditions::{COMPARED, differences};
+use crate::analysis::figure::{FigureKey, is_sorted_by_size};
+use crate::log::LoggedRun;
+
+/// A scenario in the releases that have it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ScenarioHistory {
+    #[serde(flatten)]
+    pub(crate) key: ScenarioKey,
+    /// What a row is: a CPU, or a place in the order of size.
+    pub(crate) judged: JudgedBy,
+    pub(crate) figures: Vec<FigureHistory>,
+    /// Sentences about releases between which there is no step because they are not comparable.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A figure in all releases.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FigureHistory {
+    #[serde(flatten)]
+    pub(crate) key: FigureKey,
+    pub(crate) rows: Vec<HistoryRow>,
+}
+
+/// A figure of one CPU, or at one place, in all releases.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct HistoryRow {
+    /// The rank in size, from 0; None if the row is a CPU's.
+    pub(crate) place: Option<usize>,
+    /// One for each release; None if it lacks the figure.
+    pub(crate) points: Vec<Option<HistoryPoint>>,
+}
+
+/// A figure in one release.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct HistoryPoint {
+    /// The CPU, by its index in the release's run.
+    pub(crate) cpu: CpuIndex,
+    #[serde(flatten)]
+    pub(crate) value: ComparedValue,
+    /// The last earlier release that has the figure, by index; None if there is none, or if the two
+    /// are not comparable.
+    pub(crate) since: Option<usize>,
+    /// The change since then.
+    pub(crate) outcome: Option<ChangeOutcome>,
+}
+
+/// A change between two releases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReleaseChange<'h> {
+    /// The two releases, by index, the older one first.
+    pub(crate) releases: [usize; 2],
+    pub(crate) old: &'h ComparedValue,
+    pub(crate) new: &'h ComparedValue,
+    pub(crate) outcome: ChangeOutcome,
+}
+
+impl ReleaseChange<'_> {
+    /// Returns true if the change is beyond tolerance and noise.
+    pub(crate) fn is_step(&self) -> bool {
+        !self.outcome.is_still()
+    }
+
+    /// Returns the change in percent of the old figure; None if that is zero.
+    pub(crate) fn percent(&self) -> Option<f64> {
+        percent(self.new.figure, self.old.figure)
+    }
+
+    /// Returns the ratio of the larger figure to the smaller one.
+    pub(crate) fn ratio(&self) -> f64 {
+        let [old, new] = [self.old.figure, self.new.figure];
+        old.max(new) / old.min(new)
+    }
+}
+
+impl HistoryRow {
+    /// Returns the changes that are steps, the oldest first.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> {
+        let changes = (0..self.points.len()).filter_map(|release| self.change(release));
+        changes.filter(ReleaseChange::is_step)
+    }
+
+    /// Returns the change at a release; None if it lacks the figure or is not compared.
+    pub(crate) fn change(&self, release: usize) -> Option<ReleaseChange<'_>> {
+        let point = self.points[release].as_ref()?;
+        let (since, outcome) = point.since.zip(point.outcome)?;
+        Some(ReleaseChange {
+            releases: [since, release],
+            old: &self.points[since].as_ref()?.value,
+            new: &point.value,
+            outcome,
+        })
+    }
+}
+
+impl ScenarioHistory {
+    /// Returns the rows of all figures.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> {
+        self.figures.iter().flat_map(|figure| &figure.rows)
+    }
+}
+
+/// What makes a CPU the same in several releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum RowCpu {
+    Mpidr(Option<Mpidr>),
+    /// Cluster and core.
+    Label(u16, u64),
+}
+
+impl RowCpu {
+    pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, keyed: Keyed) -> Self {
+        let own = run.run.cpu(cpu);
+        match keyed {
+            Keyed::Mpidr => Self::Mpidr(own.mpidr),
+            Keyed::Labels | Keyed::Ambiguous => {
+                Self::Label(own.cluster, run.run.core_number(&own))
+            }
+        }
+    }
+}
+
+/// The releases, and how they are compared.
+#[derive(Clone, Copy)]
+pub(super) struct Releases<'r> {
+    pub(super) runs: &'r [LoggedRun],
+    pub(super) names: &'r [String],
+    pub(super) keyed: Keyed,
+    pub(super) tolerance_ppm: u32,
+}
+
+/// A scenario in one release.
+struct ReleaseSide<'r> {
+    release: usize,
+    run: &'r LoggedRun,
+    scenario: &'r Scenario,
+    shown: ShownSide<'r>,
+}
+
+impl<'r> Releases<'r> {
+    /// Follows a scenario.
+    pub(super) fn scenario(self, key: ScenarioKey) -> ScenarioHistory {
+        let sides = self.runs.iter().enumerate().filter_map(|(release, run)| {
+            let scenario = run.run.scenario(key)?;
+            Some(ReleaseSide {
+                release,
+                run,
+                scenario,
+                shown: ShownSide::of(run, scenario),
+            })
+        });
+        let sides: Vec<ReleaseSide<'r>> = sides.collect();
+        let is_sorted = is_sorted_by_size(key.id) || self.keyed == Keyed::Ambiguous;
+        let judged = if is_sorted {
+            JudgedBy::Order
+        } else {
+            JudgedBy::Cpu
+        };
+        let keys = sides.iter().flat_map(|side| side.shown.keys()).unique();
+        let mut notes = Vec::new();
+        let figures = keys.map(|key| {
+            let mut rows = match judged {
+                JudgedBy::Cpu => self.rows_by_cpu(&sides, key),
+                JudgedBy::Order => self.rows_by_order(&sides, key),
+            };
+            for row in &mut rows {
+                self.judge(row, &sides, (key, judged), &mut notes);
+            }
+            FigureHistory { key, rows }
+        });
+        let figures = figures.collect();
+        ScenarioHistory {
+            key,
+            judged,
+            figures,
+            notes: notes.into_iter().unique().collect(),
+        }
+    }
+
+    fn rows_by_cpu(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
+        let cpu_of = |side: &ReleaseSide<'_>, cpu| RowCpu::of(side.run, cpu, self.keyed);
+        let figures = sides.iter().flat_map(|side| {
+            let figures = side.shown.figures_of(key);
+            figures.map(move |figure| (side, figure))
+        });
+        let figures: Vec<_> = figures.collect();
+        let cpus = figures.iter().map(|(side, figure)| cpu_of(side, figure.cpu));
+        let rows = cpus.sorted().dedup().map(|cpu| {
+            let mut points = vec![None; self.runs.len()];
+            let own = figures.iter().filter(|it| cpu_of(it.0, it.1.cpu) == cpu);
+            for (side, figure) in own {
+                let value = side.shown.value(figure);
+                points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
+            }
+            HistoryRow {
+                place: None,
+                points,
+            }
+        });
+        rows.collect()
+    }
+
+    fn rows_by_order(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
+        let having = sides.iter().filter(|side| side.shown.count_of(key) > 0);
+        let having: Vec<&ReleaseSide<'_>> = having.collect();
+        // All rounds together if all releases have them, otherwise the round that is shown.
+        let places = having.iter().map(|side| side.shown.places(key));
+        let places: Option<Vec<Vec<Summary>>> = places.collect();
+        let mut rows: Vec<HistoryRow> = Vec::new();
+        for (nth, side) in having.iter().enumerate() {
+            let of_side = places.as_ref().map(|all| all[nth].as_slice());
+            let values = side.shown.values_by_order(key, of_side);
+            for (place, (figure, value)) in values.into_iter().enumerate() {
+                if rows.len() == place {
+                    let points = vec![None; self.runs.len()];
+                    let place = Some(place);
+                    rows.push(HistoryRow { place, points });
+                }
+                rows[place].points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
+            }
+        }
+        rows
+    }
+
+    /// Compares each figure with that of the last earlier release that has it.
+    fn judge(
+        &self,
+        row: &mut HistoryRow,
+        sides: &[ReleaseSide<'r>],
+        (key, judged): (FigureKey, JudgedBy),
+        notes: &mut Vec<String>,
+    ) {
+        let mut last: Option<(&ReleaseSide<'_>, ComparedValue)> = None;
+        for side in sides {
+            let Some(point) = &mut row.points[side.release] else {
+                continue;
+            };
+            if let Some((before, old)) = &last {
+                match self.difference([before, side], key, judged) {
+                    Some(difference) => notes.push(difference),
+                    None => {
+                        let tick = before.shown.tick(key).max(side.shown.tick(key));
+                        let (new, tolerance) = (&point.value, self.tolerance_ppm);
+                        let outcome = ChangeOutcome::of_figures(key, new, old, tolerance, tick);
+                        (point.since, point.outcome) = (Some(before.release), Some(outcome));
+                    }
+                }
+            }
+            last = Some((side, point.value));
+        }
+    }
+
+    /// Returns a sentence about why a figure of two releases is not comparable; None if it is.
+    fn difference(
+        &self,
+        [old, new]: [&ReleaseSide<'r>; 2],
+        key: FigureKey,
+        judged: JudgedBy,
+    ) -> Option<String> {
+        let [then, now] = [old, new].map(|side| &self.names[side.release]);
+        let compared = [new, old].map(|side| (side.run, Some(side.scenario)));
+        if let Some((condition, [new, old])) = differences(COMPARED, compared, false).next() {
+            let name = condition.name;
+            return Some(format!(
+                "{then} and {now} are not compared: {name} is {new}, and was {old}."
+            ));
+        }
+        let [olds, news] = [old, new].map(|side| side.shown.count_of(key));
+        (judged == JudgedBy::Order && olds != news).then(|| {
+            format!(
+                "{then} and {now} are not compared: {olds} and {news} figures, and only equal \
+                 numbers of them can be compared by order."
+            )
+        })
+    }
+}
+
+impl HistoryPoint {
+    /// Returns a point that has not been compared.
+    const fn new(cpu: CpuIndex, value: ComparedValue) -> Self {
+        Self {
+            cpu,
+            value,
+            since: None,
+            outcome: None,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Histories of made-up and of published releases.
+
+use run::measure::Metric;
+use run::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
+
+use super::release_names::release_names;
+use super::{FigureHistory, History, HistoryRow, history};
+use crate::analysis::compare::{ChangeOutcome, JudgedBy, Keyed};
+use crate::analysis::made_up::{cell, published, run, scenario};
+use crate::log::{LoggedRun, Stage};
+
+const TOLERANCE_PPM: u32 = 20_000;
+
+/// Returns a release with one scenario; each row is a CPU and its Powerdown in ticks.
+fn release(input: &str, id: ScenarioId, rows: &[(u16, u64)]) -> LoggedRun {
+    let cells = rows.iter();
+    let cells = cells.map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
+    let mut made = run(4);
+    input.clone_into(&mut made.source.input);
+    made.run.scenarios.push(scenario(id, cells.collect()));
+    made
+}
+
+fn made(runs: &[LoggedRun]) -> History {
+    history(runs, TOLERANCE_PPM).expect("releases of one board")
+}
+
+fn figure(history: &History, id: ScenarioId, metric: Metric) -> &FigureHistory {
+    let mut scenarios = history.scenarios.iter();
+    let scenario = scenarios.find(|it| it.key.id == id).expect("it is there");
+    let mut figures = scenario.figures.iter();
+    figures.find(|it| it.key.metric == metric).expect("a figure")
+}
+
+fn powerdown(history: &History) -> &[HistoryRow] {
+    let id = history.scenarios[0].key.id;
+    &figure(history, id, Metric::Powerdown).rows
+}
+
+/// Returns a row's figures in ns; a gap is None.
+fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
+    let points = row.points.iter();
+    points
+        .map(|point| point.as_ref().map(|it| it.value.figure))
+        .collect()
+}
+
+/// Returns the releases of a row's steps, with the figures of both.
+fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
+    let steps = row.steps();
+    steps
+        .map(|it| (it.releases, [it.old.figure, it.new.figure]))
+        .collect()
+}
+
+#[test]
+fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
+    let id = CpuSuspendSerial;
+    let history = made(&[
+        release("v1.0.log", id, &[(0, 1000), (1, 1000)]),
+        release("v1.1.log", id, &[(1, 1010)]),
+        release("v1.2.log", id, &[(0, 2000), (1, 1020)]),
+    ]);
+    assert_eq!(history.releases, ["v1.0", "v1.1", "v1.2"]);
+    assert_eq!(history.scenarios[0].judged, JudgedBy::Cpu);
+    let rows = powerdown(&history);
+    assert_eq!(figures(&rows[0]), [Some(16e3), None, Some(32e3)]);
+    assert_eq!(steps(&rows[0]), [([0, 2], [16e3, 32e3])]);
+    let step = rows[0].steps().next().expect("a step");
+    assert_eq!(step.outcome, ChangeOutcome::Worse);
+    assert_eq!((step.percent(), step.ratio()), (Some(100.0), 2.0));
+    // Two changes of 1 % are no step, although both together are.
+    assert_eq!(steps(&rows[1]), []);
+}
+
+#[test]
+fn scenario_that_a_release_lacks_is_a_gap() {
+    let (serial, parallel) = (CpuSuspendSerial, CpuSuspendParallel);
+    let mut first = release("v1.0.log", serial, &[(0, 1000)]);
+    let second = release("v1.1.log", serial, &[(0, 1000)]);
+    let other = release("", parallel, &[(0, 1000)]);
+    first.run.scenarios.extend(other.run.scenarios);
+    let history = made(&[first, second]);
+    let row = &figure(&history, parallel, Metric::Powerdown).rows[0];
+    assert_eq!(figures(row), [Some(16e3), None]);
+    assert!(history.scenarios.iter().all(|it| it.notes.is_empty()));
+}
+
+#[test]
+fn queue_in_another_order_is_no_step() {
+    let id = CpuSuspendParallel;
+    let history = made(&[
+        release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
+        release("v1.1.log", id, &[(0, 3000), (1, 1000)]),
+    ]);
+    assert_eq!(history.scenarios[0].judged, JudgedBy::Order);
+    let rows = powerdown(&history);
+    assert_eq!(rows.len(), 2);
+    for (place, row) in rows.iter().enumerate() {
+        assert_eq!((row.place, steps(row)), (Some(place), vec![]));
+    }
+}
+
+#[test]
+fn releases_that_are_not_comparable_have_no_step_and_a_note() {
+    let id = CpuSuspendParallel;
+    let mut other = release("v1.1.log", id, &[(0, 2000), (1, 6000)]);
+    let conditions = other.run.scenarios[0].conditions.as_mut();
+    conditions.expect("conditions").power_state = Some(7);
+    let third = release("v1.2.log", id, &[(0, 9000)]);
+    let history = made(&[
+        release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
+        other,
+        third,
+    ]);
+    assert!(powerdown(&history).iter().all(|row| steps(row).is_empty()));
+    assert_eq!(
+        history.scenarios[0].notes,
+        [
+            "v1.0 and v1.1 are not compared: power_state is 0x00000007, and was 0x00000001.",
+            "v1.1 and v1.2 are not compared: power_state is 0x00000001, and was 0x00000007.",
+        ]
+    );
+    let fewer = made(&[
+        release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
+        release("v1.1.log", id, &[(0, 9000)]),
+    ]);
+    let rows = powerdown(&fewer);
+    assert!(rows.iter().all(|row| steps(row).is_empty()));
+    assert_eq!(figures(&rows[1]), [Some(48e3), None]);
+    let note = "2 and 1 figures, and only equal numbers of them can be compared by order.";
+    assert!(fewer.scenarios[0].notes[0].ends_with(note));
+}
+
+/// Returns releases with these inputs, and with the firmware's version or the release of their
+/// titles where it is not empty.
+fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
+    let all = all.iter().map(|(input, firmware, title)| {
+        let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);
+        let said = |text: &str| Some(text.to_owned()).filter(|it| !it.is_empty());
+        run.header.release = said(title);
+        run.firmware = vec![Stage {
+            name: "BL31".to_owned(),
+            version: said(firmware),
+            built: None,
+        }];
+        run
+    });
+    all.collect()
+}
+
+#[test]
+fn release_is_named_by_its_input_or_else_by_its_path() {
+    let page = "perf/psci-performance-juno.rst";
+    let pages = ["a", "b"].map(|folder| format!("/tf-a/{folder}/{page}"));
+    for (all, expected) in [
+        (vec![("a/x.log", "", ""), ("b/x.log", "", "")], "a b"),
+        (vec![("old.log", "", ""), ("new.log", "", "")], "old new"),
+        (vec![(&pages[0], "", ""), (&pages[1], "", "")], "a b"),
+        (vec![(&pages[0], "", "v2.9"), (&pages[1], "", "")], "v2.9 b"),
+        (
+            vec![("juno/2017-01-31", "", ""), ("juno/v2.9", "", "")],
+            "2017-01-31 v2.9",
+        ),
+        (
+            vec![("v1.0/juno-v2.9.log", "", ""), ("v1.0/v2.14.0", "", "")],
+            "v2.9 v2.14.0",
+        ),
+        (
+            vec![
+                ("a.log", "v2.12.0(release):v2.12.0", ""),
+                ("b.log", "v2.12.0(debug):v2.12.0-7-g1a2b3c4", ""),
+            ],
+            "v2.12.0 v2.12.0-7-g1a2b3c4",
+        ),
+    ] {
+        let names = release_names(&named(&all)).expect("names");
+        assert_eq!(names.join(" "), expected);
+    }
+}
+
+#[test]
+fn names_that_are_alike_or_out_of_order_are_refused() {
+    for (all, expected) in [
+        (
+            vec![("a.log", "", "")],
+            "a.log: a history needs two releases or more",
+        ),
+        (
+            vec![("v2.12.log", "", ""), ("v2.10.log", "", "")],
+            "v2.10 (v2.10.log) comes after v2.12 (v2.12.log): name the oldest release first",
+        ),
+        (
+            vec![("v2.12.log", "", ""), ("b", "", ""), ("c", "", "v2.9")],
+            "v2.9 (c) comes after v2.12 (v2.12.log)",
+        ),
+        (
+            vec![("a.rst", "", "v2.12"), ("b.log", "v2.12.0(release):x", "")],
+            "v2.12 (a.rst) and v2.12.0 (b.log) are the same release: name each release once",
+        ),
+        (
+            vec![("a.log", "", ""), ("./a.log", "", "")],
+            "a (a.log) and a (./a.log) are the same release",
+        ),
+    ] {
+        let error = release_names(&named(&all)).expect_err(expected);
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
+
+/// Returns two releases with a change to the second one.
+fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
+    let mut runs = named(&[("a.log", "", ""), ("b.log", "", "")]);
+    edit(&mut runs[1]);
+    runs
+}
+
+#[test]
+fn releases_with_nothing_in_common_are_refused() {
+    let head = |run: &mut LoggedRun| {
+        run.run.head.as_mut().expect("a head").model = "Other".to_owned();
+    };
+    let other = |run: &mut LoggedRun| {
+        run.run.scenarios = release("", SuspendDeepSerial, &[(0, 1)]).run.scenarios;
+    };
+    let cpus = |run: &mut LoggedRun| {
+        for cpu in &mut run.run.cpus {
+            (cpu.mpidr, cpu.cluster) = (None, 7);
+        }
+    };
+    for (runs, expected) in [
+        (
+            second(head),
+            "the board of b.log is \"Other\", and that of a.log is \"QEMU virt",
+        ),
+        (
+            second(other),
+            "a.log has no scenario in common with the other releases",
+        ),
+        (
+            second(cpus),
+            "a.log has no CPU in common with the other releases",
+        ),
+        (
+            second(|run| run.run.facts.as_mut().expect("facts").frequency = 0),
+            "only one of a.log and b.log has a counter whose frequency is known",
+        ),
+    ] {
+        let error = history(&runs, TOLERANCE_PPM).expect_err(expected);
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn flush_of_a_cluster_is_a_step_in_published_tables() {
+    let releases = ["v2.9", "v2.10", "v2.12", "v2.13"];
+    let runs = releases.map(|it| published(&format!("juno/{it}")));
+    let history = made(&runs);
+    assert_eq!((history.keyed, history.scenarios.len()), (Keyed::Labels, 6));
+    assert_eq!(history.releases, releases);
+    let rows = &figure(&history, SuspendDeepSerial, Metric::CacheFlush).rows;
+    let labels = rows.iter().map(|row| {
+        let cpu = row.points[0].as_ref().expect("no gap").cpu;
+        runs[0].run.label(cpu).to_string()
+    });
+    let labels: Vec<String> = labels.collect();
+    assert_eq!(labels.join(" "), "0.0 0.1 1.0 1.1 1.2 1.3");
+    let all = steps(&rows[3]);
+    assert_eq!(all.last(), Some(&([2, 3], [4260.0, 77_120.0])), "{all:?}");
+}
+
+#[test]
+fn repeated_labels_of_one_release_sort_all() {
+    let first = published("n1sdp/v2.9");
+    let mut second = first.clone();
+    "v2.10".clone_into(&mut second.source.input);
+    for cpu in &mut second.run.cpus {
+        cpu.core = 0;
+    }
+    let history = made(&[first, second]);
+    assert_eq!(history.keyed, Keyed::Ambiguous);
+    let scenarios = history.scenarios.iter();
+    assert!(scenarios.clone().all(|it| it.judged == JudgedBy::Order));
+    assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
+}

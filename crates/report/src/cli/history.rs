@@ -1,0 +1,60 @@
+//! The verb `history`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::comparison_arguments::ToleranceArgument;
+use super::output::{check_output, format_help, format_parser, write_report};
+use super::overhead::read_only_run;
+use super::report_verdict::judge;
+use crate::analysis::history::history;
+use crate::export::{Format, Report, ReportPart};
+use crate::log::LoggedRun;
+
+const PART: Option<ReportPart> = Some(ReportPart::History);
+
+/// Arguments of `history`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  {program} history v2.12.log v2.13.log
+  {program} history v2.12/juno.rst v2.13/juno.rst
+  {program} history v2.12.log v2.13.log --format html -o history.html
+
+A release is a page such as TF-A's docs/perf/psci-performance-juno.rst, a
+folder of published tables, or a log. Name the oldest first.
+
+Exit codes: 3 if a log is incomplete
+Details: docs/report.md, Over releases")]
+pub struct HistoryArguments {
+    /// Releases of one board, the oldest first: pages, folders, logs.
+    #[arg(required = true, value_name = "RELEASE")]
+    releases: Vec<PathBuf>,
+    #[command(flatten)]
+    tolerance: ToleranceArgument,
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
+    #[arg(help = format_help(PART))]
+    format: &'static Format,
+    /// File to write [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl HistoryArguments {
+    /// Writes the history, and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        let output = self.output.as_deref();
+        check_output(output, "RELEASE", &self.releases)?;
+        let runs = self.releases.iter().map(|path| read_only_run(path));
+        let runs: Vec<LoggedRun> = runs.collect::<Result<_>>()?;
+        let report = Report {
+            history: Some(history(&runs, self.tolerance.ppm)?),
+            runs,
+            ..Report::default()
+        };
+        write_report(&report, self.format, output)?;
+        Ok(judge(&report, None))
+    }
+}

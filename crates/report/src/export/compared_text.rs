@@ -1,0 +1,23 @@
+//! Compared values and their changes as text.
+
+use hardware::spec::ticks::Clock;
+
+/// Returns a value as text: in the unit of the suite's tables, or of one operation if it is of a
+/// step.
+pub(super) fn value_text(clock: Clock, is_of_step: bool, value: f64) -> String {
+    match (is_of_step, clock.is_known()) {
+        (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
+        (true, _) => format!("{value:.2}"),
+        (false, false) => value.to_string(),
+        // Halves are rounded up, as in other tables.
+        (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
+    }
+}
+
+/// Returns a change in percent; None is a change from zero.
+pub(super) fn percent_text(percent: Option<f64>) -> String {
+    percent.map_or_else(
+        || "from zero".to_owned(),
+        |percent| format!("{percent:+.2} %"),
+    )
+}

@@ -1,0 +1,297 @@
+//! A history as blocks, in reading order.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::ScenarioKey;
+use run::plan::Method;
+
+use super::compared_text::{percent_text, value_text};
+use super::document::{Block, LabeledLine, ScenarioHeading};
+use super::history_row::row_name;
+use super::html::{HistoryChart, history_chart};
+use super::scenario_document::{mark, woken_by};
+use super::table::{ABSENT, Table, key_cells};
+use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed};
+use crate::analysis::figure::{OF_CLASSES, x_heading};
+use crate::analysis::history::{FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory};
+use crate::log::LoggedRun;
+use crate::log::grouped::grouped;
+
+/// The text of a cell for which there is no step.
+const NO_STEP: &str = "-";
+
+pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r>> {
+    let Some(first) = runs.first() else {
+        return Vec::new();
+    };
+    let mut all = vec![
+        Block::Title(title(history, runs)),
+        Block::Definitions(definitions(history)),
+    ];
+    let mut values = history.rows().flat_map(|row| row.points.iter().flatten());
+    if values.any(|point| point.value.is_doubtful) {
+        all.push(Block::Remarks(vec![
+            "Figures with a ? are from RT_INSTR lines, which have no checksum.".to_owned(),
+        ]));
+    }
+    all.extend(releases(history, runs).map(Block::Table));
+    all.extend(overview(history, runs).map(Block::Table));
+    let scenarios = (1..).zip(&history.scenarios);
+    all.extend(scenarios.flat_map(|(number, scenario)| {
+        let id = format!("t{number}");
+        let of = ScenarioTables {
+            history,
+            runs,
+            first,
+            scenario,
+        };
+        of.blocks(id)
+    }));
+    all
+}
+
+/// Returns the title of the whole document.
+pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
+    let board = runs.iter().find_map(LoggedRun::board);
+    let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
+    let (first, last) = (history.releases.first(), history.releases.last());
+    let ends = [first, last].into_iter().flatten();
+    format!("History of PSCI latencies{of_board}, {}", ends.format(" to "))
+}
+
+fn definitions(history: &History) -> Vec<LabeledLine> {
+    let rows = match history.keyed {
+        Keyed::Mpidr => "by MPIDR; by order if CPUs wait for each other",
+        Keyed::Labels => "by cluster and core; by order if CPUs wait for each other",
+        Keyed::Ambiguous => "by order, as labels of a release are ambiguous",
+    };
+    let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
+    let outcomes = history.rows().flat_map(HistoryRow::steps);
+    let counts = outcomes.map(|step| step.outcome).counts();
+    let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+    let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
+    let points = history.rows().flat_map(|row| &row.points);
+    let gaps = points.clone().filter(|it| it.is_none()).count();
+    let gaps = format!("{gaps} of {}", many(points.count(), "figure"));
+    vec![
+        ("Releases", history.releases.len().to_string()),
+        ("Rows", rows.to_owned()),
+        ("Tolerance", format!("{tolerance} %")),
+        ("Steps", format!("{worse} worse, {better} better")),
+        ("Gaps", format!("{gaps} ({ABSENT})")),
+    ]
+}
+
+fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
+    let mut table = Table::titled("Releases");
+    table.words(["Release"]);
+    table.numbers(["Scenarios", "CPUs"]);
+    table.words(["Input"]);
+    for (place, (name, run)) in history.releases.iter().zip(runs).enumerate() {
+        let has_it =
+            |it: &&ScenarioHistory| it.rows().any(|row| row.points[place].is_some());
+        let scenarios = history.scenarios.iter().filter(has_it).count();
+        let counts = [scenarios, run.run.cpus.len()].map(|it| it.to_string());
+        let [scenarios, cpus] = counts;
+        let input = run.source.input.clone();
+        table.rows.push(vec![name.clone(), scenarios, cpus, input]);
+    }
+    table.finished()
+}
+
+/// Returns the number of steps and the largest one of each figure.
+fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
+    let mut table = Table::titled("Steps");
+    table.words(["Scenario", "Figure"]);
+    table.end_names();
+    table.numbers(["Worse", "Better"]);
+    table.words(["Largest", "From", "To"]);
+    table.numbers(["Change"]);
+    for scenario in &history.scenarios {
+        for (metric, figures) in by_metric(scenario) {
+            let rows = figures.iter().flat_map(|it| &it.rows);
+            let steps = rows.flat_map(|row| row.steps().map(move |step| (row, step)));
+            let steps: Vec<_> = steps.collect();
+            let count = |outcome| {
+                let own = steps.iter().filter(|it| it.1.outcome == outcome);
+                own.count().to_string()
+            };
+            let method = scenario.key.method;
+            let name = match method {
+                Method::Tftf => scenario.key.id.short_tag().to_owned(),
+                Method::Warm => format!("{}, {}", scenario.key.id.short_tag(), method.word()),
+            };
+            let mut cells = vec![
+                name,
+                metric.heading().to_owned(),
+                count(ChangeOutcome::Worse),
+                count(ChangeOutcome::Better),
+            ];
+            let largest = steps.iter().max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
+            cells.extend(match largest {
+                None => [NO_STEP; 4].map(str::to_owned),
+                Some((row, step)) => {
+                    let [from, to] = step.releases.map(|it| history.releases[it].clone());
+                    let what = match row.place {
+                        Some(_) => "place",
+                        None => "CPU",
+                    };
+                    let name = format!("{what} {}", row_name(row, runs));
+                    [name, from, to, percent_text(step.percent())]
+                }
+            });
+            table.rows.push(cells);
+        }
+    }
+    table.finished()
+}
+
+/// Groups the figures of a scenario by metric.
+fn by_metric(
+    scenario: &ScenarioHistory,
+) -> Vec<(Metric, Vec<&FigureHistory>)> {
+    grouped(scenario.figures.iter().map(|it| (it.key.metric, it)))
+}
+
+/// A scenario whose tables are made.
+struct ScenarioTables<'h> {
+    history: &'h History,
+    runs: &'h [LoggedRun],
+    /// The first release, whose unit is that of all.
+    first: &'h LoggedRun,
+    scenario: &'h ScenarioHistory,
+}
+
+impl ScenarioTables<'_> {
+    fn blocks<'r>(&self, id: String) -> Vec<Block<'r>> {
+        let mut all = vec![Block::Scenario(self.heading(id.clone()))];
+        if !self.scenario.notes.is_empty() {
+            all.push(Block::Remarks(self.scenario.notes.clone()));
+        }
+        for (_, figures) in by_metric(self.scenario) {
+            all.extend(self.figures(&figures).map(Block::Table));
+            let charts = figures.iter().filter(|it| !it.key.is_of_step());
+            let charts = charts.map(|figure| {
+                history_chart(&HistoryChart {
+                    id: format!("{id}-{}", figure.key.word()),
+                    history: self.history,
+                    runs: self.runs,
+                    figure,
+                    unit: self.unit(figure),
+                })
+            });
+            all.push(Block::Drawings(charts.collect()));
+            all.extend(self.steps(&figures).map(Block::Table));
+        }
+        all
+    }
+
+    fn heading(&self, id: String) -> ScenarioHeading {
+        let ScenarioKey {
+            id: scenario,
+            method,
+            helper,
+        } = self.scenario.key;
+        let mut runs = self.runs.iter();
+        let run = runs.find(|run| run.run.scenario(self.scenario.key).is_some());
+        let woken_by = run.map_or_else(String::new, |run| woken_by(run, helper, ","));
+        let of_method = match method {
+            Method::Tftf => String::new(),
+            Method::Warm => format!(", method {}", method.word()),
+        };
+        ScenarioHeading {
+            id,
+            text: format!("{}{of_method}{woken_by}", scenario.name()),
+            status: None,
+            method: method.word(),
+        }
+    }
+
+    fn unit(&self, figure: &FigureHistory) -> String {
+        match figure.key.is_of_step() {
+            true => format!("{} per operation", figure.key.unit_name(self.first.clock())),
+            false => self.first.unit().to_owned(),
+        }
+    }
+
+    fn text(&self, figure: &FigureHistory, value: &ComparedValue) -> String {
+        let (clock, is_of_step) = (self.first.clock(), figure.key.is_of_step());
+        value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
+    }
+
+    /// Returns a table without releases: `what` is behind the figure's name in its title.
+    fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
+        let first = figures.first();
+        let heading = first.map_or("", |it| it.key.heading());
+        let unit = first.map_or_else(String::new, |it| self.unit(it));
+        let is_of_classes = figures.iter().any(|it| it.key.is_of_classes());
+        let classes = if is_of_classes { OF_CLASSES } else { "" };
+        let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
+        table.numbers([match self.scenario.judged {
+            JudgedBy::Cpu => "CPU",
+            JudgedBy::Order => "Place",
+        }]);
+        table.optional_numbers(&[x_heading(self.scenario.key.id)], ABSENT);
+        table.optional_words(["On", "Variant"]);
+        table.end_names();
+        table
+    }
+
+    /// Returns the cells that name a row.
+    fn names(&self, figure: &FigureHistory, row: &HistoryRow) -> Vec<String> {
+        let mut cells = key_cells(self.scenario.key.id, figure.key);
+        // The title has the figure's name.
+        cells.pop();
+        cells.insert(0, row_name(row, self.runs));
+        cells
+    }
+
+    fn figures(&self, figures: &[&FigureHistory]) -> Option<Table> {
+        let how = match self.scenario.judged {
+            JudgedBy::Cpu => "",
+            JudgedBy::Order => " by order",
+        };
+        let mut table = self.titled(figures, how);
+        table.numbers(self.history.releases.iter().map(String::as_str));
+        for figure in figures {
+            for row in &figure.rows {
+                let mut cells = self.names(figure, row);
+                cells.extend(row.points.iter().map(|point| {
+                    let text = |it: &_| self.text(figure, it);
+                    let value = point.as_ref().map(|point| text(&point.value));
+                    value.unwrap_or_else(|| ABSENT.to_owned())
+                }));
+                table.rows.push(cells);
+            }
+        }
+        table.finished()
+    }
+
+    /// Returns the steps, by release.
+    fn steps(&self, figures: &[&FigureHistory]) -> Option<Table> {
+        let tolerance = f64::from(self.history.tolerance_ppm) / 10_000.0;
+        let mut table = self.titled(figures, &format!(": steps over {tolerance} %"));
+        table.words(["From", "To"]);
+        table.numbers(["Old", "New", "Change"]);
+        table.words(["Outcome"]);
+        let rows = figures
+            .iter()
+            .flat_map(|figure| figure.rows.iter().map(move |row| (*figure, row)));
+        let steps = rows.flat_map(|(figure, row)| row.steps().map(move |it| (figure, row, it)));
+        for (figure, row, step) in steps.sorted_by_key(|it| it.2.releases[1]) {
+            let ReleaseChange {
+                releases,
+                old,
+                new,
+                outcome,
+            } = step;
+            let mut cells = self.names(figure, row);
+            cells.extend(releases.map(|it| self.history.releases[it].clone()));
+            cells.extend([old, new].map(|value| self.text(figure, value)));
+            cells.extend([percent_text(step.percent()), outcome.word().to_owned()]);
+            table.rows.push(cells);
+        }
+        table.finished()
+    }
+}

@@ -1,0 +1,147 @@
+//! Draws a figure over releases: one line for each CPU or place. A line is interrupted at a release
+//! that lacks the figure, and between releases that are not comparable.
+
+use hardware::text::plural::many;
+
+use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
+use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
+use crate::export::compared_text::{percent_text, value_text};
+use crate::export::history_row::row_name;
+use crate::export::table::ABSENT;
+use crate::log::LoggedRun;
+
+/// The classes of lines, in order.
+const LINES: [&str; 16] = [
+    "trace c0",
+    "trace c1",
+    "trace c2",
+    "trace c3",
+    "trace c4",
+    "trace c5",
+    "trace c6",
+    "trace c7",
+    "trace dashed c0",
+    "trace dashed c1",
+    "trace dashed c2",
+    "trace dashed c3",
+    "trace dashed c4",
+    "trace dashed c5",
+    "trace dashed c6",
+    "trace dashed c7",
+];
+/// The class of all lines if there are more than can be told apart.
+const ALIKE: &str = "trace c7";
+/// The space between the axis and the first release, and at the other end.
+const MARGIN: f64 = 36.0;
+
+/// What a chart shows.
+pub struct HistoryChart<'h> {
+    /// An ID that is unique on the page.
+    pub(in crate::export) id: String,
+    pub(in crate::export) history: &'h History,
+    pub(in crate::export) runs: &'h [LoggedRun],
+    pub(in crate::export) figure: &'h FigureHistory,
+    pub(in crate::export) unit: String,
+}
+
+/// Returns the chart.
+pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
+    let (releases, rows) = (&chart.history.releases, &chart.figure.rows);
+    let points = rows.iter().flat_map(|row| row.points.iter().flatten());
+    let highest = points.map(|point| chart.value(point)).fold(0.0, f64::max);
+    let heading = chart.figure.key.heading();
+    let (mut drawing, y) = Drawing::of_values(highest, &format!("{heading} ({})", chart.unit));
+    let last = releases.len() as f64 - 1.0;
+    let x = Scale::linear((0.0, last), (LEFT + MARGIN, EDGE - MARGIN));
+    let names = (0..).zip(releases);
+    let names = names.map(|(place, name): (u32, _)| (f64::from(place), name.clone()));
+    drawing.line("axis", (LEFT, y.at(0.0)), (EDGE, y.at(0.0)));
+    drawing.bottom(&x, "release", x.spaced(names));
+    for (release, _) in releases.iter().enumerate() {
+        if rows.iter().all(|row| row.points[release].is_none()) {
+            let place = (x.at(release as f64), y.at(0.0) - 8.0);
+            drawing.text("middle", place, ABSENT);
+        }
+    }
+    let is_alike = rows.len() > LINES.len();
+    let class = |place: usize| if is_alike { ALIKE } else { LINES[place] };
+    for (place, row) in rows.iter().enumerate() {
+        chart.draw(&mut drawing, row, class(place), (&x, &y));
+    }
+    let what = match rows.first().and_then(|row| row.place) {
+        Some(_) => "place",
+        None => "CPU",
+    };
+    let mut legend: Vec<Mark> = match is_alike {
+        true => vec![(ALIKE, format!("each {what}"))],
+        false => {
+            let named = |(place, row)| {
+                (class(place), format!("{what} {}", row_name(row, chart.runs)))
+            };
+            rows.iter().enumerate().map(named).collect()
+        }
+    };
+    let steps = rows.iter().flat_map(HistoryRow::steps).count();
+    if steps > 0 {
+        let tolerance = f64::from(chart.history.tolerance_ppm) / 10_000.0;
+        legend.push(("step", format!("step over {tolerance} %")));
+    }
+    let said = format!(
+        "{heading} of {} in {}: {}.",
+        many(rows.len(), what),
+        many(releases.len(), "release"),
+        many(steps, "step")
+    );
+    let title = format!("{heading} over releases");
+    drawing.figure(chart.id.clone(), [title, said], legend)
+}
+
+impl HistoryChart<'_> {
+    /// Returns a figure in the unit of the tables.
+    fn value(&self, point: &HistoryPoint) -> f64 {
+        let has_clock = self.runs.iter().all(|run| run.clock().is_known());
+        let scale = if has_clock { 1000.0 } else { 1.0 };
+        point.value.figure / scale
+    }
+
+    fn draw(&self, drawing: &mut Drawing, row: &HistoryRow, class: &str, (x, y): (&Scale, &Scale)) {
+        let points = row.points.iter().enumerate();
+        let points = points.filter_map(|(release, point)| Some((release, point.as_ref()?)));
+        let placed = points.map(|(release, point)| {
+            let place = (x.at(release as f64), y.at(self.value(point)));
+            (release, point, place)
+        });
+        let placed: Vec<_> = placed.collect();
+        let mut path = String::new();
+        for (release, point, (x, y)) in &placed {
+            let is_joined = point.since.is_some_and(|since| since + 1 == *release);
+            let stroke = if is_joined { 'L' } else { 'M' };
+            path += &format!("{stroke}{x:.1} {y:.1}");
+        }
+        drawing.path(class, &path);
+        let class = class.replace("trace", "dot");
+        for (release, point, place) in placed {
+            let step = row.change(release).filter(ReleaseChange::is_step);
+            let said = self.said(row, release, point);
+            drawing.dot(&class, place, step.is_none(), &said);
+        }
+    }
+
+    /// Returns a point's figure in words, and its change if it is a step.
+    fn said(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
+        let (name, unit) = (row_name(row, self.runs), &self.unit);
+        let what = if row.place.is_some() { "place" } else { "CPU" };
+        let clock = self.runs[release].clock();
+        let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
+        let (release_name, new) = (&self.history.releases[release], text(point.value.figure));
+        let said = format!("{what} {name}, {release_name}: {new} {unit}");
+        match row.change(release).filter(ReleaseChange::is_step) {
+            None => said,
+            Some(step) => {
+                let since = &self.history.releases[step.releases[0]];
+                let (old, percent) = (text(step.old.figure), percent_text(step.percent()));
+                format!("{said}, {percent} from {old} {unit} in {since}")
+            }
+        }
+    }
+}

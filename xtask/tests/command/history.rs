@@ -1,0 +1,130 @@
+//! The history of figures over releases, in each format.
+
+use std::fmt::Write as _;
+
+use crate::report::log;
+use crate::support::scratch::Scratch;
+
+const JUNO: &str = "history published/juno/v2.9 published/juno/v2.10 published/juno/v2.12 \
+                    published/juno/v2.13";
+const SERIAL: &str = "test_rt_instr_cpu_susp_serial.csv";
+
+/// Writes a release with one scenario; each row is a CPU and its Powerdown.
+fn release(scratch: &Scratch, name: &str, rows: &[(&str, u32)]) {
+    let mut text = String::new();
+    for (label, powerdown) in rows {
+        let _ = writeln!(text, "{label},{powerdown},20000,5000");
+    }
+    scratch.write(&format!("{name}/{SERIAL}"), &text);
+}
+
+#[test]
+fn every_format_has_the_step() {
+    let scratch = Scratch::of_reports(log());
+    let chart = "<figure id=\"t2-cflush\">";
+    for (format, parts) in [
+        ("text", ["  1.1  v2.12  v2.13", "+1710.33 %  worse"]),
+        ("md", ["| 1.1 | v2.12 | v2.13 |", "+1710.33 % | worse"]),
+        ("rst", ["| 1.1 | v2.12 | v2.13 |", "+1710.33 % | worse"]),
+        ("html", [chart, "v2.13: 77.12 us, +1710.33 % from 4.26 us in v2.12"]),
+        ("csv", ["77120.0,ns,0,v2.12,1710.3", ",worse\n"]),
+        ("json", ["\"figure\": 77120.0,", "\"outcome\": \"worse\""]),
+    ] {
+        let (code, out, said) = scratch.called(&format!("{JUNO} --format {format}"));
+        assert_eq!((code, said.as_str()), (0, ""), "{format}");
+        for part in parts {
+            assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
+        }
+        let is_wide = |line: &&str| line.chars().count() > 80;
+        let wide = out.lines().find(is_wide);
+        assert!(wide.is_none() || format != "text", "{wide:?}");
+    }
+    let (_, out, _) = scratch.called(&format!("{JUNO} --tolerance 99.9%"));
+    assert!(out.contains("Steps       0 worse, 0 better"), "{out}");
+}
+
+#[test]
+fn wide_tables_are_continued_and_gaps_are_shown() {
+    let scratch = Scratch::empty();
+    for nth in 1..=12 {
+        let rows = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
+        let rows = if nth == 5 { &rows[..1] } else { &rows };
+        release(&scratch, &format!("v1.{nth}"), rows);
+    }
+    let releases: Vec<String> = (1..=12).map(|nth| format!("v1.{nth}")).collect();
+    let line = format!("history {}", releases.join(" "));
+    let (code, out, _) = scratch.called(&line);
+    assert_eq!(code, 0);
+    let first = "Powerdown (us)
+  CPU    v1.1    v1.2    v1.3    v1.4    v1.5    v1.6    v1.7    v1.8
+  ---  ------  ------  ------  ------  ------  ------  ------  ------
+  0.0  100.00  100.00  100.00  100.00  100.00  100.00  100.00  100.00
+  0.1  110.00  120.00  130.00  140.00     n/a  160.00  170.00  180.00
+
+Powerdown (us), continued
+  CPU    v1.9   v1.10   v1.11   v1.12
+  ---  ------  ------  ------  ------
+  0.0  100.00  100.00  100.00  100.00
+  0.1  190.00  200.00  210.00  220.00
+";
+    assert!(out.contains(first), "{out}");
+    // The step over the gap is against the release before it.
+    let step = "  0.1  v1.4   v1.6   140.00  160.00  +14.29 %  worse\n";
+    assert!(out.contains(step), "{out}");
+    assert!(out.contains("Gaps        3 of 72 figures (n/a)"), "{out}");
+    let (_, page, _) = scratch.called(&format!("{line} --format html"));
+    let path = |from: &str| page.lines().find(|line| line.contains(from)).map(str::to_owned);
+    let line = path("trace c1").expect("a line of CPU 0.1");
+    assert_eq!((line.matches('M').count(), line.matches('L').count()), (2, 9));
+    assert!(path("trace c0").expect("a line").matches('M').count() == 1);
+    let (_, csv, _) = scratch.called(&format!("{} --format csv", releases_line(&releases)));
+    assert_eq!(csv.lines().count(), 1 + 72, "{csv}");
+    assert!(csv.contains("v1.5,v1.5,test_rt_instr_cpu_susp_serial,tftf,,powerdown,,,,,,0,1,0,,ns,,,,\n"), "{csv}");
+}
+
+fn releases_line(releases: &[String]) -> String {
+    format!("history {}", releases.join(" "))
+}
+
+#[test]
+fn wrong_releases_are_refused() {
+    let scratch = Scratch::of_reports(log());
+    release(&scratch, "v1.1", &[("0,0", 100)]);
+    release(&scratch, "v1.2", &[("7,7", 100)]);
+    let two = [log(), log()].concat();
+    scratch.write("two.log", &two);
+    let (juno, n1sdp) = ("published/juno", "published/n1sdp");
+    for (words, said) in [
+        ("v1.1".to_owned(), "v1.1: a history needs two releases or more"),
+        (
+            format!("{juno}/v2.9 {n1sdp}/v2.9/{SERIAL}"),
+            "the board of published/n1sdp/v2.9/test_rt_instr_cpu_susp_serial.csv is \"platform \
+             n1sdp\", and that of published/juno/v2.9 is \"platform juno\"",
+        ),
+        (
+            format!("{juno}/v2.12 {juno}/v2.10"),
+            "v2.10 (published/juno/v2.10) comes after v2.12 (published/juno/v2.12): name the \
+             oldest release first",
+        ),
+        (
+            format!("{juno}/v2.12 {juno}/v2.12"),
+            "are the same release: name each release once",
+        ),
+        (
+            format!("v1.1 {juno}/v2.9/test_rt_instr_cpu_off_serial.csv"),
+            "v1.1 has no scenario in common with the other releases",
+        ),
+        (
+            "v1.1 v1.2".to_owned(),
+            "v1.1 has no CPU in common with the other releases",
+        ),
+        ("v1.1 two.log".to_owned(), "two.log: there are 2 runs"),
+        (
+            "v1.1 v1.2 --format junit".to_owned(),
+            "expected one of text, md, rst, csv, json, html",
+        ),
+        ("v1.1 v1.2 -o v1.1/out".to_owned(), "this is in the folder of RELEASE"),
+    ] {
+        scratch.refuses(&format!("history {words}"), said);
+    }
+}
