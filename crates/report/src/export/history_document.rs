@@ -14,7 +14,9 @@ use super::scenario_document::{mark, woken_by};
 use super::table::{ABSENT, Table, key_cells};
 use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed};
 use crate::analysis::figure::{OF_CLASSES, x_heading};
-use crate::analysis::history::{FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory};
+use crate::analysis::history::{
+    FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory,
+};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
@@ -57,7 +59,10 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
     let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
     let (first, last) = (history.releases.first(), history.releases.last());
     let ends = [first, last].into_iter().flatten();
-    format!("History of PSCI latencies{of_board}, {}", ends.format(" to "))
+    format!(
+        "History of PSCI latencies{of_board}, {}",
+        ends.format(" to ")
+    )
 }
 
 fn definitions(history: &History) -> Vec<LabeledLine> {
@@ -67,9 +72,8 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
         Keyed::Ambiguous => "by order, as labels of a release are ambiguous",
     };
     let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
-    let outcomes = history.rows().flat_map(HistoryRow::steps);
-    let counts = outcomes.map(|step| step.outcome).counts();
-    let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+    let steps = history.rows().flat_map(HistoryRow::steps);
+    let count = |outcome| steps.clone().filter(|it| it.outcome == outcome).count();
     let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
     let points = history.rows().flat_map(|row| &row.points);
     let gaps = points.clone().filter(|it| it.is_none()).count();
@@ -89,8 +93,7 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.numbers(["Scenarios", "CPUs"]);
     table.words(["Input"]);
     for (place, (name, run)) in history.releases.iter().zip(runs).enumerate() {
-        let has_it =
-            |it: &&ScenarioHistory| it.rows().any(|row| row.points[place].is_some());
+        let has_it = |it: &&ScenarioHistory| it.rows().any(|row| row.points[place].is_some());
         let scenarios = history.scenarios.iter().filter(has_it).count();
         let counts = [scenarios, run.run.cpus.len()].map(|it| it.to_string());
         let [scenarios, cpus] = counts;
@@ -106,7 +109,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.words(["Scenario", "Figure"]);
     table.end_names();
     table.numbers(["Worse", "Better"]);
-    table.words(["Largest", "From", "To"]);
+    table.words(["Largest", "In"]);
     table.numbers(["Change"]);
     for scenario in &history.scenarios {
         for (metric, figures) in by_metric(scenario) {
@@ -128,17 +131,19 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
                 count(ChangeOutcome::Worse),
                 count(ChangeOutcome::Better),
             ];
-            let largest = steps.iter().max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
+            let largest = steps
+                .iter()
+                .max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
             cells.extend(match largest {
-                None => [NO_STEP; 4].map(str::to_owned),
+                None => [NO_STEP; 3].map(str::to_owned),
                 Some((row, step)) => {
-                    let [from, to] = step.releases.map(|it| history.releases[it].clone());
+                    let release = history.releases[step.releases[1]].clone();
                     let what = match row.place {
                         Some(_) => "place",
                         None => "CPU",
                     };
                     let name = format!("{what} {}", row_name(row, runs));
-                    [name, from, to, percent_text(step.percent())]
+                    [name, release, percent_text(step.percent())]
                 }
             });
             table.rows.push(cells);
@@ -148,9 +153,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
 }
 
 /// Groups the figures of a scenario by metric.
-fn by_metric(
-    scenario: &ScenarioHistory,
-) -> Vec<(Metric, Vec<&FigureHistory>)> {
+fn by_metric(scenario: &ScenarioHistory) -> Vec<(Metric, Vec<&FigureHistory>)> {
     grouped(scenario.figures.iter().map(|it| (it.key.metric, it)))
 }
 
@@ -165,7 +168,10 @@ struct ScenarioTables<'h> {
 
 impl ScenarioTables<'_> {
     fn blocks<'r>(&self, id: String) -> Vec<Block<'r>> {
-        let mut all = vec![Block::Scenario(self.heading(id.clone()))];
+        let mut all = vec![
+            Block::Scenario(self.heading(id.clone())),
+            Block::Paragraph(self.conditions()),
+        ];
         if !self.scenario.notes.is_empty() {
             all.push(Block::Remarks(self.scenario.notes.clone()));
         }
@@ -208,6 +214,16 @@ impl ScenarioTables<'_> {
         }
     }
 
+    /// Returns the scenario's tag and method, and what a row is.
+    fn conditions(&self) -> String {
+        let ScenarioKey { id, method, .. } = self.scenario.key;
+        let rows = match self.scenario.judged {
+            JudgedBy::Cpu => "rows by CPU",
+            JudgedBy::Order => "rows by order of size",
+        };
+        format!("{id}, method {}; {rows}.", method.word())
+    }
+
     fn unit(&self, figure: &FigureHistory) -> String {
         match figure.key.is_of_step() {
             true => format!("{} per operation", figure.key.unit_name(self.first.clock())),
@@ -248,11 +264,7 @@ impl ScenarioTables<'_> {
     }
 
     fn figures(&self, figures: &[&FigureHistory]) -> Option<Table> {
-        let how = match self.scenario.judged {
-            JudgedBy::Cpu => "",
-            JudgedBy::Order => " by order",
-        };
-        let mut table = self.titled(figures, how);
+        let mut table = self.titled(figures, "");
         table.numbers(self.history.releases.iter().map(String::as_str));
         for figure in figures {
             for row in &figure.rows {

@@ -128,16 +128,17 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
          with the columns Cluster and Core"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
-    let names = page.tables.iter().map(|it| it.release.clone()).unique();
-    for name in names.collect_vec() {
-        let is_own = |it: &&mut PageTable| it.release == name && it.unit == 1000;
+    // A title may say 2.13 where the others say v2.13.
+    let releases = page.tables.iter().map(PageTable::age).unique();
+    for age in releases.collect_vec() {
+        let is_own = |it: &&mut PageTable| it.age() == age && it.unit == 1000;
         let mut own: Vec<&mut PageTable> = page.tables.iter_mut().filter(is_own).collect();
         if !is_of_ns(&own) {
             continue;
         }
         page.doubts.push(format!(
-            "{input}:{}: the titles of {name} say microseconds, and the figures are nanoseconds",
-            own[0].line
+            "{input}:{}: the titles of {} say microseconds, and the figures are nanoseconds",
+            own[0].line, own[0].release
         ));
         let rows = own.iter_mut().flat_map(|it| &mut it.rows);
         let figures = rows.flat_map(|it| &mut it.figures);

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, in the order of releases.
+/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, in the order of releases. A
+/// single number without a `v` is none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReleaseVersion {
     /// The numbers between dots, without zeros at the end.
@@ -30,6 +31,9 @@ impl ReleaseVersion {
     pub fn parse(text: &str) -> Option<Self> {
         let version = text.strip_prefix('v').unwrap_or(text);
         let (numbers, suffix) = version.split_once('-').unwrap_or((version, ""));
+        if version == text && !numbers.contains('.') {
+            return None;
+        }
         let numbers = numbers.split('.').map(|it| it.parse().ok());
         let mut numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
         while numbers.len() > 1 && numbers.last() == Some(&0) {
@@ -94,7 +98,7 @@ mod tests {
             ReleaseVersion::parse("v2.9"),
             ReleaseVersion::parse("2.9.0")
         );
-        for text in ["", "v", "current release", "2..9", "v2.x"] {
+        for text in ["", "v", "current release", "2..9", "v2.x", "2017-01-31"] {
             assert_eq!(ReleaseVersion::parse(text), None, "{text}");
         }
     }

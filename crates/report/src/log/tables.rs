@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use hardware::text::words::Word as _;
 use host::progress::say;
 use host::read_file;
+use itertools::Itertools as _;
 use run::plan::ScenarioId;
 
 use super::builder::LoggedRunBuilder;
@@ -44,9 +45,11 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
     let newest = page.releases().swap_remove(0);
-    // Titles may say "(current release)".
-    let mut releases = newest.iter().map(|table| &table.release);
-    let release = releases.find(|it| ReleaseVersion::parse(it).is_some());
+    // A single title may name another release, and all may say "(current release)".
+    let releases = newest.iter().map(|table| &table.release).counts();
+    let release = releases.into_iter().max_by_key(|it| (it.1, it.0));
+    let release = release.map(|it| it.0.clone());
+    let release = release.filter(|it| ReleaseVersion::parse(it).is_some());
     for table in &newest {
         builder.extend(table.line as u64, (0, 0));
         for row in &table.rows {
@@ -57,7 +60,7 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     let name = tag(path);
     let name = name.strip_prefix("psci-performance-").unwrap_or(&name);
     run.header.board = known_board(&[name.into()]).or_else(|| board_in(&page.title));
-    run.header.release = release.cloned();
+    run.header.release = release;
     Ok(run)
 }
 

@@ -76,12 +76,7 @@ pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
 
 impl ChangeOutcome {
     /// Judges a change; `tick` is the resolution of the coarser side.
-    fn of(
-        new: &ComparedValue,
-        old: &ComparedValue,
-        tolerance_ppm: u32,
-        tick: f64,
-    ) -> Self {
+    fn of(new: &ComparedValue, old: &ComparedValue, tolerance_ppm: u32, tick: f64) -> Self {
         if is_close(new.figure, old.figure, tolerance_ppm) {
             return Self::Same;
         }

@@ -102,12 +102,7 @@ impl<'r> ShownSide<'r> {
         self.value_of(figure, shown, figure.summary.filter(is_known))
     }
 
-    fn value_of(
-        &self,
-        figure: &Figure<'_>,
-        shown: u64,
-        spread: Option<&Summary>,
-    ) -> ComparedValue {
+    fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> ComparedValue {
         let each = |it| figure.key.per_operation(self.clock, it);
         let interval = spread.and_then(match figure.key.is_of_classes() {
             true => notch_of_class,

@@ -83,13 +83,10 @@ fn keyed(runs: &[LoggedRun]) -> Keyed {
 fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
         let (then, now) = (&old.source.input, &new.source.input);
-        let mut boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
-        if let Some((condition, [new, old])) = boards.next() {
-            let name = condition.name;
-            bail!(
-                "{name} of {now} is {new:?}, and that of {then} is {old:?}: a history is of one \
-                 board"
-            );
+        let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
+        if boards.count() > 0 {
+            let [new, old] = [new, old].map(|run| run.board().unwrap_or_default());
+            bail!("{now} is of {new}, and {then} of {old}: a history is of one board");
         }
         ensure!(
             old.clock().is_known() == new.clock().is_known(),
@@ -106,7 +103,8 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
     let cpus = releases.runs.iter().map(|run| {
         let cpus = run.run.cpu_indices();
-        cpus.map(|cpu| RowCpu::of(run, cpu, releases.keyed)).collect()
+        cpus.map(|cpu| RowCpu::of(run, cpu, releases.keyed))
+            .collect()
     });
     let cpus: Vec<HashSet<RowCpu>> = cpus.collect();
     let inputs = releases.runs.iter().map(|run| &run.source.input);

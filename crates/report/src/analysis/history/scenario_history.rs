@@ -85,7 +85,7 @@ impl ReleaseChange<'_> {
 
 impl HistoryRow {
     /// Returns the changes that are steps, the oldest first.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
         let changes = (0..self.points.len()).filter_map(|release| self.change(release));
         changes.filter(ReleaseChange::is_step)
     }
@@ -105,7 +105,7 @@ impl HistoryRow {
 
 impl ScenarioHistory {
     /// Returns the rows of all figures.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> + Clone {
         self.figures.iter().flat_map(|figure| &figure.rows)
     }
 }
@@ -123,9 +123,7 @@ impl RowCpu {
         let own = run.run.cpu(cpu);
         match keyed {
             Keyed::Mpidr => Self::Mpidr(own.mpidr),
-            Keyed::Labels | Keyed::Ambiguous => {
-                Self::Label(own.cluster, run.run.core_number(&own))
-            }
+            Keyed::Labels | Keyed::Ambiguous => Self::Label(own.cluster, run.run.core_number(&own)),
         }
     }
 }
@@ -194,7 +192,9 @@ impl<'r> Releases<'r> {
             figures.map(move |figure| (side, figure))
         });
         let figures: Vec<_> = figures.collect();
-        let cpus = figures.iter().map(|(side, figure)| cpu_of(side, figure.cpu));
+        let cpus = figures
+            .iter()
+            .map(|(side, figure)| cpu_of(side, figure.cpu));
         let rows = cpus.sorted().dedup().map(|cpu| {
             let mut points = vec![None; self.runs.len()];
             let own = figures.iter().filter(|it| cpu_of(it.0, it.1.cpu) == cpu);
@@ -240,18 +240,18 @@ impl<'r> Releases<'r> {
         (key, judged): (FigureKey, JudgedBy),
         notes: &mut Vec<String>,
     ) {
-        let mut last: Option<(&ReleaseSide<'_>, ComparedValue)> = None;
+        let mut last: Option<(&ReleaseSide<'r>, ComparedValue)> = None;
         for side in sides {
             let Some(point) = &mut row.points[side.release] else {
                 continue;
             };
-            if let Some((before, old)) = &last {
+            if let Some((before, old)) = last {
                 match self.difference([before, side], key, judged) {
                     Some(difference) => notes.push(difference),
                     None => {
                         let tick = before.shown.tick(key).max(side.shown.tick(key));
                         let (new, tolerance) = (&point.value, self.tolerance_ppm);
-                        let outcome = ChangeOutcome::of_figures(key, new, old, tolerance, tick);
+                        let outcome = ChangeOutcome::of_figures(key, new, &old, tolerance, tick);
                         (point.since, point.outcome) = (Some(before.release), Some(outcome));
                     }
                 }

@@ -1,6 +1,8 @@
 //! Draws a figure over releases: one line for each CPU or place. A line is interrupted at a release
 //! that lacks the figure, and between releases that are not comparable.
 
+use std::fmt::Write as _;
+
 use hardware::text::plural::many;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
@@ -76,7 +78,10 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
         true => vec![(ALIKE, format!("each {what}"))],
         false => {
             let named = |(place, row)| {
-                (class(place), format!("{what} {}", row_name(row, chart.runs)))
+                (
+                    class(place),
+                    format!("{what} {}", row_name(row, chart.runs)),
+                )
             };
             rows.iter().enumerate().map(named).collect()
         }
@@ -113,10 +118,11 @@ impl HistoryChart<'_> {
         });
         let placed: Vec<_> = placed.collect();
         let mut path = String::new();
-        for (release, point, (x, y)) in &placed {
+        for (release, point, place) in &placed {
             let is_joined = point.since.is_some_and(|since| since + 1 == *release);
             let stroke = if is_joined { 'L' } else { 'M' };
-            path += &format!("{stroke}{x:.1} {y:.1}");
+            // Writing to a String cannot fail.
+            let _ = write!(path, "{stroke}{:.1} {:.1}", place.0, place.1);
         }
         drawing.path(class, &path);
         let class = class.replace("trace", "dot");
