@@ -38,7 +38,8 @@ fn every_format_has_the_step() {
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
-        let is_wide = |line: &&str| line.chars().count() > 80;
+        // Headings are the scenarios' names, one of which is longer.
+        let is_wide = |line: &&str| line.starts_with("  ") && line.chars().count() > 80;
         let wide = out.lines().find(is_wide);
         assert!(wide.is_none() || format != "text", "{wide:?}");
     }
@@ -59,16 +60,16 @@ fn wide_tables_are_continued_and_gaps_are_shown() {
     let (code, out, _) = scratch.called(&line);
     assert_eq!(code, 0);
     let first = "Powerdown (us)
-  CPU    v1.1    v1.2    v1.3    v1.4    v1.5    v1.6    v1.7    v1.8
-  ---  ------  ------  ------  ------  ------  ------  ------  ------
-  0.0  100.00  100.00  100.00  100.00  100.00  100.00  100.00  100.00
-  0.1  110.00  120.00  130.00  140.00     n/a  160.00  170.00  180.00
+  CPU    v1.1    v1.2    v1.3    v1.4    v1.5    v1.6    v1.7    v1.8    v1.9
+  ---  ------  ------  ------  ------  ------  ------  ------  ------  ------
+  0.0  100.00  100.00  100.00  100.00  100.00  100.00  100.00  100.00  100.00
+  0.1  110.00  120.00  130.00  140.00     n/a  160.00  170.00  180.00  190.00
 
 Powerdown (us), continued
-  CPU    v1.9   v1.10   v1.11   v1.12
-  ---  ------  ------  ------  ------
-  0.0  100.00  100.00  100.00  100.00
-  0.1  190.00  200.00  210.00  220.00
+  CPU   v1.10   v1.11   v1.12
+  ---  ------  ------  ------
+  0.0  100.00  100.00  100.00
+  0.1  200.00  210.00  220.00
 ";
     assert!(out.contains(first), "{out}");
     // The step over the gap is against the release before it.

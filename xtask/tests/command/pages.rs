@@ -87,6 +87,11 @@ fn sphinx_builds_every_page_without_a_warning() {
         ("juno", compared, 1),
         ("same", "compare good.log good.log good.log", 0),
         ("matrix", "matrix good.log lab", 3),
+        (
+            "history",
+            "history published/juno/v2.12 published/juno/v2.13",
+            0,
+        ),
     ] {
         let line = format!("{words} --format rst -o source/{name}.rst");
         scratch.assert_outcomes(&[(&line, expected, "")]);

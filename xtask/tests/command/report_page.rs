@@ -10,6 +10,8 @@ use std::process::Command;
 
 use hardware::board::Mpidr;
 use report::analysis::compare::{Options as Compared, compare};
+use report::analysis::history::history;
+use report::export::Report;
 use report::log::LoggedRun;
 use run::measure::Summary;
 use run::model::{Cpu, Failure, Series, Skip, Status};
@@ -78,6 +80,54 @@ fn page() -> String {
         "-sweep1\"",
         "-histogram1\"",
         ": change by order (of one operation",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    page
+}
+
+/// Returns a page with the history of releases: figures fall and rise, and one release lacks a
+/// scenario and a CPU.
+fn history_page() -> String {
+    let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
+    first
+        .run
+        .scenarios
+        .extend(edited(|_| ()).runs[0].run.scenarios.clone());
+    first.firmware.clear();
+    let mut second = baseline(&first);
+    let third = baseline(&second);
+    let parallel = second
+        .run
+        .scenarios
+        .iter()
+        .position(|it| it.id.is_parallel());
+    second
+        .run
+        .scenarios
+        .remove(parallel.expect("a parallel scenario"));
+    for scenario in second
+        .run
+        .scenarios
+        .iter_mut()
+        .filter(|it| it.id.is_suite())
+    {
+        scenario.cells.pop();
+    }
+    let mut runs = vec![first, second, third];
+    for (nth, run) in runs.iter_mut().enumerate() {
+        run.source.input = format!("v1.{nth}.log");
+    }
+    let report = Report {
+        history: Some(history(&runs, 20_000).expect("releases of one board")),
+        runs,
+        ..Report::default()
+    };
+    let page = written(&report, "html");
+    for part in [
+        "<title>History of PSCI latencies of QEMU virt",
+        ">n/a</text>",
+        "class=\"trace c1\"",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -176,16 +226,18 @@ fn screenshot(name: &str) -> PathBuf {
 
 #[test]
 fn a_browser_has_nothing_to_say() {
-    let page = probed(&page());
-    let mut shots = Vec::new();
-    for (dark, scheme) in [(false, "light"), (true, "dark")] {
-        let shot = screenshot(&format!("report-{scheme}.png"));
-        let console = console(&page, dark, &shot);
-        let looked = console.iter().filter(|line| line.contains("\"probed "));
-        assert_eq!(looked.count(), WIDTHS.len(), "{console:#?}");
-        assert_eq!(console.len(), WIDTHS.len(), "{console:#?}");
-        assert!(!console[0].contains("probed 0 texts"), "{console:#?}");
-        shots.push(fs::read(&shot).expect("a screenshot"));
+    for (name, page) in [("report", page()), ("history", history_page())] {
+        let page = probed(&page);
+        let mut shots = Vec::new();
+        for (dark, scheme) in [(false, "light"), (true, "dark")] {
+            let shot = screenshot(&format!("{name}-{scheme}.png"));
+            let console = console(&page, dark, &shot);
+            let looked = console.iter().filter(|line| line.contains("\"probed "));
+            assert_eq!(looked.count(), WIDTHS.len(), "{console:#?}");
+            assert_eq!(console.len(), WIDTHS.len(), "{console:#?}");
+            assert!(!console[0].contains("probed 0 texts"), "{console:#?}");
+            shots.push(fs::read(&shot).expect("a screenshot"));
+        }
+        assert!(shots[0] != shots[1], "dark is as light");
     }
-    assert!(shots[0] != shots[1], "dark is as light");
 }

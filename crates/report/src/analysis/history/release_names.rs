@@ -46,17 +46,19 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns a name for each path: the version in it, otherwise the last part of it that not all
-/// paths have.
+/// Returns a name for each path: the version in a part that not all paths have, or in the last part;
+/// otherwise the last part that not all paths have.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     let parts = inputs.iter().map(|it| parts(it));
     let parts: Vec<Vec<&str>> = parts.collect();
     let names = parts.iter().map(|own| {
         let is_shared = |part: &str| parts.iter().all(|other| other.contains(&part));
         let mut apart = own.iter().rev().filter(|part| !is_shared(part));
+        let last = own.last().copied();
         let version = apart.clone().find_map(|part| ReleaseVersion::find(part));
-        let name = version.or(apart.next().copied());
-        name.or(own.last().copied()).unwrap_or_default().to_owned()
+        let version = version.or_else(|| ReleaseVersion::find(last?));
+        let name = version.or(apart.next().copied()).or(last);
+        name.unwrap_or_default().to_owned()
     });
     names.collect()
 }

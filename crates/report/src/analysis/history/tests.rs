@@ -201,6 +201,10 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
             "v2.12 (a.rst) and v2.12.0 (b.log) are the same release: name each release once",
         ),
         (
+            vec![("v2.12/a.rst", "", "v2.12"), ("juno/v2.12", "", "")],
+            "v2.12 (v2.12/a.rst) and v2.12 (juno/v2.12) are the same release",
+        ),
+        (
             vec![("a.log", "", ""), ("./a.log", "", "")],
             "a (a.log) and a (./a.log) are the same release",
         ),
