@@ -120,11 +120,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
                 let own = steps.iter().filter(|it| it.1.outcome == outcome);
                 own.count().to_string()
             };
-            let method = scenario.key.method;
-            let name = match method {
-                Method::Tftf => scenario.key.id.short_tag().to_owned(),
-                Method::Warm => format!("{}, {}", scenario.key.id.short_tag(), method.word()),
-            };
+            let name = scenario.key.id.short_tag().to_owned() + &variant(scenario, runs);
             let mut cells = vec![
                 name,
                 metric.heading().to_owned(),
@@ -150,6 +146,18 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
         }
     }
     table.finished()
+}
+
+/// Returns the words that distinguish a scenario from others of the same name, after a comma.
+fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
+    let ScenarioKey { method, helper, .. } = scenario.key;
+    let mut having = runs.iter();
+    let run = having.find(|run| run.run.scenario(scenario.key).is_some());
+    let woken_by = run.map_or_else(String::new, |run| woken_by(run, helper, ","));
+    match method {
+        Method::Tftf => woken_by,
+        Method::Warm => format!(", method {}{woken_by}", method.word()),
+    }
 }
 
 /// Groups the figures of a scenario by metric.
@@ -197,18 +205,11 @@ impl ScenarioTables<'_> {
         let ScenarioKey {
             id: scenario,
             method,
-            helper,
+            ..
         } = self.scenario.key;
-        let mut runs = self.runs.iter();
-        let run = runs.find(|run| run.run.scenario(self.scenario.key).is_some());
-        let woken_by = run.map_or_else(String::new, |run| woken_by(run, helper, ","));
-        let of_method = match method {
-            Method::Tftf => String::new(),
-            Method::Warm => format!(", method {}", method.word()),
-        };
         ScenarioHeading {
             id,
-            text: format!("{}{of_method}{woken_by}", scenario.name()),
+            text: scenario.name().to_owned() + &variant(self.scenario, self.runs),
             status: None,
             method: method.word(),
         }
