@@ -14,7 +14,7 @@ use suite::output::{self, RunObserver};
 use suite::scenario::Needs;
 use sync::Heap;
 
-/// A heap, and the addresses of its second region.
+/// A heap, and the addresses of its region.
 #[derive(Clone, Copy)]
 struct Memory {
     heap: &'static Heap,

@@ -11,6 +11,7 @@ use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
 use super::observer::Observer;
 use super::setup::{self, Start};
+use crate::machine::allocator::HEAP;
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
 use crate::machine::boot_marks;
@@ -26,8 +27,10 @@ pub fn main(state: BootState) -> ! {
         loader_registers,
         mut tables,
         boot_area,
+        heap,
         has_firmware,
     } = state;
+    HEAP.add(heap.into_bytes());
     let (block, is_damaged) = parameters(&tables);
     // An HVC at EL2 would be taken to EL2 itself; any firmware is reached by SMC.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);

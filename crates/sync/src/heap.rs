@@ -1,5 +1,5 @@
-//! The heap, in two successive regions: bytes of the image while the device tree is read, then
-//! working memory.
+//! The heap, in one region after another: a few KiB while the device tree is read, then working
+//! memory.
 //!
 //! Only one CPU uses the heap, and never during a round. Any other use, and running out of memory,
 //! is a panic that says so.
@@ -12,15 +12,12 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::bump::Bump;
 
-const FIRST: usize = 6 * 1024;
-
 const FREE: u8 = 0;
 const IN_USE: u8 = 1;
 const IN_ROUND: u8 = 2;
 
 /// A heap for the CPU for which `is_allowed` returns true.
 pub struct Heap {
-    first: UnsafeCell<[MaybeUninit<u8>; FIRST]>,
     /// The region in use.
     region: UnsafeCell<Bump>,
     state: AtomicU8,
@@ -28,14 +25,13 @@ pub struct Heap {
 }
 
 // SAFETY: `region` is accessed only in `with_region`, by the one caller that has changed `state`
-// from FREE to IN_USE; `first` is accessed through its blocks, each of which has one owner.
+// from FREE to IN_USE.
 unsafe impl Sync for Heap {}
 
 impl Heap {
-    /// Returns a heap in its first region, a few KiB in the heap itself.
+    /// Returns a heap without memory.
     pub const fn new(is_allowed: fn() -> bool) -> Self {
         Self {
-            first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
             region: UnsafeCell::new(Bump::new(0, 0)),
             state: AtomicU8::new(FREE),
             is_allowed,
@@ -56,17 +52,13 @@ impl Heap {
         // SAFETY: `state` was FREE and is IN_USE until the store below, so that no other
         // reference to the region exists.
         let region = unsafe { &mut *self.region.get() };
-        if *region == Bump::new(0, 0) {
-            let base = self.first.get().expose_provenance();
-            *region = Bump::new(base, base + FIRST);
-        }
         let result = act(region);
         self.state.store(FREE, Ordering::Release);
         result
     }
 
-    /// Makes `memory` the region for all later blocks. Blocks in the first region stay as they are,
-    /// and its remaining bytes are not used again.
+    /// Makes `memory` the region for all later blocks. Blocks in the region before it stay as they
+    /// are, and its remaining bytes are not used again.
     pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
         let size = memory.len();
         let base = memory.as_mut_ptr().expose_provenance();
@@ -107,7 +99,7 @@ impl Heap {
     }
 }
 
-// SAFETY: blocks lie in one of two regions, which belong to this heap alone. They are aligned as
+// SAFETY: blocks lie in regions that belong to this heap alone. They are aligned as
 // requested, and overlap no other block in use (`Bump`). No call unwinds into the caller: a panic
 // ends the run.
 unsafe impl GlobalAlloc for Heap {

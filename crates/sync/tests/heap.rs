@@ -54,6 +54,9 @@ fn each_use_that_is_not_allowed_ends_by_name() {
 #[test]
 fn the_first_region_is_used_until_there_is_a_second() {
     let heap = Heap::new(|| true);
+    let none = panic_of(|| block_of(&heap));
+    assert_eq!(none, "heap: 64 bytes asked for, 0 are free");
+    heap.add(vec![MaybeUninit::uninit(); 160].leak());
     let first = block_of(&heap);
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     // A block of the first region grows into the second, and gives no bytes back.

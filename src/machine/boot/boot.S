@@ -35,8 +35,8 @@ reset:
     mov     x0, #{MARK_ENTRY}
     bl      send_mark
     // The boot area begins on the page after the image and the appended tree: a guard page that
-    // stays unmapped, the boot stack, the emergency stack above it, the root translation table, and
-    // a pool of further tables. The header's image_size tells loaders to leave room for it.
+    // stays unmapped, the boot stack, the emergency stack above it, the heap until working memory is
+    // known, the root translation table, and a pool of further tables. The header's image_size tells loaders to leave room for it.
     // x27: its start; x19: the start of the tree, or 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x3, parameter_block

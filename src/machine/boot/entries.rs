@@ -8,7 +8,7 @@ use hardware::board::Region;
 use hardware::image::BootStage;
 
 use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
-use crate::machine::memory::tables::{self, PAGE, TranslationTables};
+use crate::machine::memory::tables::{self, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 
 /// Attribute 0 is Device-nGnRE, attribute 1 Normal write-back, read- and
@@ -59,11 +59,16 @@ const BOOT_STACK: u64 = 8 * PAGE;
 /// The first tables: the root, at most 7 for the image, tree and boot area, and those that the
 /// console, a tree at X0 and the beginning of working memory need.
 const BOOT_POOL: u64 = 13 * PAGE;
+/// Bytes of the heap until working memory is known.
+const BOOT_HEAP_SIZE: u64 = 2 * PAGE;
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
-const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
+const BOOT_HEAP: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
+const BOOT_TABLES: u64 = BOOT_HEAP + BOOT_HEAP_SIZE;
 /// Bytes of the boot area, which follows the image and the appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
+// The header's image_size leaves room for it.
+const _: () = assert!(BOOT_AREA <= hardware::image::working_memory(1));
 // vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
 // The largest immediate of `add` and `ldr` (boot.S).
@@ -112,6 +117,8 @@ pub struct BootState {
     /// Tables in which the image, the appended tree and the boot area are mapped.
     pub tables: TranslationTables,
     pub boot_area: Region,
+    /// The part of the boot area for the heap.
+    pub heap: Pages,
     /// False if the loader entered at EL3, the firmware's exception level.
     pub has_firmware: bool,
 }
@@ -133,11 +140,17 @@ extern "C" fn enter(
         base: boot_area,
         size: BOOT_AREA,
     };
+    let heap = Region {
+        base: boot_area.base + BOOT_HEAP,
+        size: BOOT_HEAP_SIZE,
+    };
     let root = root_table_address();
     payload_main(BootState {
         loader_registers: [x0, x1, x2, x3],
         tables: TranslationTables::new(root, next_table, boot_area.end(), layout != 0),
         boot_area,
+        // SAFETY: boot.S has mapped these pages, and nothing else uses them.
+        heap: unsafe { Pages::mapped(heap) },
         has_firmware: left_el3 == 0,
     })
 }

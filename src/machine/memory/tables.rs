@@ -233,6 +233,14 @@ impl Pages {
         Ok(Self(region))
     }
 
+    /// Returns pages that `boot.S` has mapped.
+    ///
+    /// # Safety
+    /// The pages must be mapped as memory, and nothing else may use them.
+    pub const unsafe fn mapped(region: Region) -> Self {
+        Self(region)
+    }
+
     pub const fn region(&self) -> Region {
         self.0
     }

@@ -60,7 +60,7 @@ pub const BASE_MAX: usize = 320 << 10;
 
 /// Returns the minimum working memory for this number of CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
-    (64 << 10) + (32 << 10) * cpus as u64
+    (72 << 10) + (32 << 10) * cpus as u64
 }
 
 words! {
