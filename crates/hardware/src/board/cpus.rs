@@ -10,6 +10,7 @@ use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::fdt::{Fdt, number};
 use super::labels::{self, Cpu, Handle, LabelSource};
 use super::node::{Node, usable_nodes};
+use crate::sort::sort;
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
@@ -116,7 +117,8 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
             LabelSource::CpuMap
         }
     };
-    all.sort_unstable_by_key(|cpu| cpu.mpidr);
+    // By MPIDR, their first field.
+    sort(&mut all);
     let cpus = Node::find(tree, "/cpus").expect("cpu_nodes has found the node");
     let twice = all
         .array_windows()

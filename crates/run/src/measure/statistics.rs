@@ -8,6 +8,7 @@
 //!   Association 88 (1993).
 //! * A p-quantile is given only if n >= 1 / (1 - p).
 
+use hardware::sort::sort;
 use serde::{Deserialize, Serialize};
 
 /// The fewest samples for which a 99th percentile is given.
@@ -57,7 +58,7 @@ impl Summary {
 
 /// Sorts `values` and returns their median, the lower of two; 0 if there are none.
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
+    sort(values);
     of_rank(values, 50)
 }
 
@@ -100,7 +101,8 @@ impl FittedLine {
         let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
         Some(Self {
             n: n as u32,
-            slope: (xy + xx / 2).div_euclid(xx) as i64,
+            // Both have fewer than 63 bits.
+            slope: (xy as i64 + xx as i64 / 2).div_euclid(xx as i64),
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
