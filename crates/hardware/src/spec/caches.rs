@@ -116,7 +116,8 @@ impl fmt::Display for Caches {
                 _ if bytes % (1024 * 1024) != 0 => (bytes / 1024, "KiB"),
                 _ => (bytes / (1024 * 1024), "MiB"),
             };
-            write!(f, "{comma}L{} {size} {unit}", &name[1..])?;
+            let level_and_kind = name.strip_prefix('l').unwrap_or(name);
+            write!(f, "{comma}L{level_and_kind} {size} {unit}")?;
         }
         Ok(())
     }

@@ -118,13 +118,15 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());
     write!(line, "{what}")?;
-    let line = line.0;
+    let mut line = line.0;
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
     // The space may be the first character that does not fit.
-    let blank = line[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
-    writeln!(out, "{}{MORE}", &line[..blank.unwrap_or(MOST)])
+    line.truncate(MOST + 1);
+    let blank = line.rfind(' ').filter(|at| *at >= COLUMNS / 2);
+    line.truncate(blank.unwrap_or(MOST));
+    writeln!(out, "{line}{MORE}")
 }
 
 /// Returns the number of characters that `what` needs.
