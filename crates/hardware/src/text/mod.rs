@@ -2,6 +2,7 @@
 //! printable characters, terminal lines, errors.
 
 pub mod format_error;
+pub mod join;
 pub mod outside;
 pub mod plural;
 pub mod prose;

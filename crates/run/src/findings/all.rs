@@ -2,27 +2,29 @@
 
 use alloc::vec::Vec;
 
+use super::last_man::find_last_men;
+use super::lock_queue::find_lock_queue;
+use super::lost::find_lost;
+use super::not_counted::find_not_counted;
+use super::overruns::find_overruns;
+use super::reached::find_reached;
+use super::resolution::find_resolution;
+use super::waited::find_waited;
+use super::wake_source::find_wake_source;
 use super::words::Detail;
 use crate::model::{Finding, Run, Scenario};
 
-/// A function that finds one kind of result in the figures of a scenario.
-type Finder = fn(&Run, &Scenario, Detail) -> Vec<Finding>;
-
-/// All finders, in the order of their sentences.
-const FINDERS: &[Finder] = &[
-    super::wake_source::find_wake_source,
-    super::last_man::find_last_men,
-    super::lock_queue::find_lock_queue,
-    super::waited::find_waited,
-    super::resolution::find_resolution,
-    super::reached::find_reached,
-    super::not_counted::find_not_counted,
-    super::lost::find_lost,
-    super::overruns::find_overruns,
-];
-
 /// Returns the findings that the figures of `scenario` support by themselves.
 pub fn findings_of(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    let all = FINDERS.iter();
-    all.flat_map(|find| find(run, scenario, detail)).collect()
+    // Each is called by name, so that the payload does not contain what only [`Detail::Full`] needs.
+    let mut all = find_wake_source(run, scenario);
+    all.extend(find_last_men(run, scenario, detail));
+    all.extend(find_lock_queue(run, scenario, detail));
+    all.extend(find_waited(run, scenario, detail));
+    all.extend(find_resolution(run, scenario, detail));
+    all.extend(find_reached(run, scenario));
+    all.extend(find_not_counted(run, scenario));
+    all.extend(find_lost(run, scenario));
+    all.extend(find_overruns(run, scenario));
+    all
 }

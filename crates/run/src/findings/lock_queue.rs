@@ -8,6 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
+use hardware::sort::sort;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
@@ -41,7 +42,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
     let arrival =
         |cell: &Cell| Some((cell.went_down()?, cell.cpu, cell.figure(Metric::Powerdown)?));
     let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
-    arrivals.sort_unstable();
+    sort(&mut arrivals);
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;
@@ -86,14 +87,15 @@ pub fn is_queue(line: FittedLine) -> bool {
 fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
     let (n, r2) = (line.n, line.r2_percent);
     let step = run.clock().span(line.slope.try_into().unwrap_or(0));
-    let order = "with the place in the order of ENTER_HW_LOW_PWR";
+    let order = "place in the order of ENTER_HW_LOW_PWR";
     let mut text = if is_even(line) {
-        let order = order.replace("the place", "each place");
-        format!("Lock queue: powerdown grows by {step} {order}")
+        format!("Lock queue: powerdown grows by {step} with each {order}")
     } else if is_queue(line) {
-        format!("Lock queue: powerdown grows {order}, though not evenly: by {step} on average")
+        format!(
+            "Lock queue: powerdown grows with the {order}, though not evenly: by {step} on average"
+        )
     } else {
-        format!("No lock queue to be seen: powerdown does not grow {order}")
+        format!("No lock queue to be seen: powerdown does not grow with the {order}")
     };
     text += &format!(" ({n} CPUs, R2 {r2} %)");
     if !long.is_empty() {

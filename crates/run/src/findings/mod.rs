@@ -1,7 +1,7 @@
 //! Findings: what the figures of a scenario show, and the evidence for it.
 //!
 //! A finding consists of a file with its [`Kind`](crate::model::Kind), its sentences and the
-//! function that finds it, and a line in the list of [`findings_of`].
+//! function that finds it, and a line in [`findings_of`].
 
 mod all;
 mod last_man;

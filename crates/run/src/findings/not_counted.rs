@@ -1,11 +1,13 @@
 //! Attempts that do not count.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use hardware::text::join::append;
 use hardware::text::plural::Many;
 
-use super::words::{self, Detail};
+use super::words;
 use crate::measure::Reason;
 use crate::model::{Finding, Kind, Run, Scenario};
 
@@ -14,20 +16,22 @@ pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
 /// Finds the attempts that do not count, the reasons, and the CPUs. Scenarios outside TFTF's suite
 /// have tables and sentences for them.
-pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
     let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();
     let mut all = 0;
-    let each = Reason::ALL.into_iter().filter_map(|reason| {
+    let mut each = String::new();
+    for reason in Reason::ALL {
         let here = rejected.iter().filter(|it| it.1.rejected_for(reason) > 0);
         let counts = here.clone().map(|it| u64::from(it.1.rejected_for(reason)));
         let (total, key) = (counts.sum::<u64>(), reason.key());
-        all += total;
-        let cpus = words::cpus(run, here.map(|it| it.0));
-        (total > 0).then(|| format!("{total} {key} (CPU {cpus})"))
-    });
-    let each = each.collect::<Vec<_>>().join(", ");
+        if total > 0 {
+            all += total;
+            let cpus = words::cpus(run, here.map(|it| it.0));
+            append(&mut each, ", ", &format_args!("{total} {key} (CPU {cpus})"));
+        }
+    }
     if all == 0 {
         return Vec::new();
     }

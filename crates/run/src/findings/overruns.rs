@@ -3,7 +3,6 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::words::Detail;
 use crate::measure::Metric;
 use crate::model::{Cell, Finding, How, Kind, Run, Scenario};
 use crate::plan::Procedure;
@@ -13,7 +12,7 @@ pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
 /// Finds CPUs for which more than a tenth of the expiries were overruns. This is a result, not a
 /// failure.
-pub(super) fn find_overruns(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.procedure() != Procedure::Timers {
         return Vec::new();
     }

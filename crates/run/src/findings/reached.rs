@@ -6,9 +6,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
+use hardware::sort::sort;
 use hardware::spec::stat::{Mismatch, Reached};
+use hardware::text::join::join;
 
-use super::words::{self, Detail};
+use super::words;
 use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
@@ -16,7 +18,7 @@ use crate::plan::Procedure;
 pub(super) const REACHED: Kind = Kind::new("reached");
 
 /// Finds which states were reached, and one warning for each kind of contradiction.
-pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells
         .filter_map(|cell| Some((cell, cell.reached?)))
@@ -27,7 +29,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
     // Each state once, the shallowest first.
     let states = cells.iter().filter_map(|it| it.1.state);
     let mut states: Vec<u64> = states.map(u64::from).collect();
-    states.sort_unstable();
+    sort(&mut states);
     states.dedup();
     let each = states.iter().map(|state| {
         let here = cells
@@ -38,7 +40,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
     });
     let each = match states.is_empty() {
         true => "no CPU reached any of the states".into(),
-        false => each.collect::<Vec<_>>().join(", "),
+        false => join(each, ", "),
     };
     let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
     let all = cells.iter().map(|it| it.0.cpu);

@@ -4,7 +4,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::words::Detail;
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::Procedure;
 use hardware::board::CpuIndex;
@@ -13,7 +12,7 @@ use hardware::board::CpuIndex;
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
 
 /// Finds what woke the CPUs, if that differs from the header.
-pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let Some(conditions) = &scenario.conditions else {
         return Vec::new();
     };

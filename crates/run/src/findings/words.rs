@@ -6,6 +6,7 @@ use core::fmt::Display;
 
 use crate::model::Run;
 use hardware::board::CpuIndex;
+use hardware::text::join::append;
 
 /// The level of detail of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,16 +25,35 @@ impl Detail {
 
 /// Returns the first items, separated by commas, and how many more there are: eight CPUs or
 /// clusters in a line show where to look; five hundred do not.
-pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
+pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
+    let mut list = List::default();
+    items.for_each(|item| list.add(&item));
+    list.finish()
+}
+
+/// A list in progress. Its methods do not depend on the items' type, and exist once.
+#[derive(Default)]
+struct List {
+    text: String,
+    count: usize,
+}
+
+impl List {
     const SHOWN: usize = 8;
-    let mut text = String::new();
-    for (index, item) in items.by_ref().take(SHOWN).enumerate() {
-        let comma = if index > 0 { ", " } else { "" };
-        text += &format!("{comma}{item}");
+
+    fn add(&mut self, item: &dyn Display) {
+        if self.count < Self::SHOWN {
+            append(&mut self.text, ", ", item);
+        }
+        self.count += 1;
     }
-    match items.count() {
-        0 => text,
-        more => format!("{text} and {more} more"),
+
+    fn finish(self) -> String {
+        let Self { text, count } = self;
+        match count.saturating_sub(Self::SHOWN) {
+            0 => text,
+            more => format!("{text} and {more} more"),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use hardware::text::join::join;
 use hardware::text::words::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
@@ -262,7 +263,7 @@ impl fmt::Display for ScenarioId {
 
 /// A word that is not a scenario's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("no such scenario; the tags are {}", ScenarioId::ALL.map(ScenarioId::short_tag).join(" "))]
+#[error("no such scenario; the tags are {}", join(ScenarioId::ALL.into_iter().map(ScenarioId::short_tag), " "))]
 pub struct UnknownTag;
 
 impl core::str::FromStr for ScenarioId {

@@ -1,8 +1,8 @@
 //! The options of `timer_latency`.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
+use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ impl TimerPlan {
 
     /// Returns the loads in the form of the argument `stress=`.
     pub fn load_list(&self) -> String {
-        self.loads().map(Load::word).collect::<Vec<_>>().join(",")
+        join(self.loads().map(Load::word), ",")
     }
 
     /// Returns the timers that are measured, in the form of the argument `timers=`.

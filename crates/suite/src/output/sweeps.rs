@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use hardware::text::join::join;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::measure::Metric;
@@ -79,7 +80,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
         let longest = run.clock().span(longest.unwrap_or(0));
         format!("{}: {longest}", step[0].0.unwrap_or(0))
     });
-    each.collect::<Vec<_>>().join(", ")
+    join(each, ", ")
 }
 
 /// Counts the attempts that do not count, by reason.
@@ -96,6 +97,6 @@ fn not_counted(scenario: &Scenario) -> Option<String> {
     let all: u64 = scenario.rejected().map(|it| it.1).sum();
     let each = scenario.rejected();
     let each = each.map(|(reason, count)| format!("{count} {}", reason.key()));
-    let (attempts, each) = (Many(all, "attempt"), each.collect::<Vec<_>>().join(", "));
+    let (attempts, each) = (Many(all, "attempt"), join(each, ", "));
     (all > 0).then(|| format!("Not counted: {attempts}: {each}."))
 }
