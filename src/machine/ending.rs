@@ -29,11 +29,19 @@ pub fn give_up(error: &dyn Display) -> ! {
 }
 
 pub fn accept<T>(result: Result<T, impl Display>, what: &str) -> T {
-    result.unwrap_or_else(|error| refuse(&format_args!("{what}{error}")))
+    result.unwrap_or_else(|error| refuse_part(what, &error))
 }
 
 pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
-    result.unwrap_or_else(|error| give_up(&format_args!("{what}{error}")))
+    result.unwrap_or_else(|error| give_up_part(what, &error))
+}
+
+fn refuse_part(what: &str, error: &dyn Display) -> ! {
+    refuse(&format_args!("{what}{error}"))
+}
+
+fn give_up_part(what: &str, error: &dyn Display) -> ! {
+    give_up(&format_args!("{what}{error}"))
 }
 
 fn end_run(line: &ClosingLine<'_>) -> ! {

@@ -128,7 +128,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
 /// Returns the suite's scenarios by the plan's first method, in the order of measurement.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
-    jobs(plan).filter_map(move |job| match job {
+    jobs(plan).into_iter().filter_map(move |job| match job {
         Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
         Job::Measure(_) | Job::TryWakers => None,
     })

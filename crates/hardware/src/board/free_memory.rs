@@ -42,14 +42,18 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
 /// Returns an error if no gap is large enough.
 pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room> {
     let need = need.next_multiple_of(PAGE);
-    let gaps = || memory.iter().flat_map(|region| gaps(*region, taken));
-    let fitting = gaps().filter(|gap| gap.size >= need);
-    let nearest = fitting.min_by_key(|gap| gap.base.abs_diff(near));
-    let room = nearest.map(|gap| Room(Region { size: need, ..gap }));
-    room.ok_or_else(|| {
-        let largest = gaps().map(|gap| gap.size).max().unwrap_or(0);
-        too_little(need, largest)
-    })
+    let mut nearest: Option<Region> = None;
+    let mut largest = 0;
+    for gap in memory.iter().flat_map(|region| gaps(*region, taken)) {
+        largest = largest.max(gap.size);
+        let distance = |gap: &Region| gap.base.abs_diff(near);
+        let is_nearer = nearest.is_none_or(|other| distance(&gap) < distance(&other));
+        if gap.size >= need && is_nearer {
+            nearest = Some(gap);
+        }
+    }
+    let gap = nearest.ok_or_else(|| too_little(need, largest))?;
+    Ok(Room(Region { size: need, ..gap }))
 }
 
 fn too_little(need: u64, largest: u64) -> FormatError {

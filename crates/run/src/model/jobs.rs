@@ -1,5 +1,7 @@
 //! The jobs of a run, in order.
 
+use alloc::vec::Vec;
+
 use super::ScenarioKey;
 use crate::plan::{Method, Plan, Procedure};
 
@@ -14,32 +16,37 @@ pub enum Job {
 
 /// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which does not
 /// suspend any CPU, is measured before the trials. Everything else comes after them.
-pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
+pub fn jobs(plan: &Plan) -> Vec<Job> {
     let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
-    let first = scenarios(plan).filter(is_first).map(Job::Measure);
-    let rest = scenarios(plan).filter(move |key| !is_first(key));
-    first.chain([Job::TryWakers]).chain(rest.map(Job::Measure))
+    let (first, rest): (Vec<_>, Vec<_>) = scenarios(plan).into_iter().partition(is_first);
+    let mut jobs: Vec<_> = first.into_iter().map(Job::Measure).collect();
+    jobs.push(Job::TryWakers);
+    jobs.extend(rest.into_iter().map(Job::Measure));
+    jobs
 }
 
 /// Returns the scenarios of a plan, without helpers: the suite with each method, then the others.
-pub fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
-    let (scenarios, methods) = (plan.scenarios, plan.methods);
-    let key = |id, method| ScenarioKey {
-        id,
-        method,
-        helper: None,
+pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
+    let mut keys = Vec::new();
+    let mut add = |id, method| {
+        keys.push(ScenarioKey {
+            id,
+            method,
+            helper: None,
+        });
     };
-    let suite = methods.iter().flat_map(move |method| {
-        let ids = scenarios.suite().iter();
-        ids.map(move |id| key(id, method))
-    });
-    let others = scenarios.iter().filter(|id| !id.is_suite());
-    suite.chain(others.map(move |id| {
+    for method in plan.methods.iter() {
+        for id in plan.scenarios.suite().iter() {
+            add(id, method);
+        }
+    }
+    for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
         // Only a sweep uses `method=`, and only its first value. Other scenarios leave CPUs on.
         let method = match id.is_sweep() {
-            true => methods.first(),
+            true => plan.methods.first(),
             false => Method::Warm,
         };
-        key(id, method)
-    }))
+        add(id, method);
+    }
+    keys
 }

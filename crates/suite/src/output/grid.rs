@@ -72,11 +72,11 @@ pub(crate) fn grid(
     out: &mut dyn Write,
     run: &Run,
     title: &dyn fmt::Display,
-    cpus: impl Iterator<Item = CpuIndex> + Clone,
-    columns: impl IntoIterator<Item = Column>,
+    cpus: &[CpuIndex],
+    columns: &[Column],
 ) -> fmt::Result {
     let of_cpus = |number: fn(Cpu) -> u16| {
-        let numbers = cpus.clone().map(|cpu| number(run.cpu(cpu)));
+        let numbers = cpus.iter().map(|cpu| number(run.cpu(*cpu)));
         numbers.map(|it| GridCell::Count(it.into())).collect()
     };
     let mut names = vec![
@@ -93,7 +93,7 @@ pub(crate) fn simple(
     out: &mut dyn Write,
     title: &dyn fmt::Display,
     names: &[Column],
-    columns: impl IntoIterator<Item = Column>,
+    columns: &[Column],
 ) -> fmt::Result {
     table(out, Style::Simple, title, names, columns)
 }
@@ -146,20 +146,22 @@ fn table(
     style: Style,
     title: &dyn fmt::Display,
     names: &[Column],
-    columns: impl IntoIterator<Item = Column>,
+    columns: &[Column],
 ) -> fmt::Result {
-    let columns: Vec<Column> = columns.into_iter().collect();
     let with_width = |column| (column, widest(column));
     let names: Vec<(&Column, usize)> = names.iter().map(with_width).collect();
     let columns: Vec<(&Column, usize)> = columns.iter().map(with_width).collect();
     let mut rest = &columns[..];
     while !rest.is_empty() {
-        let fits = |count: &usize| {
-            let columns = names.iter().chain(&rest[..*count]);
+        let fits = |count: usize| {
+            let columns = names.iter().chain(&rest[..count]);
             style.width(columns.map(|(_, width)| *width)) <= COLUMNS
         };
         // At least one column is written, however wide it is.
-        let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
+        let mut count = 1;
+        while count < rest.len() && fits(count + 1) {
+            count += 1;
+        }
         let is_first = rest.len() == columns.len();
         let continued = if is_first { "" } else { ", continued" };
         let title = format_args!("{title}{continued}");

@@ -51,9 +51,10 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         .plan
         .is_some_and(|plan| !plan.scenarios.suite().is_empty());
     let tables = ("Tables", has_suite.then(|| tables.into()));
-    for (name, text) in of_board.into_iter().chain(conditions(run)).chain([tables]) {
+    let lists: [&[_]; 3] = [&of_board, &conditions(run), &[tables]];
+    for (name, text) in lists.into_iter().flatten() {
         if let Some(text) = text {
-            paragraph(out, &format!("  {name:11}: "), INDENT, &text)?;
+            paragraph(out, &format!("  {name:11}: "), INDENT, text)?;
         }
     }
     out.write_char('\n')

@@ -67,25 +67,24 @@ fn one_table(
         ("Variant", variants),
     ];
     names.extend(id.axis().map(|axis| (axis.heading(), cells(&of_x))));
-    let columns: [Option<Column>; 6] = [
-        Some((
-            "n",
-            cells(&|it| GridCell::Count(it.series.summary.n.into())),
-        )),
-        Some(("Min", figures(|it| Some(it.min)))),
-        Some(("Median", figures(|it| Some(it.median)))),
-        has_p99.then(|| ("p99", figures(|it| it.p99))),
-        Some(("Max", figures(|it| Some(it.max)))),
-        has_not_counted.then(|| {
-            let heading = not_counted_heading(id);
-            let counts = cells(&|it| GridCell::Count(not_counted(it).into()));
-            (heading, counts)
-        }),
+    let counts = cells(&|it| GridCell::Count(it.series.summary.n.into()));
+    let mut columns: Vec<Column> = vec![
+        ("n", counts),
+        ("Min", figures(|it| Some(it.min))),
+        ("Median", figures(|it| Some(it.median))),
     ];
+    if has_p99 {
+        columns.push(("p99", figures(|it| it.p99)));
+    }
+    columns.push(("Max", figures(|it| Some(it.max))));
+    if has_not_counted {
+        let counts = cells(&|it| GridCell::Count(not_counted(it).into()));
+        columns.push((not_counted_heading(id), counts));
+    }
     let (metric, how) = (first.series.metric, first.cell.step.how.text());
     let (name, meaning) = (id.name(), meaning(metric));
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
-    simple(out, &title, &names, columns.into_iter().flatten())
+    simple(out, &title, &names, &columns)
 }
 
 /// Returns the heading for samples that were taken but do not count.

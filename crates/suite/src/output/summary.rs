@@ -200,7 +200,7 @@ impl ClosingSummary {
         }
         columns.push(("CPU", of_figures(|it| it.worst_cpu)));
         if !self.results.is_empty() {
-            simple(out, &title, &names, columns)?;
+            simple(out, &title, &names, &columns)?;
         }
         for it in &self.results {
             if let Status::Failed(failure) = it.status {

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use hardware::text::plural::Many;
@@ -10,7 +11,7 @@ use run::measure::Metric;
 use run::model::{Cell, Conditions, Run, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
 
-use super::grid::{GridCell, grid, simple};
+use super::grid::{Column, GridCell, grid, simple};
 
 /// Writes all of them; nothing if there are no figures.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -55,8 +56,9 @@ fn main_table(
         let cells = cells.map(|cell| grid_cell(cell, *metric));
         (metric.heading(), cells.collect())
     });
-    let cpus = scenario.cells.iter().map(|cell| cell.cpu);
-    grid(out, run, &title(run, scenario), cpus, columns)
+    let columns: Vec<Column> = columns.collect();
+    let cpus: Vec<_> = scenario.cells.iter().map(|cell| cell.cpu).collect();
+    grid(out, run, &title(run, scenario), &cpus, &columns)
 }
 
 /// Writes one row per CPU and one column per figure. Reports also have MAD and p99.
@@ -76,12 +78,13 @@ fn spread_table(
         };
         (metric.heading(), cells.iter().map(spread).collect())
     });
+    let columns: Vec<Column> = columns.collect();
     let title = format!(
         "Spread of the samples: min/median/max ({})",
         run.clock().unit()
     );
     let names = [("CPU", names.collect()), ("n", counts.collect())];
-    simple(out, &title, &names, columns)
+    simple(out, &title, &names, &columns)
 }
 
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {

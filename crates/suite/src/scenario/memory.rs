@@ -37,7 +37,10 @@ impl Needs {
     /// states.
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
-        let scenarios = scenarios(plan).map(|key| scenario_bytes(plan, key.id, cpus, idle_states));
+        let scenarios = scenarios(plan);
+        let largest = scenarios
+            .iter()
+            .map(|key| scenario_bytes(plan, key.id, cpus, idle_states));
         let has_timers = plan
             .scenarios
             .iter()
@@ -47,7 +50,7 @@ impl Needs {
             false => (0, 0),
         };
         Self {
-            heap: lasting_bytes(plan, cpus, idle_states) + scenarios.max().unwrap_or(0),
+            heap: lasting_bytes(plan, cpus, idle_states) + largest.max().unwrap_or(0),
             tallies,
             buffer,
         }
@@ -68,7 +71,7 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
         + list::<(u32, CpuIndex)>(idle_states + 2)
         + list::<u32>(idle_states);
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
-    TEXT + of_cpus + states + SUMMARY * scenarios(plan).count()
+    TEXT + of_cpus + states + SUMMARY * scenarios(plan).len()
 }
 
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
