@@ -212,6 +212,62 @@ mod tests {
         }
     }
 
+    /// Returns a grid table with one row, whose cells are separated by commas.
+    fn grid(title: &str, names: &str, row: &str) -> String {
+        let rule = "+------------".repeat(row.split(',').count()) + "+";
+        let line = |cells: &str| {
+            let cells = cells.split(',').map(|cell| format!("|{cell:^12}"));
+            cells.collect::<String>() + "|"
+        };
+        let (names, row) = (line(names), line(row));
+        format!(
+            ".. table:: {title}\n\n    {rule}\n    {names}\n    {rule}\n    {row}\n    {rule}\n\n"
+        )
+    }
+
+    #[test]
+    fn titles_of_a_page_name_its_board_release_and_unit() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("page.rst");
+        let deep = "CPU_SUSPEND latencies (us) to deepest power level in";
+        let (suspend, version) = (
+            "Cluster,Core,Powerdown,Wakeup,Cache Flush",
+            "Cluster,Core,Latency",
+        );
+        // One title names the release in another way, and all figures are in nanoseconds.
+        let tables = [
+            grid(
+                &format!("{deep} parallel (v2.10)"),
+                suspend,
+                "0,0,333000.0,7.0,8.0",
+            ),
+            grid(
+                &format!("{deep} serial (v2.10)"),
+                suspend,
+                "0,0,9000.0,7.0,8.0",
+            ),
+            grid(
+                "CPU_VERSION latency (us) in parallel (2.10)",
+                version,
+                "0,0,520.0",
+            ),
+            grid(&format!("{deep} serial (v2.9)"), suspend, "0,0,1.0,7.0,8.0"),
+        ];
+        let text = format!("Performance of (N1SDP)\n======\n\n{}", tables.concat());
+        fs::write(&path, text).expect("written");
+        let logged = read(&path).expect("tables");
+        assert_eq!(logged.board(), Some("n1sdp"));
+        assert_eq!(logged.header.release.as_deref(), Some("v2.10"));
+        let scenarios = logged.run.scenarios.iter();
+        let figures = scenarios.map(|it| {
+            let cell = &it.cells[0];
+            cell.figure(Metric::Powerdown)
+                .or(cell.figure(Metric::Latency))
+        });
+        let figures: Vec<_> = figures.collect();
+        assert_eq!(figures, [Some(333_000), Some(9000), Some(520)]);
+    }
+
     #[test]
     fn unknown_scenarios_are_named_and_left_out() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use hardware::text::plural::many;
+use itertools::Itertools as _;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
 use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
@@ -33,8 +34,12 @@ const LINES: [&str; 16] = [
 ];
 /// The class of all lines if there are more than can be told apart.
 const ALIKE: &str = "trace c7";
-/// The space between the axis and the first release, and at the other end.
+/// The space between the axis and the first release, and behind the last one for names.
 const MARGIN: f64 = 36.0;
+const NAMES: f64 = 92.0;
+/// The minimum distance between two names, and the length of one that fits.
+const NAME_HEIGHT: f64 = 13.0;
+const NAME_LENGTH: usize = 14;
 
 /// What a chart shows.
 pub struct HistoryChart<'h> {
@@ -54,10 +59,10 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     let heading = chart.figure.key.heading();
     let (mut drawing, y) = Drawing::of_values(highest, &format!("{heading} ({})", chart.unit));
     let last = releases.len() as f64 - 1.0;
-    let x = Scale::linear((0.0, last), (LEFT + MARGIN, EDGE - MARGIN));
+    let x = Scale::linear((0.0, last), (LEFT + MARGIN, EDGE - NAMES));
     let names = (0..).zip(releases);
     let names = names.map(|(place, name): (u32, _)| (f64::from(place), name.clone()));
-    drawing.line("axis", (LEFT, y.at(0.0)), (EDGE, y.at(0.0)));
+    drawing.line("axis", (LEFT, y.at(0.0)), (x.at(0.0), y.at(0.0)));
     drawing.bottom(&x, "release", x.spaced(names));
     for (release, _) in releases.iter().enumerate() {
         if rows.iter().all(|row| row.points[release].is_none()) {
@@ -74,6 +79,9 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
         Some(_) => "place",
         None => "CPU",
     };
+    if !is_alike {
+        chart.name_lines(&mut drawing, what, (&x, &y));
+    }
     let mut legend: Vec<Mark> = match is_alike {
         true => vec![(ALIKE, format!("each {what}"))],
         false => {
@@ -130,6 +138,29 @@ impl HistoryChart<'_> {
             let step = row.change(release).filter(ReleaseChange::is_step);
             let said = self.said(row, release, point);
             drawing.dot(&class, place, step.is_none(), &said);
+        }
+    }
+
+    /// Names the lines at the last release. Lines that cannot be told apart there share a name.
+    fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
+        let rows = self.figure.rows.iter().enumerate();
+        let ends = rows.filter_map(|(place, row)| {
+            let point = row.points.last()?.as_ref()?;
+            Some((y.at(self.value(point)), place))
+        });
+        let mut ends: Vec<(f64, usize)> = ends.collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let end = x.at(self.history.releases.len() as f64 - 1.0);
+        for alike in ends.chunk_by(|a, b| b.0 - a.0 < NAME_HEIGHT) {
+            let middle = alike.iter().map(|it| it.0).sum::<f64>() / alike.len() as f64;
+            let rows = alike.iter().map(|it| it.1).sorted();
+            let mut names = rows.map(|row| row_name(&self.figure.rows[row], self.runs));
+            let names = names.join(", ");
+            let name = match names.len() > NAME_LENGTH {
+                true => many(alike.len(), what),
+                false => names,
+            };
+            drawing.text("start", (end + 12.0, middle + 4.0), &name);
         }
     }
 
