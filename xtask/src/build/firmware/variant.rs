@@ -7,7 +7,7 @@ use boards::StateFormat;
 use thiserror::Error;
 
 /// The words for each key; the first is the default.
-const KEYS: [&[&str]; 8] = [
+const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
     // The GIC's local enables are lost on power-down.
@@ -17,6 +17,8 @@ const KEYS: [&[&str]; 8] = [
     &["state-id=original", "state-id=extended"],
     // A CPU's own timers stop in a power-down.
     &["timer-stop=0", "timer-stop=1"],
+    // Cores reach the power controller one at a time.
+    &["power-channel=0", "power-channel=1"],
     // The firmware accepts a fault ([`super::fault`]).
     &["faults=0", "faults=1"],
     // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, not an option of the overlay.
@@ -145,9 +147,9 @@ mod tests {
     #[test]
     fn a_variant_is_printed_as_it_is_read() {
         for text in [
-            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1,\
+            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,power-channel=1,faults=1,osi=1,\
              cpu-on-answer=failure,cpu-on-race=500",
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0,\
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,power-channel=0,faults=0,osi=0,\
              cpu-on-answer=success,cpu-on-race=0",
         ] {
             let variant: Variant = text.parse().expect("known words");

@@ -20,6 +20,7 @@ PB_PMF		?= new
 PB_STATE_ID	?= original
 PB_FAULTS	?= 0
 PB_TIMER_STOP	?= 0
+PB_POWER_CHANNEL ?= 0
 PB_CPU_ON_RACE	?= 0
 PB_CPU_ON_ANSWER ?= success
 
@@ -34,6 +35,7 @@ $(call pb_one_of,PB_PMF,new sip off)
 $(call pb_one_of,PB_STATE_ID,original extended)
 $(call pb_one_of,PB_FAULTS,0 1)
 $(call pb_one_of,PB_TIMER_STOP,0 1)
+$(call pb_one_of,PB_POWER_CHANNEL,0 1)
 $(call pb_one_of,PB_CPU_ON_ANSWER,success failure)
 
 # $(call pb_at_most,VARIABLE,greatest number). C would take a leading 0 for octal.
@@ -86,6 +88,7 @@ $(eval $(call add_define,PB_GIC))
 $(eval $(call add_define,PB_GIC_RESET))
 $(eval $(call add_define,PB_FAULTS))
 $(eval $(call add_define,PB_TIMER_STOP))
+$(eval $(call add_define,PB_POWER_CHANNEL))
 $(eval $(call add_define,PB_CPU_ON_RACE))
 
 PB_CPU_ON_FAILS	:= $(if $(filter failure,$(PB_CPU_ON_ANSWER)),1,0)
@@ -144,6 +147,10 @@ BL31_SOURCES	+= $(PB_PATH)/helpers.S $(PB_PEN_SOURCES) \
 
 ifneq (${PB_CPU_ON_RACE},0)
 BL31_SOURCES	+= $(PB_PATH)/cpu_on_race.c
+endif
+
+ifeq (${PB_POWER_CHANNEL},1)
+BL31_SOURCES	+= $(PB_PATH)/power_channel.c
 endif
 
 ifeq (${PB_PMF},new)

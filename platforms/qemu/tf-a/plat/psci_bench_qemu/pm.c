@@ -55,6 +55,7 @@ static void pwr_domain_off(const psci_power_state_t *target)
 {
 	pb_nodes_go_down(target, PB_NODE_OFF);
 	pb_gic_core_down();
+	pb_channel_take();
 }
 
 /* CPU_SUSPEND to power-down, under the same locks. */
@@ -62,6 +63,7 @@ static void pwr_domain_suspend(const psci_power_state_t *target)
 {
 	pb_nodes_go_down(target, PB_NODE_SUSPENDED);
 	pb_gic_core_down();
+	pb_channel_take();
 }
 
 /* The last thing for both of them, without locks. */
@@ -69,6 +71,7 @@ static void __dead2 pwr_down(const psci_power_state_t *target)
 {
 	(void)target;
 
+	pb_channel_give();
 	pb_core_power_down(pb_core_get(plat_my_core_pos()) ==
 			   PB_NODE_SUSPENDED);
 }
@@ -148,6 +151,7 @@ int plat_setup_psci_ops(uintptr_t entry, const plat_psci_ops_t **psci_ops)
 			      PB_HOLD_WAIT);
 	}
 	pb_race_init();
+	pb_channel_init();
 	mmio_write_64(PB_ENTRY_ADDR, pb_faults_init(entry));
 	pb_power_controller_init();
 

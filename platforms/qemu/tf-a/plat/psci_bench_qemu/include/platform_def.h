@@ -53,6 +53,7 @@
  *   0x400  time stamps of PSCI_STAT, where PMF is not there to keep them
  *   0x600  what a fault has in store for each CPU (PB_FAULTS)
  *   0xa00  a word per CPU: when it was seen to be OFF (PB_CPU_ON_RACE)
+ *   0xb00  the queue for the power controller (PB_POWER_CHANNEL)
  */
 #define PB_SHARED_BASE		SHARED_RAM_BASE
 #define PB_ENTRY_ADDR		(PB_SHARED_BASE + 0x000)
@@ -61,6 +62,8 @@
 #define PB_STAMPS_ADDR		(PB_SHARED_BASE + 0x400)
 #define PB_FATES_ADDR		(PB_SHARED_BASE + 0x600)
 #define PB_SEEN_OFF_ADDR	(PB_SHARED_BASE + 0xa00)
+#define PB_CHANNEL_ADDR		(PB_SHARED_BASE + 0xb00)
+#define PB_SHARED_SIZE		0x1000
 
 #define PB_HOLD_SHIFT		3
 #define PB_HOLD_WAIT		0

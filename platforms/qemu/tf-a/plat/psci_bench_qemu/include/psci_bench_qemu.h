@@ -116,6 +116,28 @@ static inline bool pb_race_is_lost(unsigned int pos)
 }
 #endif /* PB_CPU_ON_RACE */
 
+/*
+ * power_channel.c: the only way to the power controller (PB_POWER_CHANNEL).
+ * Without it these are nothing.
+ */
+#if PB_POWER_CHANNEL
+void pb_channel_init(void);
+void pb_channel_take(void);
+void pb_channel_give(void);
+#else
+static inline void pb_channel_init(void)
+{
+}
+
+static inline void pb_channel_take(void)
+{
+}
+
+static inline void pb_channel_give(void)
+{
+}
+#endif /* PB_POWER_CHANNEL */
+
 /* power_loss.S: the core is gone; it comes back by the warm entry point. */
 void __dead2 pb_core_power_down(bool wake_by_interrupt);
 
