@@ -1,39 +1,5 @@
-//! FIPs: the reader, and that what was read can be written and read again.
+//! `fip` under libFuzzer.
 
 #![no_main]
 
-use boards::Uuid;
-use fuzz::worded;
-use libfuzzer_sys::fuzz_target;
-use xtask::build::fip::Fip;
-
-fuzz_target!(|data: &[u8]| {
-    let Some((package, warning)) = worded(Fip::read(data)) else {
-        return;
-    };
-    if let Some(warning) = warning {
-        assert!(!warning.to_string().is_empty());
-    }
-    let written = write(&package);
-    let (again, warning) = Fip::read(&written).expect("what was written");
-    assert_eq!(warning, None);
-    assert_eq!(images(&again), images(&package));
-    assert_eq!(again.flags, package.flags);
-    assert_eq!(again.serial, package.serial);
-    assert_eq!(write(&again), written);
-});
-
-/// The package of the same images. The alignment is the input's choice, too.
-fn write(package: &Fip) -> Vec<u8> {
-    let mut package = package.clone();
-    let align = 1 << (package.images.len() % 8);
-    package.align(align).expect("a power of two");
-    package.build().expect("one image at least")
-}
-
-fn images(package: &Fip) -> Vec<(Uuid, u64, &[u8])> {
-    let images = package.images.iter();
-    let mut images: Vec<_> = images.map(|it| (it.uuid, it.flags, &it.data[..])).collect();
-    images.sort_unstable();
-    images
-}
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::fip::check(data));

@@ -1,43 +1,32 @@
-//! Device trees out of text, for the fuzz targets.
+//! Checks of everything that reads untrusted input. Each takes any bytes, and panics if a reader
+//! does, or if what was read has a property that it must not have.
 //!
-//! Few mutations of a blob's bytes leave it sound, and what is behind the
-//! reader's first check would hardly be reached. So an input that is no blob
-//! is taken for text, out of which comes a tree that is sound in any case.
-//! [`Blob::add_text`] describes the text.
+//! The tests of this crate run them with mutated seeds; `cargo xtask fuzz` runs them under
+//! libFuzzer (`fuzz/fuzz_targets`).
 
 #![forbid(unsafe_code)]
 
-use std::fmt::Display;
+pub mod acpi;
+pub mod board_toml;
+pub mod device_tree;
+pub mod fip;
+pub mod image;
+mod input;
+pub mod lab;
+pub mod uart_log;
+pub mod user_tree;
 
-use fdt_blob::{Blob, BlobToken};
+/// A check of one input.
+pub type Check = fn(&[u8]);
 
-const MAGIC: u32 = 0xd00d_feed;
-
-/// Returns what succeeded; an error has to have a text.
-pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
-    let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
-    checked.ok()
-}
-
-/// Returns the trees that `data` stands for. A blob is one as it is, and one with a
-/// `totalsize` that agrees with its length, which a mutation seldom leaves right.
-pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
-    if !data.starts_with(&MAGIC.to_be_bytes()) {
-        return vec![data.to_vec(), tree(data)];
-    }
-    let mut resized = data.to_vec();
-    if let Some(field) = resized.get_mut(4..8) {
-        field.copy_from_slice(&(data.len() as u32).to_be_bytes());
-    }
-    let mut trees = vec![data.to_vec(), resized];
-    trees.dedup();
-    trees
-}
-
-/// Returns the tree that `text` stands for.
-fn tree(text: &[u8]) -> Vec<u8> {
-    let mut blob = Blob::default();
-    blob.tokens = vec![BlobToken::Begin(String::new()), BlobToken::End];
-    blob.add_text(text);
-    blob.write()
-}
+/// All checks by name.
+pub const TARGETS: [(&str, Check); 8] = [
+    ("fip", fip::check),
+    ("device_tree", device_tree::check),
+    ("user_tree", user_tree::check),
+    ("acpi", acpi::check),
+    ("uart_log", uart_log::check),
+    ("board_toml", board_toml::check),
+    ("image", image::check),
+    ("lab", lab::check),
+];

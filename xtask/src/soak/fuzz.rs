@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: runs the readers of untrusted input under libFuzzer.
 //!
-//! The targets are in `fuzz/`, a separate package, which cargo-fuzz builds with coverage counters
+//! The targets are in `fuzz/`, which cargo-fuzz builds with coverage counters
 //! and AddressSanitizer. The corpus, which grows from run to run, is in this tool's part of
 //! `target/`.
 
@@ -66,25 +66,21 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     rustc.args(["--print", "host-tuple"]);
     let host = process::output(rustc.current_dir(&workspace.root))?;
     let host = host.trim();
-    // cargo-fuzz has no option that keeps Cargo.lock unchanged.
-    let mut fetch = process::cargo();
-    fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
-    fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
-    fetch.current_dir(&workspace.root);
     let state = workspace.state().join("fuzz");
     let (log, target) = (state.join("build.log"), state.join("build"));
-    process::run("fetching what the fuzzers use", &mut fetch, &log)?;
 
     let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
     let mut command = Command::new(program);
     command.process_group(0);
-    command.args(["build", "--target", host]);
+    command.args(["build", "--features", "link", "--target", host]);
     command.arg("--fuzz-dir").arg(&package);
     command.arg("--target-dir").arg(&target);
     command.current_dir(&workspace.root);
     // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
     // no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
+    // More optimization costs more time to build than a short run gains.
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
     process::run("building the fuzzers", &mut command, &log)?;

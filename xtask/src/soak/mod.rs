@@ -1,7 +1,7 @@
 //! Repeated runs, and fuzzing.
 
 mod account;
-pub(crate) mod fuzz;
+pub mod fuzz;
 mod keep;
 mod load;
 mod soak;

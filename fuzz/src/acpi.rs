@@ -1,0 +1,59 @@
+//! ACPI tables, one after another, of which device trees are made.
+
+use crate::input::worded;
+use device_tree::acpi::{Tables, to_tree};
+use device_tree::adapt;
+use hardware::board::{Board, Region, TreeConsole};
+
+const HEADER_SIZE: usize = 36;
+const MEMORY: Region = Region {
+    base: 1 << 40,
+    size: 1 << 30,
+};
+
+/// Checks one input.
+pub fn check(data: &[u8]) {
+    make(&tables(data, false));
+    make(&tables(data, true));
+}
+
+/// Cuts the input into tables by their own lengths. Few mutations leave a checksum right, so
+/// that `is_mended` tables have right ones.
+fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
+    let mut tables = Vec::new();
+    while data.len() >= HEADER_SIZE {
+        let length = u32::from_le_bytes([data[4], data[5], data[6], data[7]]) as usize;
+        let length = length.clamp(HEADER_SIZE, data.len());
+        let (table, rest) = data.split_at(length);
+        let mut table = table.to_vec();
+        if is_mended {
+            table[4..8].copy_from_slice(&(length as u32).to_le_bytes());
+            let sum = table
+                .iter()
+                .fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+            table[9] = table[9].wrapping_sub(sum);
+        }
+        tables.push(table);
+        data = rest;
+    }
+    tables
+}
+
+/// A tree that is made is sound and made again, and has a console and a conduit.
+fn make(tables: &[Vec<u8>]) {
+    let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
+    let convert = || to_tree(&Tables::of_files(&files)?, "arm,armv8");
+    let Some(made) = worded(convert()) else {
+        return;
+    };
+    assert_eq!(convert().expect("as before").tree, made.tree);
+    let console = TreeConsole::find(&made.tree).expect("a tree that was made");
+    assert!(console.conduit.is_ok());
+    assert!(made.notes.iter().all(|note| note.is_ascii()));
+    if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
+        let board = Board::read(&tree).expect("a tree that was read");
+        assert_eq!(board.memory, [MEMORY]);
+        let (_, cpus) = board.cpus(true).expect("CPUs that were listed");
+        assert_eq!(cpus.len(), board.cpu_count);
+    }
+}

@@ -1,0 +1,103 @@
+//! Device trees, transfer lists that contain one, and boot arguments, as the
+//! payload reads them.
+
+use hardware::board::{Board, Cpu, FormatError, LabelSource, Region, TreeConsole, free_memory};
+use hardware::image::handoff;
+use hardware::spec::psci::StateFormat;
+use run::plan::Plan;
+use suite::scenario::{Needs, States};
+
+use crate::input::trees;
+
+/// Checks one input.
+pub fn check(data: &[u8]) {
+    for tree in trees(data) {
+        check_tree(&tree);
+    }
+    check_list(data);
+    if let Ok(text) = core::str::from_utf8(data) {
+        check_plan(text);
+    }
+}
+
+/// A tree that is found lies within what the list says is in use.
+fn check_list(data: &[u8]) {
+    match handoff::device_tree(data) {
+        Ok(None) => {}
+        Ok(Some(place)) => {
+            let used = handoff::used_size(data).expect("a list that was just read");
+            assert!(place.start >= handoff::HEADER_SIZE && place.end <= used);
+            check_tree(&data[place]);
+        }
+        Err(error) => assert!(error.to_string().is_ascii()),
+    }
+}
+
+/// Does with a tree all that the payload does.
+fn check_tree(tree: &[u8]) {
+    if let Ok(console) = TreeConsole::find(tree) {
+        let _ = console.uart.map_err(check_error);
+        let _ = console.conduit.map_err(check_error);
+    }
+    let board = match Board::read(tree) {
+        Ok(board) => board,
+        Err(error) => return check_error(error),
+    };
+    for mt in [false, true] {
+        match board.cpus(mt) {
+            Ok((source, cpus)) => check_cpus(&cpus, source),
+            Err(error) => check_error(error),
+        }
+    }
+    let plan = check_plan(board.bootargs).unwrap_or_default();
+    for format in [StateFormat::Original, StateFormat::Extended] {
+        let _ = States::choose(&board.idle_states, &plan, format);
+    }
+    let need = Needs::of(&plan, board.cpu_count, board.idle_states.len());
+    check_free_memory(&board, need.heap as u64);
+}
+
+/// Errors go to a terminal as one line.
+fn check_error(error: FormatError) {
+    let text = error.to_string();
+    assert!(text.is_ascii() && text.len() < 250, "{text}");
+}
+
+fn check_cpus(cpus: &[Cpu], source: LabelSource) {
+    assert!(cpus.is_sorted_by(|one, other| one.mpidr < other.mpidr));
+    let mut labels: Vec<_> = cpus
+        .iter()
+        .map(|cpu| (cpu.cluster, cpu.core, cpu.thread))
+        .collect();
+    labels.sort_unstable();
+    labels.dedup();
+    assert_eq!(labels.len(), cpus.len(), "{source:?}: {cpus:?}");
+}
+
+fn check_plan(bootargs: &str) -> Option<Plan> {
+    match Plan::parse(bootargs) {
+        Ok(plan) => Some(plan),
+        Err(error) => {
+            // It may list all scenarios; the payload wraps it when it prints it.
+            let text = error.to_string();
+            assert!(text.is_ascii() && text.len() < 500, "{text}");
+            None
+        }
+    }
+}
+
+/// The memory found is aligned to pages and overlaps no reserved region.
+fn check_free_memory(board: &Board<'_>, need: u64) {
+    // Near the end of the first memory, as an image may be.
+    let near = board.memory.first().map_or(0, Region::end);
+    match free_memory::find(&board.memory, &board.reserved, near, need) {
+        Ok(found) => {
+            let found = found.region();
+            assert!(found.base >= free_memory::PAGE && found.base % free_memory::PAGE == 0);
+            assert!(found.size >= need && found.size % free_memory::PAGE == 0);
+            assert!(board.memory.iter().any(|memory| memory.contains(&found)));
+            assert!(!board.reserved.iter().any(|taken| taken.overlaps(&found)));
+        }
+        Err(error) => assert!(error.to_string().is_ascii()),
+    }
+}

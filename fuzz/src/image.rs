@@ -1,0 +1,58 @@
+//! The image's header and parameter block, and the ELF file it is made of.
+
+use crate::input::worded;
+use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
+use xtask::build::image::{Emergency, assemble, flatten};
+use xtask::qemu::positions::loaded_at;
+use xtask::qemu::symbols::Symbols;
+
+/// Checks one input.
+pub fn check(data: &[u8]) {
+    let block = worded(ParameterBlock::read(data));
+    match block {
+        Some(block) => write_again(data, block),
+        None => {
+            let written = ParameterBlock::default().write(&mut data.to_vec(), 0);
+            assert!(written.is_err());
+        }
+    }
+    let emergency = block.map_or_else(Emergency::default, |block| Emergency {
+        uart: block.uart,
+        conduit: block.conduit,
+    });
+    make(data.to_vec(), emergency);
+    let at = loaded_at(0x4000_0000, data);
+    let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
+    if let Some(flat) = worded(flatten(data)) {
+        make(flat, emergency);
+    }
+}
+
+fn write_again(file: &[u8], block: ParameterBlock) {
+    let mut copy = file.to_vec();
+    block.write(&mut copy, u64::MAX).expect("it was read");
+    assert_eq!(ParameterBlock::read(&copy), Ok(block));
+    // What of a block does not count may be anything, and is 0 from then on.
+    let mut again = copy.clone();
+    block.write(&mut again, u64::MAX).expect("it was read");
+    assert_eq!(copy, again);
+}
+
+/// Images of `base`, with a part of it for a tree and without.
+fn make(base: Vec<u8>, emergency: Emergency) {
+    let tree = base[base.len() / 2..].to_vec();
+    for (tree, cpus) in [(None, 1), (Some(tree.as_slice()), 512)] {
+        let Ok(image) = assemble(base.clone(), tree, emergency, cpus) else {
+            continue;
+        };
+        let block = ParameterBlock::read(&image).expect("an image that was made");
+        assert_eq!(block.uart, emergency.uart);
+        assert_eq!(block.conduit, emergency.conduit);
+        assert_eq!(block.base_size, base.len() as u64);
+        let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
+        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or(&[])));
+        let size = image[IMAGE_SIZE_OFFSET..].first_chunk();
+        let size = size.copied().map(u64::from_le_bytes);
+        assert!(size.is_some_and(|size| size > image.len() as u64));
+    }
+}

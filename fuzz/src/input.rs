@@ -1,0 +1,42 @@
+//! Device trees from text.
+//!
+//! Few mutations of a blob's bytes leave it sound, so that code behind the reader's first check
+//! would hardly be reached. An input that is not a blob is therefore taken as text, from which a
+//! sound tree is made. [`Blob::add_text`] describes the text.
+
+use std::fmt::Display;
+
+use fdt_blob::{Blob, BlobToken};
+
+const MAGIC: u32 = 0xd00d_feed;
+
+/// Returns what succeeded; an error has to have a text.
+pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
+    checked.ok()
+}
+
+/// Returns the trees that `data` stands for. A blob is one as it is, and one with a
+/// `totalsize` that agrees with its length, which a mutation seldom leaves right.
+pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
+    if !data.starts_with(&MAGIC.to_be_bytes()) {
+        return vec![data.to_vec(), tree(data)];
+    }
+    let mut resized = data.to_vec();
+    if let Some(field) = resized.get_mut(4..8) {
+        field.copy_from_slice(&(data.len() as u32).to_be_bytes());
+    }
+    let mut trees = vec![data.to_vec(), resized];
+    trees.dedup();
+    trees
+}
+
+/// Returns the tree that `text` stands for.
+fn tree(text: &[u8]) -> Vec<u8> {
+    let mut blob = Blob {
+        tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],
+        ..Blob::default()
+    };
+    blob.add_text(text);
+    blob.write()
+}

@@ -1,0 +1,29 @@
+//! Files that labs give and take: recovery images, LAVA's results, JUnit's XML.
+
+use crate::input::worded;
+use report::jobs::{Results, ResultsFormat, read_log};
+use xtask::lab::recovery::replace_fip;
+
+/// Where the FIP is; short, so that it is soon found.
+const FIP: &str = "fip";
+
+/// Checks one input.
+pub fn check(data: &[u8]) {
+    recovery(data);
+    for format in [ResultsFormat::Junit, ResultsFormat::Lava] {
+        worded(format.read(data, &mut Results::default()));
+    }
+    worded(read_log(data));
+}
+
+/// A file that is written reads as before, but for the FIP.
+fn recovery(data: &[u8]) {
+    let Ok(new) = replace_fip(data, FIP, |_| Ok(b"another".to_vec())) else {
+        return;
+    };
+    let again = replace_fip(&new, FIP, |fip| {
+        assert_eq!(fip, b"another");
+        Ok(fip.to_vec())
+    });
+    again.expect("what was written");
+}

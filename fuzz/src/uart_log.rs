@@ -1,0 +1,159 @@
+//! UART logs: records and what is counted by them, the last line, what is made
+//! of a run without one, and reports in every format.
+
+use std::time::Duration;
+
+use crate::input::worded;
+use report::analysis::compare::{self, compare};
+use report::analysis::merge::merge;
+use report::export::{self, Report};
+use report::follow::last_scenario;
+use report::follow::stream::{MachineEnding, MachineResult, closing};
+use report::log::read_bytes;
+use run::crc::Crc32;
+use run::model as verdict;
+use run::model::Verdict;
+use run::record::{Claim, MARK, RunBuilder, pieces};
+use xtask::build::firmware_kind::FirmwareKind;
+use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
+use xtask::qemu::run_result::RunResult;
+use xtask::soak::{SoakAccount, SoakTotals};
+
+/// Checks one input.
+pub fn check(data: &[u8]) {
+    let mended = with_checksums(data);
+    for log in [data, &mended] {
+        records(log);
+        diagnoses(log);
+        reports(log);
+    }
+    account(mended);
+    let verdict = closing(data);
+    let lines = || data.split(|byte| *byte == b'\n');
+    assert!(verdict.is_none() || lines().any(|line| verdict::parse_line(line) == verdict));
+}
+
+fn records(log: &[u8]) {
+    let mut builder = RunBuilder::default();
+    for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
+        let claim = Claim::of(piece).filter(Claim::is_sound);
+        if let Some(record) = claim.and_then(|it| it.record()) {
+            builder.add(record);
+        }
+    }
+    let _ = builder.run();
+}
+
+/// Each format takes any run that was read.
+fn reports(log: &[u8]) {
+    let mut report = match read_bytes("log", log) {
+        Ok(runs) => Report::from(runs),
+        Err(error) => {
+            assert!(error.to_string().starts_with("log: "));
+            return;
+        }
+    };
+    for logged in &report.runs {
+        let _ = (logged.verdict(), logged.denied(), logged.doubts());
+        assert!(!logged.verdict_text().is_empty());
+        assert_eq!(logged.is_complete(), logged.lacks().is_empty());
+        let cpus = logged.run.cpus.len();
+        for scenario in &logged.run.scenarios {
+            let mut cells = scenario.cells.iter();
+            assert!(cells.all(|cell| cell.cpu.place() < cpus));
+        }
+        let Some(records) = &logged.integrity.records else {
+            continue;
+        };
+        let missing: u64 = records.missing.iter().map(|it| it.count()).sum();
+        if let Some(expected) = records.expected {
+            assert_eq!(records.received + missing, expected);
+        }
+    }
+    report.merged = worded(merge(&report.runs));
+    // The first run as the baseline of all.
+    if let Some(first) = report.runs.first() {
+        let all = compare(&report.runs, first, &compare::Options::default());
+        report.comparisons = worded(all).unwrap_or_default();
+    }
+    for exporter in export::ALL {
+        let mut out = Vec::new();
+        // A format may refuse what was read, in words.
+        worded(exporter.write(&report, &mut out));
+        assert!(std::str::from_utf8(&out).is_ok());
+    }
+}
+
+/// Returns `log` with a right checksum behind each line with a record's mark: by
+/// chance none has one.
+fn with_checksums(log: &[u8]) -> Vec<u8> {
+    let mut mended = Vec::new();
+    for line in log.split(|byte| *byte == b'\n') {
+        let line = line.trim_ascii_end();
+        let end = line.iter().rposition(|byte| *byte == b' ');
+        match end.and_then(|end| line.get(..end)) {
+            Some(body) if line.starts_with(MARK.as_bytes()) => {
+                mended.extend(body);
+                mended.extend(format!(" {:08x}", Crc32::of(body)).bytes());
+            }
+            _ => mended.extend(line),
+        }
+        mended.push(b'\n');
+    }
+    mended
+}
+
+/// Adds a log to a soak's totals, twice.
+fn account(log: Vec<u8>) {
+    let account = SoakAccount::of(&log);
+    let verdict = closing(&log);
+    let result = RunResult {
+        log,
+        verdict: verdict.unwrap_or(Verdict::Incomplete),
+        ending: MachineEnding::TimedOut,
+        diagnosis: None,
+        positions: Vec::new(),
+        elapsed: Duration::ZERO,
+    };
+    let mut totals = SoakTotals::default();
+    for _ in 0..2 {
+        totals.add(&result, &account);
+    }
+    assert_eq!(totals.runs(), 2);
+    assert!(totals.to_string().is_ascii());
+}
+
+/// Diagnoses the log after its first byte, which chooses firmware and ending.
+fn diagnoses(data: &[u8]) {
+    let Some((choice, log)) = data.split_first() else {
+        return;
+    };
+    let firmware = [FirmwareKind::TfA, FirmwareKind::Builtin][usize::from(choice & 1)];
+    let ending = match choice >> 1 & 7 {
+        0 => MachineEnding::Interrupted,
+        1 => MachineEnding::Parked,
+        2 => MachineEnding::Exited { success: true },
+        3 => MachineEnding::Exited { success: false },
+        _ => MachineEnding::TimedOut,
+    };
+    let cpu = if choice & 0x10 == 0 { "max,a=b" } else { "x" };
+    let outcome = MachineResult {
+        log: log.to_vec(),
+        stderr: String::from_utf8_lossy(log).into_owned(),
+        ending,
+        elapsed: Duration::ZERO,
+    };
+    let context = Context {
+        firmware,
+        cpu,
+        timeout: 1,
+        image: log,
+    };
+    assert!(!diagnose(&outcome, &context).is_empty());
+    let _ = refused(&outcome);
+    let _ = doubt(firmware, cpu);
+    let text = String::from_utf8_lossy(log);
+    if let Some(scenario) = last_scenario(&text) {
+        assert!(text.contains(scenario));
+    }
+}

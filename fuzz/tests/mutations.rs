@@ -1,0 +1,218 @@
+//! Each check with the seeds of its fuzzer, and with mutations of them: the same ones in each run.
+//! A fuzzer, which prefers inputs with new coverage, finds more; this finds the coarse mistakes in
+//! seconds, without a special build.
+
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+use fuzz::{Check, TARGETS};
+use xtask::soak::fuzz as verb;
+
+/// The longest mutated input, in bytes.
+const INPUT_MAX: usize = 1 << 14;
+/// The total size of a check's mutated inputs, in bytes: its time grows with them.
+const BYTES: usize = 1 << 22;
+/// The same for `uart_log`, which writes reports in all formats.
+const BYTES_OF_LOGS: usize = 1 << 19;
+/// The maximum number of mutated inputs of a check.
+const INPUTS: usize = 20_000;
+
+/// Values at the borders of numbers.
+const BORDERS: [u64; 8] = [
+    0,
+    1,
+    0x7f,
+    0xff,
+    0x7fff_ffff,
+    0xffff_ffff,
+    i64::MAX as u64,
+    u64::MAX,
+];
+
+/// Random numbers: xorshift64*.
+struct Dice(u64);
+
+impl Dice {
+    fn number(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit.max(1) as u64) as usize
+    }
+
+    fn one_of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+        &all[self.below(all.len())]
+    }
+}
+
+fn package() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the seeds of a target, in the order of their names.
+fn seeds(name: &str) -> Vec<Vec<u8>> {
+    let folder = package().join("seeds").join(name);
+    let entries = fs::read_dir(&folder).expect("a folder of seeds");
+    let mut paths: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    paths.sort_unstable();
+    let files = paths.iter().map(|path| fs::read(path).expect("a seed"));
+    files.collect()
+}
+
+/// Returns the words of a target's dictionary; none if it has none.
+fn words(name: &str) -> Vec<Vec<u8>> {
+    let Ok(text) = fs::read_to_string(package().join("dictionaries").join(name)) else {
+        return Vec::new();
+    };
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let quoted = lines.filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix('"'));
+    quoted.map(unescaped).collect()
+}
+
+/// Returns the bytes of a word with `\xNN`, `\"` and `\\`.
+fn unescaped(word: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = word.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        match rest.next() {
+            Some(b'x') => {
+                let digits: String = rest.by_ref().take(2).map(char::from).collect();
+                bytes.push(u8::from_str_radix(&digits, 16).expect("two digits"));
+            }
+            other => bytes.extend(other),
+        }
+    }
+    bytes
+}
+
+/// Changes `input` in one place.
+fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<u8>]) {
+    let place = dice.below(input.len() + 1);
+    let rest = input.len() - place;
+    let some = dice.below(rest.min(64) + 1);
+    match dice.below(8) {
+        0 if rest > 0 => input[place] ^= 1 << dice.below(8),
+        1 if rest > 0 => input[place] = dice.number() as u8,
+        2 => drop(input.drain(place..place + some)),
+        3 => {
+            let again = input[place..place + some].to_vec();
+            input.splice(place..place, again);
+        }
+        4 if !words.is_empty() => {
+            let word = dice.one_of(words).clone();
+            let over = some.min(word.len()) * dice.below(2);
+            input.splice(place..place + over, word);
+        }
+        5 => {
+            let other = dice.one_of(seeds);
+            let from = dice.below(other.len());
+            let end = (from + dice.below(256)).min(other.len());
+            input.splice(place..place + some, other[from..end].iter().copied());
+        }
+        6 => {
+            let value = *dice.one_of(&BORDERS);
+            let bytes = match dice.below(3) {
+                0 => value.to_string().into_bytes(),
+                1 => value.to_be_bytes()[8 >> dice.below(4)..].to_vec(),
+                _ => value.to_le_bytes()[..8 >> dice.below(4)].to_vec(),
+            };
+            let over = bytes.len().min(rest);
+            input.splice(place..place + over, bytes);
+        }
+        _ => input.truncate(input.len() - dice.below(rest.min(64) + 1)),
+    }
+    input.truncate(INPUT_MAX);
+}
+
+/// Runs a check; if it panics, keeps the input and names it.
+fn run(name: &str, check: Check, input: &[u8]) {
+    if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| check(input))) {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.input"));
+        fs::write(&path, input).expect("the input is kept");
+        eprintln!("{name}: the input is in {}", path.display());
+        panic::resume_unwind(panic);
+    }
+}
+
+fn run_mutations(name: &str, total: usize) {
+    let (_, check) = TARGETS.iter().find(|it| it.0 == name).expect("a target");
+    let (seeds, words) = (seeds(name), words(name));
+    assert!(!seeds.is_empty(), "{name}: no seeds");
+    for seed in &seeds {
+        run(name, *check, seed);
+    }
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut bytes = 0;
+    let mut inputs = 0;
+    while bytes < total && inputs < INPUTS {
+        let mut input = dice.one_of(&seeds).clone();
+        for _ in 0..=dice.below(4) {
+            mutate(&mut input, &mut dice, &words, &seeds);
+        }
+        run(name, *check, &input);
+        bytes += input.len();
+        inputs += 1;
+    }
+}
+
+#[test]
+fn fip_survives_mutations() {
+    run_mutations("fip", BYTES);
+}
+
+#[test]
+fn device_tree_survives_mutations() {
+    run_mutations("device_tree", BYTES);
+}
+
+#[test]
+fn user_tree_survives_mutations() {
+    run_mutations("user_tree", BYTES);
+}
+
+#[test]
+fn acpi_survives_mutations() {
+    run_mutations("acpi", BYTES);
+}
+
+#[test]
+fn uart_log_survives_mutations() {
+    run_mutations("uart_log", BYTES_OF_LOGS);
+}
+
+#[test]
+fn board_toml_survives_mutations() {
+    run_mutations("board_toml", BYTES);
+}
+
+#[test]
+fn image_survives_mutations() {
+    run_mutations("image", BYTES);
+}
+
+#[test]
+fn lab_survives_mutations() {
+    run_mutations("lab", BYTES);
+}
+
+#[test]
+fn every_target_is_tested_and_has_a_fuzzer() {
+    let names = TARGETS.map(|it| it.0);
+    assert_eq!(names, verb::TARGETS);
+    let tests = include_str!("mutations.rs");
+    for name in names {
+        assert!(
+            tests.contains(&format!("run_mutations(\"{name}\", ")),
+            "{name}"
+        );
+    }
+}
