@@ -5,6 +5,7 @@
 mod common;
 
 mod contract;
+mod explanations;
 mod faults;
 mod figures;
 mod fip;

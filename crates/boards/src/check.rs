@@ -75,6 +75,10 @@ fn cpus(board: &BoardFile) -> Check {
     let fits = names.is_none_or(|names| names.len() == listed.len());
     let reason = "one name for each cluster is needed";
     require(fits, "cpus.compatible", reason)?;
+    let published = board.publish.as_ref().map_or(&[][..], |it| &it.clusters);
+    let fits = published.is_empty() || published.len() == listed.len();
+    let reason = "one entry for each cluster in cpus.clusters is needed";
+    require(fits, "publish.clusters", reason)?;
     let Some(rule) = &board.cpus.continues else {
         return Ok(());
     };

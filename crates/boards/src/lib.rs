@@ -70,6 +70,6 @@ pub use self::describe::{describe, table};
 pub use self::devices::Frame;
 pub use self::firmware::{Firmware, Pmf, StateEntry, Stock};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
-pub use self::package::{ExtraFip, Package, PackageBlob, PackageKind};
-pub use self::publish::{ClockDomain, Publish};
+pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
+pub use self::publish::{ClockDomain, Publish, PublishedCluster};
 pub use self::read::{load, names, parse};

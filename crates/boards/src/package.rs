@@ -32,7 +32,7 @@ pub struct PackageBlob {
 /// A separate FIP that the board boots in addition to the one with the payload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExtraFip {
+pub struct FipPart {
     /// The name of the file.
     pub file: String,
     /// The images that it requires, by fiptool's options.
@@ -64,7 +64,7 @@ pub struct Package {
     pub blobs: Vec<PackageBlob>,
     /// Further FIPs.
     #[serde(default)]
-    pub parts: Vec<ExtraFip>,
+    pub parts: Vec<FipPart>,
     /// The vendor's tool.
     pub tool: Option<String>,
 }

@@ -15,6 +15,19 @@ pub struct Publish {
     /// The clocks at which it ran.
     #[serde(default)]
     pub clocks: Vec<ClockDomain>,
+    /// The clusters, in the order of `cpus.clusters`.
+    #[serde(default)]
+    pub clusters: Vec<PublishedCluster>,
+}
+
+/// What published tables do not say about a cluster.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedCluster {
+    /// The type of its CPUs.
+    pub cpu: String,
+    /// The size of its second-level cache, in bytes.
+    pub l2: u64,
 }
 
 /// A part of the board that has a separate clock.

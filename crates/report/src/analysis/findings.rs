@@ -1,20 +1,20 @@
 //! The findings of a scenario: the payload's, and those that need more than integer arithmetic.
 
 use hardware::text::plural::many;
-use run::findings::{Detail, findings_of};
-use run::model::{Confidence, Finding, Kind, Scenario};
+use run::findings::{Verbosity, findings_of};
+use run::model::{Evidence, Finding, Kind, Scenario};
 
 use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
-/// Returns the findings of a scenario, computed from its figures: the payload's with more detail,
+/// Returns the findings of a scenario, computed from its figures: the payload's in more detail,
 /// and the report's. If a record is missing, returns only the sentence that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(run, scenario) {
         return vec![not_told(format!("No findings: {what} lost."))];
     }
-    let mut all = findings_of(&run.run, scenario, Detail::Full);
+    let mut all = findings_of(&run.run, scenario, Verbosity::Full);
     let net = net_of_loop(&run.run, scenario);
     if has_other_scenarios(run) {
         all.extend(net);
@@ -39,7 +39,7 @@ fn not_told(sentence: String) -> Finding {
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),
-        confidence: Confidence::Unknown,
+        evidence: Evidence::Unknown,
     }
 }
 

@@ -3,8 +3,10 @@
 pub mod audit;
 pub mod compare;
 pub(crate) mod conditions;
+pub(crate) mod cpu_names;
 #[cfg(test)]
 mod edits;
+pub mod explain;
 pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;

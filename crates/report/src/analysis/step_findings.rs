@@ -4,7 +4,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{CellSeries, Confidence, Finding, Fit, How, Kind, Run, Scenario, Variant};
+use run::model::{CellSeries, Evidence, Finding, FitQuality, How, Kind, Run, Scenario, Variant};
 use run::plan::{Axis, ScenarioId};
 
 use super::figure::FigureKey;
@@ -89,7 +89,7 @@ fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
         ),
         cpus: cpus.collect(),
         metrics: Vec::new(),
-        confidence: Confidence::Figures,
+        evidence: Evidence::Figures,
     }
 }
 
@@ -184,7 +184,7 @@ fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &St
         sentence,
         cpus: points.map(|it| it.cell.cpu).collect(),
         metrics: Vec::new(),
-        confidence: Confidence::Fit(Fit {
+        evidence: Evidence::Fit(FitQuality {
             n: u32::try_from(line.n).unwrap_or(u32::MAX),
             r2_percent: line.r2_percent(),
             residual_ns: run.clock().is_known().then_some(residual),

@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
 use run::findings::WAITED;
 use run::measure::{Metric, Waker};
-use run::model::{Cell, CellStep, Confidence, Finding, How, Kind, Variant, WakeSource};
+use run::model::{Cell, CellStep, Evidence, Finding, How, Kind, Variant, WakeSource};
 use run::plan::ScenarioId;
 
 use super::edits::{self, RunEdit, edited};
@@ -109,7 +109,7 @@ fn sweeps_have_a_line_and_its_limits() {
         let found = of_steps(*id, steps);
         let sentence = found[0].sentence.as_str();
         assert!(found.len() == 1 && sentence.starts_with(expected));
-        assert!(matches!(found[0].confidence, Confidence::Fit(fit) if !fit.by_stamps));
+        assert!(matches!(found[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
     }
     assert!(of_steps(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
 }

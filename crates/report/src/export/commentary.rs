@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::analysis::compare::{
     Basis, CHANGED, Comparison, ComparisonFinding, FLUSH_OF_CLUSTER, UNCHANGED,
 };
+use crate::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK, explanations};
 use crate::analysis::findings::findings;
 use crate::analysis::step_findings::{CONTENTION, DIRTY_FLUSH};
 use crate::log::LoggedRun;
@@ -37,11 +38,14 @@ pub(super) struct Commentary {
 
 /// The important kinds, in order: what makes figures unreliable, what has changed, and what a
 /// scenario's figures consist of.
-const MATTERS: [Kind; 9] = [
+const MATTERS: [Kind; 12] = [
     LOST,
     NOT_COUNTED,
     FLUSH_OF_CLUSTER,
     CHANGED,
+    EXTRA_FLUSH,
+    PLATFORM_LOCK,
+    ENTRY_QUEUE,
     LOCK_QUEUE,
     LAST_MAN,
     WAITED,
@@ -77,7 +81,13 @@ impl Commentary {
             let all = all.filter(move |it| it.basis.iter().all(is_shown));
             all.map(|it| ranked(comparison, it))
         });
-        let ranked = compared.chain(own);
+        let explained = explanations(run).into_iter().map(|it| Ranked {
+            scenario: None,
+            rank: rank(it.kind),
+            greatest: 0,
+            sentence: it.sentence,
+        });
+        let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
         // Only one per scenario and kind: the others say the same about other figures.
         let mut seen = HashSet::new();

@@ -10,6 +10,7 @@ use crate::analysis::compare::{
     Change, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed, basis_text,
     scenario_title,
 };
+use crate::analysis::explain::{Explanation, explanations};
 use crate::analysis::figure::OF_CLASSES;
 use crate::log::LoggedRun;
 
@@ -18,8 +19,13 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
         Block::Definitions(definitions(run, comparison)),
         Block::Heading("What changed".to_owned()),
         Block::Remarks(remarks(run, comparison)),
-        Block::Heading("Changes".to_owned()),
     ];
+    let explained = explained(run, comparison);
+    if !explained.is_empty() {
+        all.push(Block::Heading("What explains the figures".to_owned()));
+        all.push(Block::Remarks(explained));
+    }
+    all.push(Block::Heading("Changes".to_owned()));
     let tables = comparison.scenarios.iter().flat_map(|it| {
         [JudgedBy::Cpu, JudgedBy::Order].map(|judged| table(run, comparison, it, judged))
     });
@@ -68,6 +74,20 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     });
     let others = refused.chain(comparison.lone_rows(&run.run));
     findings.chain(others).collect()
+}
+
+/// Returns the explanations of the run, marked if the baseline does not support them, and then
+/// those of the baseline alone.
+fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let [new, old] = [run, &comparison.baseline].map(explanations);
+    let has = |all: &[Explanation], kind| all.iter().any(|it| it.kind == kind);
+    let mine = new.iter().map(|it| match has(&old, it.kind) {
+        true => it.sentence.clone(),
+        false => format!("New: {}", it.sentence),
+    });
+    let gone = old.iter().filter(|it| !has(&new, it.kind));
+    let gone = gone.map(|it| format!("Only in the baseline: {}", it.sentence));
+    mine.chain(gone).collect()
 }
 
 /// Returns the table of changes by CPU or by order; None if there are none.

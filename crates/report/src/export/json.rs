@@ -10,6 +10,7 @@ use super::object::object;
 use super::report_data::Report;
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
+use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
 use crate::analysis::merge::Merged;
@@ -74,6 +75,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
         firmware: &run.firmware,
         cpus: &run.run.cpus,
         integrity: &run.integrity,
+        explanations: explanations(run),
         scenarios: scenarios.collect::<Vec<_>>(),
         end: run.run.end.as_ref(),
     }

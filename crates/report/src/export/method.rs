@@ -4,8 +4,8 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::output::conditions;
 
-use super::cpu_names;
 use super::document::LabeledLine;
+use crate::analysis::cpu_names;
 use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 

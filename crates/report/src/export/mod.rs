@@ -4,7 +4,6 @@ mod audit_document;
 mod commentary;
 mod compared_text;
 mod comparison_document;
-mod cpu_names;
 mod csv;
 mod document;
 mod dt;

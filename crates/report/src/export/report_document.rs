@@ -12,8 +12,12 @@ use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
 use crate::analysis::compare::Comparison;
+use crate::analysis::explain::explanations;
 use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
+
+/// The heading of the explanations of a run.
+pub(super) const EXPLANATIONS: &str = "What explains the figures";
 
 /// Returns the blocks one by one: the blocks of a run are built after the earlier ones have been
 /// written.
@@ -39,6 +43,12 @@ fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
     let mut all = vec![Block::Title(title)];
     all.extend(warnings(run).into_iter().map(Block::Warning));
     all.push(Block::Definitions(method(run)));
+    let explained = explanations(run).into_iter().map(|it| it.sentence);
+    let explained: Vec<String> = explained.collect();
+    if !explained.is_empty() {
+        all.push(Block::Heading(EXPLANATIONS.to_owned()));
+        all.push(Block::Remarks(explained));
+    }
     let scenarios = (1..).zip(&run.run.scenarios);
     all.extend(scenarios.flat_map(|(number, it)| {
         let id = format!("run{}-t{number}", place + 1);

@@ -6,7 +6,7 @@
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
+use run::model::{Evidence, Kind, Run, Scenario, ScenarioKey};
 use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub(crate) const CHANGED: Kind = Kind::new("changed");
 impl Comparison {
     /// Adds a finding about instruction counts.
     pub(crate) fn add_counted(&mut self, sentence: String) {
-        let finding = ComparisonFinding::new(CHANGED, Confidence::Counts, sentence);
+        let finding = ComparisonFinding::new(CHANGED, Evidence::Counts, sentence);
         self.findings.push(finding);
     }
 }

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use run::measure::Unit;
-use run::model::{Confidence, Kind, Scenario};
+use run::model::{Evidence, Kind, Scenario};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
@@ -19,7 +19,7 @@ fn has_records(run: &LoggedRun) -> bool {
 }
 
 fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
-    ComparisonFinding::new(Kind::NOT_TOLD, Confidence::Unknown, sentence.into())
+    ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
 /// Lists the differences other than those between figures, and the facts that one side lacks.
@@ -35,8 +35,8 @@ pub(super) fn conditions(
              all is compared sorted. --row-cpus MPIDR,... names them in their order.",
         ));
     }
-    let mut add = |confidence, sentence| {
-        all.push(ComparisonFinding::new(CONDITIONS, confidence, sentence));
+    let mut add = |evidence, sentence| {
+        all.push(ComparisonFinding::new(CONDITIONS, evidence, sentence));
     };
     // Records do not contain the firmware's version, so it may have lost a digit in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
@@ -44,17 +44,17 @@ pub(super) fn conditions(
         let sentence = format!(
             "By its own lines, which have no checksum, the firmware is {now}, and was {then}."
         );
-        add(Confidence::Lines, sentence);
+        add(Evidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);
     let mut each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name));
     let each = each.join("; ");
     if !each.is_empty() {
-        let confidence = match has_records(new) && has_records(old) {
-            true => Confidence::Counts,
-            false => Confidence::Lines,
+        let evidence = match has_records(new) && has_records(old) {
+            true => Evidence::Counts,
+            false => Evidence::Lines,
         };
-        add(confidence, format!("Besides figures: {each}."));
+        add(evidence, format!("Besides figures: {each}."));
     }
     for key in scenarios.iter().map(|it| it.key) {
         let pair = [
@@ -67,7 +67,7 @@ pub(super) fn conditions(
                 "{title}: {name} is {now}, and was {then}, which is passed over as was asked for: \
                  it may have made a change."
             );
-            add(Confidence::Counts, sentence);
+            add(Evidence::Counts, sentence);
         }
     }
     let silent = match (has_records(new), has_records(old)) {

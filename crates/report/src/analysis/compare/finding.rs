@@ -3,7 +3,7 @@
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey};
+use run::model::{CpuSet, Evidence, Finding, Kind, Run, ScenarioKey};
 use serde::Serialize;
 
 use super::change::Change;
@@ -32,13 +32,13 @@ pub struct ComparisonFinding {
 
 impl ComparisonFinding {
     /// Returns a finding that is not based on individual figures.
-    pub(super) fn new(kind: Kind, confidence: Confidence, sentence: String) -> Self {
+    pub(super) fn new(kind: Kind, evidence: Evidence, sentence: String) -> Self {
         let finding = Finding {
             kind,
             sentence,
             cpus: CpuSet::default(),
             metrics: Vec::new(),
-            confidence,
+            evidence,
         };
         let basis = Vec::new();
         Self { finding, basis }
@@ -51,14 +51,14 @@ impl ComparisonFinding {
         scenario: ScenarioKey,
         changes: &[&Change],
     ) -> Self {
-        let confidence = match changes.iter().all(|it| it.has_intervals()) {
-            true => Confidence::Intervals,
-            false => Confidence::Figures,
+        let evidence = match changes.iter().all(|it| it.has_intervals()) {
+            true => Evidence::Intervals,
+            false => Evidence::Figures,
         };
         let basis = bases(scenario, changes);
         Self {
             basis,
-            ..Self::new(kind, confidence, sentence)
+            ..Self::new(kind, evidence, sentence)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A comparison as a gate: refusals, gaps and marks.
 
 use run::measure::Metric;
-use run::model::{Confidence, Kind};
+use run::model::{Evidence, Kind};
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::basis_text;
@@ -97,7 +97,7 @@ fn differences_that_are_passed_over_are_named() {
     ];
     assert_eq!(sentences(&comparison, CONDITIONS), expected);
     let first = found(&comparison, CONDITIONS, &["By its own lines"]);
-    assert_eq!(first.finding.confidence, Confidence::Lines);
+    assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
 /// Something that a run lacks compared with its baseline.

@@ -1,7 +1,7 @@
 //! Changes within noise.
 
 use run::measure::{Metric, Summary};
-use run::model::{Confidence, Kind};
+use run::model::{Evidence, Kind};
 use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::support::{compared, found};
@@ -44,7 +44,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
     let comparison = compared(&slow, &old);
     let changed = found(&comparison, CHANGED, &["takes more in 4 of 4 rows"]);
-    assert_eq!(changed.finding.confidence, Confidence::Intervals);
+    assert_eq!(changed.finding.evidence, Evidence::Intervals);
 
     let mut bare = old.clone();
     let cells = bare.run.scenarios[0].cells.iter_mut();

@@ -1,7 +1,7 @@
 //! Comparisons of steps.
 
 use run::measure::Metric;
-use run::model::{CellStep, Confidence, How, Kind, Variant};
+use run::model::{CellStep, Evidence, How, Kind, Variant};
 use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
@@ -34,7 +34,7 @@ fn steps_are_compared_per_operation() {
     let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 cells (+100.00 %): \
                 alone.psci_version.ticks.";
     let changed = found(&slow, CHANGED, &[text]);
-    assert_eq!(changed.finding.confidence, Confidence::Intervals);
+    assert_eq!(changed.finding.evidence, Evidence::Intervals);
     let change = &slow.scenarios[0].changes()[0];
     assert_eq!((change.old.figure, change.new.figure), (62.625, 125.25));
     let same = compared(&old, &old);
@@ -45,7 +45,7 @@ fn steps_are_compared_per_operation() {
         "weighed against no noise, as one side does not tell how their samples spread: 2 of 2 in";
     found(&single, Kind::NOT_TOLD, &[part]);
     let changed = found(&single, CHANGED, &["takes more"]);
-    assert_eq!(changed.finding.confidence, Confidence::Figures);
+    assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
 
 /// Asserts that nothing is compared, for this reason; or, if it is empty, that everything is.

@@ -28,9 +28,16 @@ const NAMES: [(u64, &str); 9] = [
     (0x00, "051 QEMU max"),
 ];
 
-pub(super) fn name(midr: u64) -> Option<String> {
+/// Returns the name with variant and revision, such as `Cortex-A57 r1p0`; None for an unknown part.
+pub(crate) fn name(midr: u64) -> Option<String> {
+    let part = type_of(midr)?;
+    Some(format!("{part} r{}p{}", midr >> 20 & 0xf, midr & 0xf))
+}
+
+/// Returns the name of the part, such as `Cortex-A57`; None for an unknown part.
+pub(crate) fn type_of(midr: u64) -> Option<String> {
     let (_, names) = NAMES.iter().find(|it| it.0 == midr >> 24 & 0xff)?;
     let part = format!("{:03x} ", midr >> 4 & 0xfff);
     let name = names.split(", ").find_map(|it| it.strip_prefix(&part))?;
-    Some(format!("{name} r{}p{}", midr >> 20 & 0xf, midr & 0xf))
+    Some(name.to_owned())
 }

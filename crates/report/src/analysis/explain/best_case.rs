@@ -1,0 +1,46 @@
+//! Level 0 in series: the least that a CPU has to do, and no CPU in its way.
+
+use run::measure::Metric::{CacheFlush, Powerdown};
+use run::model::Kind;
+use run::plan::ScenarioId::{
+    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
+};
+
+use super::explanation::Explanation;
+use super::suite_tables::{Column, SuiteTables, are_alike};
+
+/// The shortest entries of a run.
+const BEST_CASE: Kind = Kind::new("best-case");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let entries = tables.column(CpuSuspendSerial, Powerdown)?;
+    let flushes = tables.column(CpuSuspendSerial, CacheFlush)?;
+    let others = [
+        SuspendDeepParallel,
+        SuspendDeepSerial,
+        CpuSuspendParallel,
+        CpuOffSerial,
+    ];
+    let others = others.map(|id| tables.column(id, Powerdown));
+    let others: Option<Vec<Column>> = others.into_iter().collect();
+    let others = others?;
+    let is_shortest = |cpu| others.iter().all(|it| entries.of(cpu) <= it.of(cpu));
+    let are_like = |column: &Column| are_alike(column.figures().map(|it| it.ticks));
+    if !are_like(&entries) || !are_like(&flushes) || !tables.cpus().all(is_shortest) {
+        return None;
+    }
+    let (range, flush) = (
+        tables.range(entries.figures()),
+        tables.range(flushes.figures()),
+    );
+    let own = entries.figures().chain(flushes.figures());
+    let all = own.chain(others.iter().flat_map(Column::figures));
+    Some(Explanation {
+        kind: BEST_CASE,
+        sentence: format!(
+            "Level 0 serial is the best case: entries take {range}, with a flush of the CPU's own \
+             caches alone ({flush}), and no CPU enters sooner in another scenario."
+        ),
+        figures: all.copied().collect(),
+    })
+}

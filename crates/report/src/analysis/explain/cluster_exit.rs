@@ -1,0 +1,36 @@
+//! Exits that are longer if the cluster was off: there is more to do at power-on.
+
+use run::measure::Metric::Wakeup;
+use run::model::Kind;
+use run::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
+
+use super::cluster_flush::Flushes;
+use super::explanation::Explanation;
+use super::suite_tables::SuiteTables;
+
+/// The cost of an exit with the cluster off.
+const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let shallow = tables.column(CpuSuspendSerial, Wakeup)?;
+    let deep = tables.column(SuspendDeepSerial, Wakeup)?;
+    let flushes = Flushes::of(tables, SuspendDeepSerial)?;
+    let with_cluster = |cpu| flushes.is_of_cluster(cpu);
+    let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
+    // A tenth more is beyond the differences between samples.
+    let is_longer = |(on, off): (u64, u64)| off >= on + on / 10;
+    let mut pairs = on.iter().zip(&off).map(|(on, off)| (on.ticks, off.ticks));
+    if on.is_empty() || !pairs.all(is_longer) {
+        return None;
+    }
+    let cpus = tables.names(on.iter().map(|it| it.cpu));
+    let [short, long] = [&on, &off].map(|it| tables.range(it));
+    Some(Explanation {
+        kind: CLUSTER_EXIT,
+        sentence: format!(
+            "Exits are shorter if the cluster stays on, as there is less to do at power-on: \
+             {short} in level 0 serial, against {long} in deep serial ({cpus})."
+        ),
+        figures: on.into_iter().chain(off).chain(flushes.large()).collect(),
+    })
+}

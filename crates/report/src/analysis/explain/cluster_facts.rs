@@ -1,0 +1,51 @@
+//! The type of a cluster's CPUs and the size of its cache: from the records of a log, or else from
+//! the board file.
+
+use hardware::board::CpuIndex;
+use itertools::Itertools as _;
+
+use super::suite_tables::SuiteTables;
+use crate::analysis::cpu_names;
+
+/// Facts about one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClusterFacts {
+    /// The number of the cluster.
+    pub cluster: u16,
+    /// The CPUs' type, such as `Cortex-A57`; None if it is unknown or they differ.
+    pub cpu_type: Option<String>,
+    /// The size in bytes of the outer cache that a power-down of the cluster flushes.
+    pub cache: Option<u64>,
+}
+
+/// Returns the facts about each cluster. Facts from records take precedence over those of a board
+/// file, which describes only one model of a board.
+pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
+    let run = &tables.logged.run;
+    let is_described = !run.has_records();
+    let board = tables.logged.board().filter(|_| is_described);
+    let board = board.and_then(|name| boards::load(name).ok());
+    let described = board.and_then(|it| it.publish).map(|it| it.clusters);
+    let described = described.unwrap_or_default();
+    let facts = tables.clusters().into_iter().map(|cluster| {
+        if let Some(it) = described.get(usize::from(cluster)) {
+            return ClusterFacts {
+                cluster,
+                cpu_type: Some(it.cpu.clone()),
+                cache: Some(it.l2),
+            };
+        }
+        let own = |cpu: &CpuIndex| tables.cluster(*cpu) == cluster;
+        let identities = tables.cpus().filter(own).map(|cpu| run.cpu(cpu).identity);
+        let identities: Option<Vec<_>> = identities.collect();
+        let identities = identities.unwrap_or_default();
+        let mut types = identities.iter().map(|it| cpu_names::type_of(it.midr));
+        let mut caches = identities.iter().map(|it| it.caches.outer(None));
+        ClusterFacts {
+            cluster,
+            cpu_type: types.all_equal_value().ok().flatten(),
+            cache: caches.all_equal_value().ok().flatten(),
+        }
+    });
+    facts.collect()
+}

@@ -1,0 +1,75 @@
+//! Which CPUs flush the caches of their cluster, by the time that their flush takes.
+
+use hardware::board::CpuIndex;
+use run::measure::Metric;
+use run::plan::ScenarioId::{
+    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
+    SuspendDeepSerial,
+};
+
+use super::suite_tables::{Column, Figure, SuiteTables};
+
+/// All scenarios in which CPUs flush caches.
+const FLUSHES: [ScenarioId; 5] = [
+    SuspendDeepParallel,
+    SuspendDeepSerial,
+    CpuSuspendParallel,
+    CpuSuspendSerial,
+    CpuOffSerial,
+];
+
+/// The ratio from which on a flush is more than that of a CPU's own caches.
+const CONTRAST: u64 = 4;
+
+/// The cache flushes of one scenario.
+pub(super) struct Flushes {
+    column: Column,
+    /// The CPUs whose flush is that of a cluster.
+    of_cluster: Vec<CpuIndex>,
+}
+
+impl Flushes {
+    /// Returns the flushes of a scenario; None without its complete table, or if a flush took no
+    /// time at all.
+    pub(super) fn of(tables: &SuiteTables<'_>, scenario: ScenarioId) -> Option<Self> {
+        let column = tables.column(scenario, Metric::CacheFlush)?;
+        let others = FLUSHES.into_iter();
+        let others = others.filter_map(|it| tables.column(it, Metric::CacheFlush));
+        let others: Vec<Column> = others.collect();
+        let mut of_cluster = Vec::new();
+        for cpu in tables.cpus() {
+            let mine = tables.cluster(cpu);
+            // The shortest flush in a CPU's cluster is one of a CPU's own caches.
+            let own = others.iter().flat_map(Column::figures);
+            let own = own.filter(|it| tables.cluster(it.cpu) == mine);
+            let own = own.map(|it| it.ticks).min()?;
+            if own == 0 {
+                return None;
+            }
+            if column.of(cpu) >= own.saturating_mul(CONTRAST) {
+                of_cluster.push(cpu);
+            }
+        }
+        Some(Self { column, of_cluster })
+    }
+
+    /// Returns true if the CPU flushes the caches of its cluster.
+    pub(super) fn is_of_cluster(&self, cpu: CpuIndex) -> bool {
+        self.of_cluster.contains(&cpu)
+    }
+
+    /// Returns the flushes of clusters.
+    pub(super) fn large(&self) -> Vec<Figure> {
+        self.column.filtered(|cpu| self.is_of_cluster(cpu))
+    }
+
+    /// Returns the flushes of a CPU's own caches.
+    pub(super) fn small(&self) -> Vec<Figure> {
+        self.column.filtered(|cpu| !self.is_of_cluster(cpu))
+    }
+
+    /// Returns all flushes.
+    pub(super) fn all(&self) -> Vec<Figure> {
+        self.column.figures().copied().collect()
+    }
+}

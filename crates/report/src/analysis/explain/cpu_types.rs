@@ -1,0 +1,78 @@
+//! CPUs of one type that are quicker than those of another.
+
+use itertools::Itertools as _;
+use run::measure::Metric::{self, Latency, Powerdown, Wakeup};
+use run::model::Kind;
+use run::plan::ScenarioId::{self, CpuOffSerial, CpuSuspendSerial, PsciVersionParallel};
+
+use super::cluster_facts::cluster_facts;
+use super::explanation::Explanation;
+use super::suite_tables::{Figure, SuiteTables};
+
+/// Figures by the type of CPU.
+const CPU_TYPES: Kind = Kind::new("cpu-types");
+
+/// The figures in which no CPU waits for another, and their names in a sentence.
+const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
+    (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
+    (CpuOffSerial, Wakeup, "exit after CPU_OFF"),
+    (PsciVersionParallel, Latency, "PSCI_VERSION"),
+];
+
+/// The fewest of them that have to agree.
+const AGREED_MIN: usize = 2;
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let facts = cluster_facts(tables);
+    let types: Option<Vec<String>> = facts.iter().map(|it| it.cpu_type.clone()).collect();
+    let types = types?;
+    let (one, other) = types.iter().unique().collect_tuple()?;
+    let type_of = |it: &Figure| {
+        let cluster = tables.cluster(it.cpu);
+        let place = facts.iter().position(|fact| fact.cluster == cluster);
+        place.map(|place| &types[place])
+    };
+    let mut quicker = Vec::new();
+    for (scenario, metric, name) in UNDISTURBED {
+        let Some(column) = tables.column(scenario, metric) else {
+            continue;
+        };
+        let of = |wanted: &String| {
+            let own = column.figures().filter(|it| type_of(it) == Some(wanted));
+            own.copied().collect::<Vec<Figure>>()
+        };
+        let (mine, others) = (of(one), of(other));
+        if are_less(&mine, &others) {
+            quicker.push((one, name, mine, others));
+        } else if are_less(&others, &mine) {
+            quicker.push((other, name, others, mine));
+        }
+    }
+    let winner = quicker.iter().map(|it| it.0).all_equal_value().ok()?;
+    if quicker.len() < AGREED_MIN {
+        return None;
+    }
+    let loser = if winner == one { other } else { one };
+    let each = quicker.iter().map(|(_, name, less, more)| {
+        format!(
+            "{name} {} against {}",
+            tables.range(less),
+            tables.range(more)
+        )
+    });
+    let each = each.format(", ");
+    let figures = quicker.iter().flat_map(|it| it.2.iter().chain(&it.3));
+    Some(Explanation {
+        kind: CPU_TYPES,
+        sentence: format!("{winner} CPUs are quicker than {loser} CPUs: {each}."),
+        figures: figures.copied().collect(),
+    })
+}
+
+/// Returns true if each of `less` is smaller than each of `more` by a twentieth or more.
+fn are_less(less: &[Figure], more: &[Figure]) -> bool {
+    let most = less.iter().map(|it| it.ticks).max();
+    let least = more.iter().map(|it| it.ticks).min();
+    let ends = most.zip(least);
+    ends.is_some_and(|(most, least)| most + most.div_ceil(20) <= least)
+}

@@ -1,0 +1,18 @@
+//! A sentence about several tables, and the figures on which it rests.
+
+use run::model::Kind;
+use serde::Serialize;
+
+use super::suite_tables::Figure;
+
+/// A conclusion from several tables of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The kind.
+    pub kind: Kind,
+    /// The conclusion in one or more sentences.
+    #[serde(rename = "text")]
+    pub sentence: String,
+    /// The figures without which the sentence would be unsupported.
+    pub figures: Vec<Figure>,
+}

@@ -1,0 +1,72 @@
+//! CPUs that flush the caches of their cluster although they cannot be the last one down in it.
+
+use itertools::Itertools as _;
+use run::model::Kind;
+use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+
+use super::cluster_flush::Flushes;
+use super::explanation::Explanation;
+use super::lead::lead;
+use super::suite_tables::{Figure, SuiteTables};
+
+/// Flushes of a cluster's caches by CPUs that are not last.
+pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let parallel = in_parallel(tables);
+    let serial = lead(tables).map(|lead| {
+        let scenarios = [SuspendDeepSerial, CpuOffSerial].into_iter();
+        let flushes = scenarios.filter_map(|id| Flushes::of(tables, id));
+        let large = flushes.flat_map(|it| it.large());
+        let shares =
+            |it: &Figure| it.cpu != lead.cpu && tables.cluster(it.cpu) == tables.cluster(lead.cpu);
+        let all: Vec<Figure> = large.filter(shares).collect();
+        (lead, all)
+    });
+    let mut sentences = Vec::new();
+    if !parallel.is_empty() {
+        let clusters = parallel.iter().counts_by(|it| tables.cluster(it.cpu));
+        let clusters = clusters.into_iter().sorted_unstable();
+        let each = clusters.map(|(cluster, count)| {
+            format!(
+                "{count} of {} in cluster {cluster}",
+                tables.size_of(cluster)
+            )
+        });
+        let (each, range) = (each.format(", "), tables.range(&parallel));
+        sentences.push(format!(
+            "in deep parallel, {each} do so ({range}), and only one in each can be the last"
+        ));
+    }
+    let mut figures = parallel;
+    if let Some((lead, serial)) = serial
+        && !serial.is_empty()
+    {
+        let cpus = tables.names(serial.iter().map(|it| it.cpu).unique());
+        let (range, lead) = (tables.range(&serial), tables.logged.run.label(lead.cpu));
+        sentences.push(format!(
+            "in serial scenarios, {cpus} do so ({range}), though the lead, {lead}, keeps their \
+             cluster on"
+        ));
+        figures.extend(serial);
+    }
+    (!sentences.is_empty()).then(|| Explanation {
+        kind: EXTRA_FLUSH,
+        sentence: format!(
+            "CPUs that are not the last one down pay for a flush of the cluster's caches: {}.",
+            sentences.join("; ")
+        ),
+        figures,
+    })
+}
+
+/// Returns the flushes of clusters in deep parallel, in clusters with more than one.
+fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
+    let Some(flushes) = Flushes::of(tables, SuspendDeepParallel) else {
+        return Vec::new();
+    };
+    let clusters = flushes.large().into_iter();
+    let clusters = clusters.into_group_map_by(|it| tables.cluster(it.cpu));
+    let several = clusters.into_values().filter(|it| it.len() > 1);
+    several.flatten().sorted_by_key(|it| it.cpu).collect()
+}

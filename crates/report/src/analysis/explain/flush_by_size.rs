@@ -1,0 +1,95 @@
+//! Flushes of clusters that take longer where the cache is larger.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools as _;
+use run::model::Kind;
+use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+
+use super::cluster_facts::cluster_facts;
+use super::cluster_flush::Flushes;
+use super::explanation::Explanation;
+use super::suite_tables::{Figure, SuiteTables, short_name};
+
+/// The flush of a cluster by the size of its cache.
+const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
+
+/// The longest flush of the clusters with caches of one size, in ascending order of the sizes.
+type BySize = BTreeMap<u64, Figure>;
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let facts = cluster_facts(tables);
+    let sizes: Option<BTreeMap<u16, u64>> = facts
+        .iter()
+        .map(|it| Some((it.cluster, it.cache?)))
+        .collect();
+    let sizes = sizes?;
+    if sizes.values().all_equal() {
+        return None;
+    }
+    let scenarios = [SuspendDeepParallel, SuspendDeepSerial, CpuOffSerial];
+    let mut all = Vec::new();
+    for scenario in scenarios {
+        if let Some(flushes) = Flushes::of(tables, scenario) {
+            all.push((scenario, by_size(tables, &sizes, &flushes)?));
+        }
+    }
+    let (_, first) = all.first()?;
+    let (least, most) = (first.keys().next()?, first.keys().next_back()?);
+    let [large, small] = [most, least].map(|size| {
+        let own = facts.iter().filter(|it| it.cache == Some(*size));
+        let own = own
+            .map(|it| format!("cluster {}", it.cluster))
+            .format(" and ");
+        format!("{own} ({})", size_text(*size))
+    });
+    let each = all.iter().map(|it| text(tables, it));
+    let sentence = format!(
+        "The caches of {large} take longer to flush than those of {small}: {}.",
+        each.format(", ")
+    );
+    Some(Explanation {
+        kind: FLUSH_BY_SIZE,
+        sentence,
+        figures: all.iter().flat_map(|it| it.1.values()).copied().collect(),
+    })
+}
+
+/// Returns the longest flush for each size; None if a cluster has no flush of its caches, or if the
+/// flushes do not grow with the sizes.
+fn by_size(
+    tables: &SuiteTables<'_>,
+    sizes: &BTreeMap<u16, u64>,
+    flushes: &Flushes,
+) -> Option<BySize> {
+    let mut longest = BySize::new();
+    let large = flushes.large();
+    for (cluster, size) in sizes {
+        let own = large.iter().filter(|it| tables.cluster(it.cpu) == *cluster);
+        let own = *own.max_by_key(|it| it.ticks)?;
+        let known = longest.entry(*size).or_insert(own);
+        if known.ticks < own.ticks {
+            *known = own;
+        }
+    }
+    // A fifth more is beyond the differences between CPUs of one cluster.
+    let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
+    let grows = ticks.all(|(small, large)| small + small / 5 <= large);
+    grows.then_some(longest)
+}
+
+/// Returns the flush of the largest cache against that of the smallest one.
+fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) -> String {
+    let mut ticks = longest.values().map(|it| it.ticks);
+    let small = ticks.next().expect("a cluster");
+    let large = ticks.next_back().unwrap_or(small);
+    let [large, small] = [large, small].map(|it| tables.span(it));
+    format!("{large} against {small} in {}", short_name(*scenario))
+}
+
+fn size_text(bytes: u64) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ => format!("{} KiB", bytes >> 10),
+    }
+}

@@ -1,0 +1,39 @@
+//! One large flush in each cluster, in tables without timestamps. With timestamps the scenario's
+//! own finding names the last man.
+
+use itertools::Itertools as _;
+use run::model::Kind;
+use run::plan::ScenarioId::SuspendDeepParallel;
+
+use super::cluster_flush::Flushes;
+use super::explanation::Explanation;
+use super::suite_tables::SuiteTables;
+
+/// The CPU in each cluster that flushes the cluster's caches.
+const LAST_FLUSH: Kind = Kind::new("last-flush");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    if tables.scenario(SuspendDeepParallel)?.has_order() {
+        return None;
+    }
+    let flushes = Flushes::of(tables, SuspendDeepParallel)?;
+    let (large, small) = (flushes.large(), flushes.small());
+    let clusters = large.iter().map(|it| tables.cluster(it.cpu));
+    let is_one_in_each = clusters.clone().all_unique() && large.len() == tables.clusters().len();
+    if !is_one_in_each || small.is_empty() {
+        return None;
+    }
+    let each = large.iter().map(|it| {
+        let (cpu, span) = (tables.logged.run.label(it.cpu), tables.span(it.ticks));
+        format!("{cpu} ({span})")
+    });
+    let (each, others) = (each.format(" and "), tables.range(&small));
+    Some(Explanation {
+        kind: LAST_FLUSH,
+        sentence: format!(
+            "In deep parallel, one CPU in each cluster flushes the cluster's caches as well, as \
+             the last one down does: CPU {each}. The others flush only their own ({others})."
+        ),
+        figures: flushes.all(),
+    })
+}

@@ -1,0 +1,54 @@
+//! The cluster of the lead, which stays on while the lead is awake.
+
+use itertools::Itertools as _;
+use run::model::Kind;
+use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
+
+use super::cluster_flush::Flushes;
+use super::explanation::Explanation;
+use super::lead::{lead, lead_by_flushes};
+use super::suite_tables::{Figure, SuiteTables, short_name};
+
+/// CPUs that share the lead's cluster.
+const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let lead = lead(tables)?;
+    let mut shown = Vec::new();
+    for scenario in [SuspendDeepSerial, CpuOffSerial] {
+        let Some(flushes) = Flushes::of(tables, scenario) else {
+            continue;
+        };
+        // Flushes of clusters alone are another explanation's.
+        if !flushes.small().is_empty() {
+            if lead_by_flushes(tables, &flushes)? != lead.cpu {
+                return None;
+            }
+            shown.push((scenario, flushes));
+        }
+    }
+    let (_, first) = shown.first()?;
+    let cpus = tables.names(first.small().iter().map(|it| it.cpu));
+    let each = shown.iter().map(|(scenario, flushes)| {
+        let (small, large) = (
+            tables.range(&flushes.small()),
+            tables.range(&flushes.large()),
+        );
+        format!(
+            "{small} in {}, against {large} of the others",
+            short_name(*scenario)
+        )
+    });
+    let (each, label) = (each.format("; "), tables.logged.run.label(lead.cpu));
+    let figures = shown.iter().flat_map(|it| it.1.all());
+    let cluster = tables.cluster(lead.cpu);
+    Some(Explanation {
+        kind: LEAD_CLUSTER,
+        sentence: format!(
+            "Cluster {cluster} stays on in serial scenarios, as the lead, {label}, is awake in it: its other \
+             CPUs ({cpus}) flush only their own caches, {each}.{}",
+            lead.remark()
+        ),
+        figures: figures.collect::<Vec<Figure>>(),
+    })
+}

@@ -1,0 +1,43 @@
+//! Explanations: what the tables of the suite show when they are read together, with the types of
+//! the CPUs, the sizes of their caches, and the lead.
+//!
+//! Each rule needs evidence for every part of its sentence. A missing table or a figure that
+//! contradicts it suppresses the explanation.
+//!
+//! | file | task |
+//! |---|---|
+//! | `explanation` | a sentence and the figures on which it rests |
+//! | `suite_tables` | the figures of a run by scenario, metric and CPU |
+//! | `cluster_facts` | CPU types and cache sizes, from records or from a board file |
+//! | `cluster_flush` | which CPUs flush the caches of a cluster |
+//! | `lead` | the lead: from records, or the only one that fits the tables |
+//! | `entry_queue`, `last_flush`, `extra_flush`, `flush_by_size`, `platform_lock`, `uniform_exits`, `lead_cluster`, `best_case`, `cpu_types`, `cluster_exit`, `cpu_off_exit`, `unlike_twin` | the rules, one file each |
+//! | `rules` | all rules, in the order of their sentences |
+
+mod best_case;
+mod cluster_exit;
+mod cluster_facts;
+mod cluster_flush;
+mod cpu_off_exit;
+mod cpu_types;
+mod entry_queue;
+mod explanation;
+mod extra_flush;
+mod flush_by_size;
+mod last_flush;
+mod lead;
+mod lead_cluster;
+mod platform_lock;
+mod rules;
+mod suite_tables;
+#[cfg(test)]
+mod tests;
+mod uniform_exits;
+mod unlike_twin;
+
+pub(crate) use self::entry_queue::ENTRY_QUEUE;
+pub use self::explanation::Explanation;
+pub(crate) use self::extra_flush::EXTRA_FLUSH;
+pub(crate) use self::platform_lock::PLATFORM_LOCK;
+pub use self::rules::explanations;
+pub use self::suite_tables::Figure;

@@ -1,0 +1,40 @@
+//! All rules.
+
+use super::explanation::Explanation;
+use super::suite_tables::SuiteTables;
+use crate::analysis::conditions::is_ambiguous;
+use crate::log::LoggedRun;
+
+/// A function that explains figures if they have all the evidence for its sentence.
+type Rule = fn(&SuiteTables<'_>) -> Option<Explanation>;
+
+/// All rules, in the order of their sentences: what a CPU waits for, what it flushes, and what
+/// distinguishes scenarios and CPUs.
+const RULES: &[Rule] = &[
+    super::entry_queue::explain,
+    super::platform_lock::explain,
+    super::uniform_exits::explain,
+    super::last_flush::explain,
+    super::extra_flush::explain,
+    super::flush_by_size::explain,
+    super::lead_cluster::explain,
+    super::best_case::explain,
+    super::cluster_exit::explain,
+    super::cpu_off_exit::explain,
+    super::cpu_types::explain,
+    super::unlike_twin::explain,
+];
+
+/// Returns the explanations that the tables of a run support. Returns none if records of the run
+/// are missing, or if two CPUs have the same label.
+pub fn explanations(logged: &LoggedRun) -> Vec<Explanation> {
+    let is_damaged = logged.integrity.records.is_some() && !logged.integrity.is_whole();
+    if is_damaged || is_ambiguous(&logged.run) {
+        return Vec::new();
+    }
+    let tables = SuiteTables::of(logged);
+    RULES
+        .iter()
+        .filter_map(|explain| explain(&tables))
+        .collect()
+}

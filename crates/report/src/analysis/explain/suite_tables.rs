@@ -1,0 +1,170 @@
+//! The figures of the suite, by scenario, metric and CPU.
+
+use hardware::board::CpuIndex;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::Scenario;
+use run::plan::ScenarioId;
+use serde::Serialize;
+
+use crate::analysis::words::cpus_text;
+use crate::log::LoggedRun;
+
+/// One figure of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// The scenario.
+    pub scenario: ScenarioId,
+    /// The CPU.
+    pub cpu: CpuIndex,
+    /// The metric.
+    pub metric: Metric,
+    /// The value, in ticks of the run's clock.
+    pub ticks: u64,
+}
+
+/// The suite's tables of a run, measured by TFTF's method.
+pub(super) struct SuiteTables<'r> {
+    /// The run.
+    pub logged: &'r LoggedRun,
+    scenarios: Vec<Scenario>,
+}
+
+/// One metric in one scenario: a figure for each CPU of the run, in the board's order.
+#[derive(Clone, Debug)]
+pub(super) struct Column(Vec<Figure>);
+
+impl<'r> SuiteTables<'r> {
+    /// Returns the tables of a run.
+    pub(super) fn of(logged: &'r LoggedRun) -> Self {
+        Self {
+            logged,
+            scenarios: logged.framed(),
+        }
+    }
+
+    /// Returns the figures of a metric; None if the table is missing or lacks a CPU's figure.
+    pub(super) fn column(&self, scenario: ScenarioId, metric: Metric) -> Option<Column> {
+        let table = self.scenarios.iter().find(|it| it.id == scenario)?;
+        let figure = |cpu: CpuIndex| {
+            let ticks = table.cell(cpu)?.figure(metric)?;
+            Some(Figure {
+                scenario,
+                cpu,
+                metric,
+                ticks,
+            })
+        };
+        let all: Option<Vec<Figure>> = self.cpus().map(figure).collect();
+        all.filter(|it| !it.is_empty()).map(Column)
+    }
+
+    /// Returns the scenario with its conditions and cells.
+    pub(super) fn scenario(&self, id: ScenarioId) -> Option<&Scenario> {
+        self.scenarios.iter().find(|it| it.id == id)
+    }
+
+    /// Returns all CPUs.
+    pub(super) fn cpus(&self) -> impl Iterator<Item = CpuIndex> + use<> {
+        self.logged.run.cpu_indices()
+    }
+
+    /// Returns the cluster of a CPU.
+    pub(super) fn cluster(&self, cpu: CpuIndex) -> u16 {
+        self.logged.run.cpu(cpu).cluster
+    }
+
+    /// Returns the numbers of all clusters.
+    pub(super) fn clusters(&self) -> Vec<u16> {
+        let all = self.cpus().map(|cpu| self.cluster(cpu));
+        all.unique().collect()
+    }
+
+    /// Returns the number of CPUs of a cluster.
+    pub(super) fn size_of(&self, cluster: u16) -> usize {
+        self.cpus()
+            .filter(|cpu| self.cluster(*cpu) == cluster)
+            .count()
+    }
+
+    /// Returns a duration in a sentence.
+    pub(super) fn span(&self, ticks: u64) -> String {
+        self.logged.clock().span(ticks).to_string()
+    }
+
+    /// Returns the range of some figures in a sentence.
+    pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f Figure>) -> String {
+        let ticks = figures.into_iter().map(|it| it.ticks);
+        match ticks.minmax().into_option() {
+            Some(range) => self.logged.clock().range(range).to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// Returns the names of CPUs in a sentence: `CPU 0.0, 0.1`.
+    pub(super) fn names(&self, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
+        cpus_text(&self.logged.run, cpus)
+    }
+}
+
+impl Column {
+    /// Returns the figures.
+    pub(super) fn figures(&self) -> impl Iterator<Item = &Figure> + Clone {
+        self.0.iter()
+    }
+
+    /// Returns a CPU's value, in ticks.
+    pub(super) fn of(&self, cpu: CpuIndex) -> u64 {
+        let figure = self.0.iter().find(|it| it.cpu == cpu);
+        figure.expect("a column has a figure for each CPU").ticks
+    }
+
+    /// Returns the largest value.
+    pub(super) fn most(&self) -> u64 {
+        let ticks = self.0.iter().map(|it| it.ticks);
+        ticks.max().expect("a column has a figure")
+    }
+
+    /// Returns the figures that `is_wanted` accepts.
+    pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<Figure> {
+        let all = self.0.iter().filter(|it| is_wanted(it.cpu));
+        all.copied().collect()
+    }
+}
+
+/// Returns the few words for a scenario in a sentence about several.
+pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
+    match scenario {
+        ScenarioId::SuspendDeepParallel => "deep parallel",
+        ScenarioId::SuspendDeepSerial => "deep serial",
+        ScenarioId::CpuSuspendParallel => "level 0 parallel",
+        ScenarioId::CpuSuspendSerial => "level 0 serial",
+        ScenarioId::CpuOffSerial => "CPU_OFF",
+        other => other.name(),
+    }
+}
+
+/// Returns true if `values` differ by at most a quarter of the largest.
+pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
+    let range = values.into_iter().minmax().into_option();
+    range.is_some_and(|(least, most)| most - least <= most / 4)
+}
+
+/// Returns the range of the steps between sorted values if the values rise evenly: all steps but
+/// `odd_max` differ from the median step by at most a quarter of it. None if there are fewer than
+/// four values.
+pub(super) fn even_steps(
+    values: impl IntoIterator<Item = u64>,
+    odd_max: usize,
+) -> Option<(u64, u64)> {
+    let values: Vec<u64> = values.into_iter().sorted_unstable().collect();
+    if values.len() < 4 {
+        return None;
+    }
+    let steps: Vec<u64> = values.iter().tuple_windows().map(|(a, b)| b - a).collect();
+    let sorted = steps.iter().copied().sorted_unstable();
+    let median = sorted.clone().nth(steps.len() / 2)?;
+    let even = sorted.filter(|it| it.abs_diff(median) <= median / 4);
+    let range = even.clone().minmax().into_option()?;
+    (median > 0 && even.count() + odd_max >= steps.len()).then_some(range)
+}

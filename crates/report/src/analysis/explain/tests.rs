@@ -1,0 +1,436 @@
+//! Explanations of TF-A's published tables of Juno.
+
+use std::collections::HashMap;
+
+use hardware::board::CpuIndex;
+use itertools::Itertools as _;
+use run::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
+use run::model::Cell;
+use run::plan::ScenarioId::{
+    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
+    SuspendDeepParallel, SuspendDeepSerial,
+};
+
+use super::{Explanation, explanations};
+use crate::analysis::made_up::published;
+use crate::log::LoggedRun;
+
+/// The releases with all tables.
+const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
+
+fn release(name: &str) -> LoggedRun {
+    published(&format!("juno/{name}"))
+}
+
+fn kinds(all: &[Explanation]) -> Vec<String> {
+    let word = |it: &Explanation| serde_json::to_value(it.kind).expect("a word");
+    let words = all.iter().map(word);
+    words
+        .map(|it| it.as_str().expect("a word").to_owned())
+        .collect()
+}
+
+fn sentence(release: &LoggedRun, kind: &str) -> String {
+    let all = explanations(release);
+    let place = kinds(&all).iter().position(|it| it == kind);
+    all[place.expect(kind)].sentence.clone()
+}
+
+/// The page of 2017 explains these tables by hand.
+#[test]
+fn tables_of_2017_are_explained_as_on_their_page() {
+    let run = release("2017-01-31");
+    let all = explanations(&run);
+    let text = all.iter().map(|it| it.sentence.as_str()).join("\n");
+    expect_test::expect![[r#"
+        In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us; alone, in deep serial, they take 21.00 us to 195.00 us.
+        At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits are alike (13.00 us to 15.00 us). The lock is the platform's, such as the only channel to a power controller, held until the CPU is off.
+        Parallel exits at level 0 are alike in each cluster (13.00 us to 15.00 us): no CPU waits for a lock on its way up.
+        In deep parallel, one CPU in each cluster flushes the cluster's caches as well, as the last one down does: CPU 0.1 (206.00 us) and 1.3 (94.00 us). The others flush only their own (5.00 us to 6.00 us).
+        The caches of cluster 0 (2 MiB) take longer to flush than those of cluster 1 (1 MiB): 206.00 us against 94.00 us in deep parallel, 180.00 us against 94.00 us in deep serial, 181.00 us against 93.00 us in CPU_OFF.
+        Cluster 0 stays on while CPU 0.1 goes down, as the lead, 0.0, is awake in it; only their own caches are flushed: 6.00 us in deep serial, against 94.00 us to 180.00 us of the others; 6.00 us in CPU_OFF, against 93.00 us to 181.00 us of the others. The lead is inferred: no other CPU fits these tables.
+        Level 0 serial is the best case: entries take 17.00 us to 22.00 us, with a flush of the CPU's own caches alone (5.00 us to 6.00 us), and no CPU enters sooner in another scenario.
+        Exits are shorter if the cluster stays on, as there is less to do at power-on: 14.00 us in level 0 serial, against 20.00 us to 22.00 us in deep serial (CPU 0.0, 1.0, 1.1, 1.2, 1.3).
+        Exits are longer after CPU_OFF than after a suspend to the same level, as CPU_ON's finisher does more than the suspend finisher: 23.00 us to 28.00 us against 17.00 us to 20.00 us in deep serial (CPU 0.1, 1.0, 1.1, 1.2, 1.3).
+        Cortex-A57 CPUs are quicker than Cortex-A53 CPUs: entry in level 0 serial 17.00 us to 18.00 us against 21.00 us to 22.00 us, exit after CPU_OFF 22.00 us to 23.00 us against 28.00 us, PSCI_VERSION 520 ns to 720 ns against 2.94 us to 3.06 us.
+        PSCI_VERSION on the lead, 0.0, is quicker than on the other CPUs of its cluster: 520 ns against 720 ns (CPU 0.1). The cause is not shown. The lead is inferred: no other CPU fits these tables."#]].assert_eq(&text);
+}
+
+#[test]
+fn later_tables_have_the_explanations_that_they_support() {
+    let all = RELEASES[1..].iter().map(|name| {
+        let explained = kinds(&explanations(&release(name)));
+        format!("{name}: {}", explained.join(" "))
+    });
+    expect_test::expect![[r#"
+        v2.9: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin
+        v2.10: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit unlike-twin
+        v2.12: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin
+        v2.13: entry-queue platform-lock uniform-exits extra-flush flush-by-size lead-cluster cluster-exit unlike-twin
+        v2.15: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin"#]].assert_eq(&all.collect::<Vec<_>>().join("\n"));
+    for name in &RELEASES[1..] {
+        let said = sentence(&release(name), "lead-cluster");
+        assert!(said.contains("the lead, 1.0,"), "{name}: {said}");
+    }
+    let said = sentence(&release("v2.13"), "extra-flush");
+    expect_test::expect!["CPUs that are not the last one down pay for a flush of the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), and only one in each can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), though the lead, 1.0, keeps their cluster on."].assert_eq(&said);
+}
+
+/// Two CPUs with one label cannot be told apart.
+#[test]
+fn ambiguous_labels_are_not_explained() {
+    let mut run = published("n1sdp/v2.9");
+    assert_eq!(kinds(&explanations(&run)), ["cpu-off-exit"]);
+    run.run.cpus[1] = run.run.cpus[0];
+    assert!(explanations(&run).is_empty());
+}
+
+/// The figures of a run: scenario, metric, and then the CPUs 0.0, 0.1, 1.0 to 1.3.
+type Raw = HashMap<(ScenarioId, Metric), Vec<u64>>;
+
+const CLUSTERS: [&[usize]; 2] = [&[0, 1], &[2, 3, 4, 5]];
+
+const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
+    (SuspendDeepParallel, &[Powerdown, Wakeup, CacheFlush]),
+    (SuspendDeepSerial, &[Powerdown, Wakeup, CacheFlush]),
+    (CpuSuspendParallel, &[Powerdown, Wakeup, CacheFlush]),
+    (CpuSuspendSerial, &[Powerdown, Wakeup, CacheFlush]),
+    (CpuOffSerial, &[Powerdown, Wakeup, CacheFlush]),
+    (PsciVersionParallel, &[Latency]),
+];
+
+/// The labels in the order of [`Raw`]'s columns.
+const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
+
+fn place(run: &LoggedRun, cell: &Cell) -> usize {
+    let label = run.run.label(cell.cpu).to_string();
+    let place = LABELS.iter().position(|it| **it == label);
+    place.expect("a CPU of Juno")
+}
+
+fn raw(run: &LoggedRun) -> Raw {
+    let mut raw = Raw::new();
+    for scenario in &run.run.scenarios {
+        for cell in &scenario.cells {
+            for metric in [Powerdown, Wakeup, CacheFlush, Latency] {
+                if let Some(ticks) = cell.figure(metric) {
+                    let column = raw
+                        .entry((scenario.id, metric))
+                        .or_insert_with(|| vec![0; 6]);
+                    column[place(run, cell)] = ticks;
+                }
+            }
+        }
+    }
+    raw
+}
+
+/// Returns `run` with other figures.
+fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
+    let mut changed = run.clone();
+    for scenario in &mut changed.run.scenarios {
+        for cell in &mut scenario.cells {
+            for ((id, metric), column) in raw {
+                if *id == scenario.id {
+                    cell.set_figure(*metric, Some(column[place(run, cell)]));
+                }
+            }
+        }
+    }
+    changed
+}
+
+/// Numbers for shuffling: a linear congruential generator.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn shuffle<T>(&mut self, all: &mut [T]) {
+        for place in (1..all.len()).rev() {
+            all.swap(place, self.below(place + 1));
+        }
+    }
+}
+
+/// Returns tables of which each is from any release, with shuffled rows, shuffled columns, or both.
+fn shuffled(dice: &mut Dice, releases: &[Raw]) -> Raw {
+    let mut all = Raw::new();
+    let same = dice.below(releases.len());
+    let is_mixed = dice.below(2) == 0;
+    for (id, metrics) in COLUMNS {
+        let release = if is_mixed {
+            dice.below(releases.len())
+        } else {
+            same
+        };
+        let mut columns: Vec<Vec<u64>> = metrics
+            .iter()
+            .map(|it| releases[release][&(id, *it)].clone())
+            .collect();
+        if dice.below(4) == 0 {
+            dice.shuffle(&mut columns);
+        }
+        if dice.below(4) == 0 {
+            let mut order: Vec<usize> = (0..6).collect();
+            dice.shuffle(&mut order);
+            for column in &mut columns {
+                *column = order.iter().map(|place| column[*place]).collect();
+            }
+        }
+        for (metric, column) in metrics.iter().zip(columns) {
+            all.insert((id, *metric), column);
+        }
+    }
+    all
+}
+
+fn of(raw: &Raw, id: ScenarioId, metric: Metric, cpu: usize) -> u64 {
+    raw[&(id, metric)][cpu]
+}
+
+fn cluster_of(cpu: usize) -> usize {
+    usize::from(cpu > 1)
+}
+
+/// Whether the CPU's flush is at least four times the shortest that its cluster ever has.
+fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
+    let mut least = u64::MAX;
+    for ((_, metric), column) in raw {
+        if *metric == CacheFlush {
+            for other in CLUSTERS[cluster_of(cpu)] {
+                least = least.min(column[*other]);
+            }
+        }
+    }
+    of(raw, id, CacheFlush, cpu) >= 4 * least
+}
+
+/// The CPUs that can be the lead in a serial scenario; None if all CPUs flush their clusters.
+fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
+    let large: Vec<bool> = (0..6).map(|cpu| flushes_cluster(raw, id, cpu)).collect();
+    if large.iter().all(|it| *it) {
+        return None;
+    }
+    let fits = |lead: &usize| {
+        (0..6).all(|cpu| {
+            let stays_on = cpu != *lead && cluster_of(cpu) == cluster_of(*lead);
+            large[cpu] != stays_on
+        })
+    };
+    Some((0..6).filter(fits).collect())
+}
+
+fn lead(raw: &Raw) -> Option<usize> {
+    let all = [SuspendDeepSerial, CpuOffSerial].map(|id| possible_leads(raw, id));
+    let shown: Vec<&Vec<usize>> = all.iter().flatten().collect();
+    let first = *shown.first()?.first()?;
+    shown.iter().all(|it| **it == [first]).then_some(first)
+}
+
+fn exits_are_alike(raw: &Raw) -> bool {
+    CLUSTERS.iter().all(|cpus| {
+        let exits: Vec<u64> = cpus
+            .iter()
+            .map(|cpu| of(raw, CpuSuspendParallel, Wakeup, *cpu))
+            .collect();
+        let (least, most) = (
+            exits.iter().min().expect("CPUs"),
+            exits.iter().max().expect("CPUs"),
+        );
+        4 * (most - least) <= *most
+    })
+}
+
+fn queues_at_level_0(raw: &Raw) -> bool {
+    let mut entries = raw[&(CpuSuspendParallel, Powerdown)].clone();
+    entries.sort_unstable();
+    let steps: Vec<u64> = (1..6).map(|it| entries[it] - entries[it - 1]).collect();
+    let mut sorted = steps.clone();
+    sorted.sort_unstable();
+    let median = sorted[2];
+    let odd = steps
+        .iter()
+        .filter(|it| 4 * it.abs_diff(median) > median)
+        .count();
+    let serial = raw[&(CpuSuspendSerial, Powerdown)]
+        .iter()
+        .max()
+        .expect("CPUs");
+    odd <= 1 && entries[5] >= 2 * serial && exits_are_alike(raw)
+}
+
+fn larger_caches_take_longer(raw: &Raw) -> bool {
+    [SuspendDeepParallel, SuspendDeepSerial, CpuOffSerial]
+        .iter()
+        .all(|id| {
+            let longest = CLUSTERS.map(|cpus| {
+                let large = cpus.iter().filter(|cpu| flushes_cluster(raw, *id, **cpu));
+                large.map(|cpu| of(raw, *id, CacheFlush, *cpu)).max()
+            });
+            matches!(longest, [Some(big), Some(little)] if 5 * big >= 6 * little)
+        })
+}
+
+fn level_0_serial_is_best(raw: &Raw) -> bool {
+    let others = [
+        SuspendDeepParallel,
+        SuspendDeepSerial,
+        CpuSuspendParallel,
+        CpuOffSerial,
+    ];
+    let alike = [Powerdown, CacheFlush].iter().all(|metric| {
+        let column = &raw[&(CpuSuspendSerial, *metric)];
+        let (least, most) = (
+            column.iter().min().expect("CPUs"),
+            column.iter().max().expect("CPUs"),
+        );
+        4 * (most - least) <= *most
+    });
+    let is_least = |cpu: usize| {
+        let own = of(raw, CpuSuspendSerial, Powerdown, cpu);
+        others.iter().all(|id| own <= of(raw, *id, Powerdown, cpu))
+    };
+    alike && (0..6).all(is_least)
+}
+
+fn one_type_is_quicker(raw: &Raw) -> bool {
+    let columns = [
+        (CpuSuspendSerial, Powerdown),
+        (CpuOffSerial, Wakeup),
+        (PsciVersionParallel, Latency),
+    ];
+    let mut wins = [0, 0];
+    for column in columns.map(|it| &raw[&it]) {
+        let ends = CLUSTERS.map(|cpus| {
+            let own: Vec<u64> = cpus.iter().map(|cpu| column[*cpu]).collect();
+            (
+                *own.iter().min().expect("CPUs"),
+                *own.iter().max().expect("CPUs"),
+            )
+        });
+        for winner in [0, 1] {
+            if 20 * ends[1 - winner].0 >= 21 * ends[winner].1 {
+                wins[winner] += 1;
+            }
+        }
+    }
+    wins.iter().max() >= Some(&2) && wins.contains(&0)
+}
+
+fn exits_with_the_cluster_are_longer(raw: &Raw) -> bool {
+    let down: Vec<usize> = (0..6)
+        .filter(|cpu| flushes_cluster(raw, SuspendDeepSerial, *cpu))
+        .collect();
+    let is_longer = |cpu: &usize| {
+        let shallow = of(raw, CpuSuspendSerial, Wakeup, *cpu);
+        10 * of(raw, SuspendDeepSerial, Wakeup, *cpu) >= 10 * shallow + shallow - 9
+    };
+    !down.is_empty() && down.iter().all(is_longer)
+}
+
+fn exits_after_cpu_off_are_longer(raw: &Raw) -> bool {
+    let ids = [SuspendDeepSerial, CpuOffSerial];
+    let alike = |cpu: &usize| {
+        ids.map(|id| flushes_cluster(raw, id, *cpu))
+            .iter()
+            .all_equal()
+    };
+    let cpus: Vec<usize> = (0..6).filter(alike).collect();
+    let exits = |cpu: usize| ids.map(|id| of(raw, id, Wakeup, cpu) as f64);
+    let never_less = cpus.iter().all(|cpu| {
+        let [suspend, off] = exits(*cpu);
+        off * 1.06 >= suspend
+    });
+    let more = cpus.iter().filter(|cpu| {
+        let [suspend, off] = exits(**cpu);
+        off >= suspend * 1.08
+    });
+    never_less && 2 * more.count() > cpus.len()
+}
+
+fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
+    let Some(lead) = lead(raw) else {
+        return false;
+    };
+    let own = of(raw, PsciVersionParallel, Latency, lead) as f64;
+    let twins = CLUSTERS[cluster_of(lead)]
+        .iter()
+        .filter(|cpu| **cpu != lead);
+    let ratios: Vec<f64> = twins
+        .map(|cpu| of(raw, PsciVersionParallel, Latency, *cpu) as f64 / own)
+        .collect();
+    ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
+}
+
+/// The tables are shuffled a thousand times. What is then still explained has its evidence in the
+/// raw figures.
+#[test]
+fn no_explanation_survives_its_evidence() {
+    let runs = RELEASES.map(release);
+    let releases: Vec<Raw> = runs.iter().map(raw).collect();
+    let mut dice = Dice(2017);
+    let mut counts: HashMap<String, [u32; 2]> = HashMap::new();
+    for round in 0..1000 {
+        let tables = shuffled(&mut dice, &releases);
+        let explained = kinds(&explanations(&with_figures(&runs[0], &tables)));
+        for (kind, has_evidence) in [
+            ("flush-by-size", larger_caches_take_longer(&tables)),
+            ("platform-lock", queues_at_level_0(&tables)),
+            ("uniform-exits", exits_are_alike(&tables)),
+            ("lead-cluster", lead(&tables).is_some()),
+            ("best-case", level_0_serial_is_best(&tables)),
+            ("cpu-types", one_type_is_quicker(&tables)),
+            ("cluster-exit", exits_with_the_cluster_are_longer(&tables)),
+            ("cpu-off-exit", exits_after_cpu_off_are_longer(&tables)),
+            ("unlike-twin", lead_is_unlike_its_twins(&tables)),
+        ] {
+            let is_explained = explained.iter().any(|it| it == kind);
+            assert!(
+                has_evidence || !is_explained,
+                "round {round}: {kind}: {tables:?}"
+            );
+            counts.entry(kind.to_owned()).or_default()[usize::from(is_explained)] += 1;
+        }
+    }
+    // Each rule has spoken, and has been silenced.
+    for (kind, [silent, spoken]) in counts {
+        assert!(silent > 0 && spoken > 0, "{kind}: {silent}, {spoken}");
+    }
+}
+
+/// A table that is missing, or that lacks a CPU, is no evidence.
+#[test]
+fn missing_table_suppresses_what_needs_it() {
+    let whole = release("2017-01-31");
+    for (id, suppressed) in [
+        (CpuSuspendSerial, "platform-lock best-case cluster-exit"),
+        (CpuSuspendParallel, "platform-lock uniform-exits best-case"),
+        (PsciVersionParallel, "unlike-twin"),
+        (CpuOffSerial, "cpu-off-exit best-case"),
+        (
+            SuspendDeepSerial,
+            "cluster-exit cpu-off-exit entry-queue best-case",
+        ),
+        (SuspendDeepParallel, "entry-queue last-flush best-case"),
+    ] {
+        let mut without = whole.clone();
+        without.run.scenarios.retain(|it| it.id != id);
+        let mut short = whole.clone();
+        for scenario in short.run.scenarios.iter_mut().filter(|it| it.id == id) {
+            scenario.cells.retain(|it| it.cpu != CpuIndex::from(3));
+        }
+        for run in [without, short] {
+            let left = kinds(&explanations(&run));
+            for kind in suppressed.split(' ') {
+                assert!(!left.iter().any(|it| it == kind), "{id}: {kind}");
+            }
+        }
+    }
+}

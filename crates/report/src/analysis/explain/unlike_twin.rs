@@ -1,0 +1,48 @@
+//! The lead, whose calls differ from those of the other CPUs of its cluster.
+
+use run::measure::Metric::Latency;
+use run::model::Kind;
+use run::plan::ScenarioId::PsciVersionParallel;
+
+use super::explanation::Explanation;
+use super::lead::lead;
+use super::suite_tables::{Figure, SuiteTables};
+
+/// A CPU unlike the others of its type.
+const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
+
+pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    let calls = tables.column(PsciVersionParallel, Latency)?;
+    let lead = lead(tables)?;
+    let cluster = tables.cluster(lead.cpu);
+    let twins = calls.filtered(|cpu| cpu != lead.cpu && tables.cluster(cpu) == cluster);
+    let own = calls.of(lead.cpu);
+    // A fifth is beyond the differences between CPUs that run the same instructions.
+    let is_more = |it: &Figure| it.ticks >= own + own / 5;
+    let is_less = |it: &Figure| own >= it.ticks + it.ticks / 5;
+    let word = if twins.iter().all(is_more) {
+        "quicker"
+    } else if twins.iter().all(is_less) {
+        "slower"
+    } else {
+        return None;
+    };
+    if twins.is_empty() {
+        return None;
+    }
+    let (label, span) = (tables.logged.run.label(lead.cpu), tables.span(own));
+    let (cpus, range) = (
+        tables.names(twins.iter().map(|it| it.cpu)),
+        tables.range(&twins),
+    );
+    let own = calls.filtered(|cpu| cpu == lead.cpu);
+    Some(Explanation {
+        kind: UNLIKE_TWIN,
+        sentence: format!(
+            "PSCI_VERSION on the lead, {label}, is {word} than on the other CPUs of its cluster: \
+             {span} against {range} ({cpus}). The cause is not shown.{}",
+            lead.remark()
+        ),
+        figures: own.into_iter().chain(twins).collect(),
+    })
+}

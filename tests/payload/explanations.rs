@@ -1,0 +1,35 @@
+//! What explains the figures of a whole run, on firmware with one channel to its power controller
+//! and without.
+
+use report::analysis::explain::explanations;
+use report::log::read_bytes;
+use run::model::Verdict;
+
+use crate::common::{self, spec};
+
+/// Returns the explanations of a run of the suite on this variant of the firmware, one a line.
+fn explained(variant: &str) -> String {
+    let options = format!("--icount --variant {variant}");
+    let ran = common::ends(&spec(&options, "iterations=2 warmup=1"), Verdict::Pass);
+    let runs = read_bytes("log", ran.log().text.as_bytes()).expect("a run");
+    let all = explanations(&runs[0]).into_iter();
+    all.map(|it| it.sentence + "\n").collect()
+}
+
+#[test]
+fn lock_of_the_platform_is_found_if_there_is_one() {
+    const LOCK: &str = "The lock is the platform's";
+    let [without, with] = ["power-channel=0", "power-channel=1"].map(explained);
+    assert!(!without.contains(LOCK), "{without}");
+    assert!(with.contains(LOCK), "{with}");
+    for all in [without, with] {
+        for part in [
+            "Parallel exits at level 0 are alike in each cluster",
+            "Cluster 0 stays on in serial scenarios, as the lead, 0.0, is awake in it",
+            "Exits are shorter if the cluster stays on",
+            "Exits are longer after CPU_OFF than after a suspend to the same level",
+        ] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+    }
+}
