@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+use textwrap::{Options, WordSplitter};
 
 /// The minimum duration of a step that a terminal still shows once it has ended.
 const LONG: Duration = Duration::from_secs(2);
@@ -127,11 +129,38 @@ static PROGRAM: LazyLock<String> = LazyLock::new(|| {
 
 /// Prints a line to stderr after the program's name, above the displays of steps in progress.
 pub fn say(text: &str) {
+    let text = format!("{}: {text}", *PROGRAM);
+    let text = match stderr().is_terminal() {
+        true => wrapped(&text, Term::stderr().size().1.into()),
+        false => text,
+    };
     // A closed stderr does not stop the command.
-    let _ = above_steps(|| writeln!(stderr(), "{}: {text}", *PROGRAM));
+    let _ = above_steps(|| writeln!(stderr(), "{text}"));
+}
+
+/// Wraps `text` between words, so that a terminal of `width` columns breaks none.
+fn wrapped(text: &str, width: usize) -> String {
+    let options = Options::new(width)
+        .subsequent_indent("  ")
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
 }
 
 /// Hides the progress of all steps while `print` runs, so that its output stays above them.
 pub fn above_steps<T>(print: impl FnOnce() -> T) -> T {
     STEPS.suspend(print)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_text_breaks_no_word_and_keeps_lines() {
+        let text = "xtask: INCOMPLETE: no closing-line within 7 s\nlog: a/b";
+        let expected = "xtask: INCOMPLETE: no\n  closing-line within\n  7 s\nlog: a/b";
+        assert_eq!(wrapped(text, 22), expected);
+        assert_eq!(wrapped("target/long-path", 8), "target/long-path");
+    }
 }

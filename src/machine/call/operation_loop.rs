@@ -4,7 +4,7 @@ use hardware::board::GicVersion;
 use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
-use run::measure::{End, Operation, Outcome};
+use run::measure::{ActionEnd, Operation, Outcome};
 use smccc::error::SUCCESS;
 
 use crate::machine::call::call_path::CallPath;
@@ -35,16 +35,16 @@ struct RawLoop {
 impl RawLoop {
     /// Returns how a loop of `operation` ended, and the code of its last call. A loop of timestamps
     /// counts as given up if the last one could not be read.
-    fn end_of(&self, operation: Operation) -> (End, Option<i32>) {
+    fn end_of(&self, operation: Operation) -> (ActionEnd, Option<i32>) {
         let last = self.x0 as u32 as i32;
         match operation {
-            _ if self.left != 0 => (End::GaveUp, None),
-            Operation::Call(_) => (End::Returned, Some(last)),
-            Operation::ReadStamp if last != SUCCESS => (End::GaveUp, None),
+            _ if self.left != 0 => (ActionEnd::GaveUp, None),
+            Operation::Call(_) => (ActionEnd::Returned, Some(last)),
+            Operation::ReadStamp if last != SUCCESS => (ActionEnd::GaveUp, None),
             Operation::Nothing
             | Operation::SelfSgi
             | Operation::SysregRead
-            | Operation::ReadStamp => (End::Returned, None),
+            | Operation::ReadStamp => (ActionEnd::Returned, None),
         }
     }
 }
@@ -115,7 +115,7 @@ pub fn repeat(
     let Some((body, arguments)) = find_loop(operation, waiter, own, pmf) else {
         let now = CounterValue::new(waiter.now());
         return Outcome {
-            end: End::GaveUp,
+            end: ActionEnd::GaveUp,
             before: now,
             after: now,
             ..outcome

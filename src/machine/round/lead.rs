@@ -9,8 +9,8 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use run::measure::order::{Order, OrderBook};
 use run::measure::{
-    Action, After, Cause, End, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round, Step,
-    Tally, Waker,
+    Action, ActionEnd, After, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
+    Step, Tally, Waker,
 };
 use run::plan::Plan;
 use smccc::psci::{AffinityState, Error, SuspendMode};
@@ -211,7 +211,7 @@ impl Lead {
             if loss.cause == not_supported {
                 self.lacks_cpu_off.set(true);
                 if outcome.action.turns_off() {
-                    outcome.end = End::Lost(loss);
+                    outcome.end = ActionEnd::Lost(loss);
                 }
                 return CpuState::On;
             }
@@ -220,7 +220,7 @@ impl Lead {
             if loss.step != Step::Finish || round.patience.is_none() {
                 self.states.shorten_waits(loss);
             }
-            outcome.end = End::Lost(loss);
+            outcome.end = ActionEnd::Lost(loss);
             CpuState::Lost(loss)
         });
         self.states.set(cpu.index, state);

@@ -7,7 +7,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError};
 use hardware::spec::stat::{Rise, Statistics};
 use run::measure::order::{Order, SgiTargets};
-use run::measure::{Action, End, Identity, NoCpuOff, Outcome};
+use run::measure::{Action, ActionEnd, Identity, NoCpuOff, Outcome};
 use smccc::psci::PSCI_VERSION;
 use spin::Once;
 use sync::Stop;
@@ -118,7 +118,7 @@ impl Participant {
             Action::Help => self.help_others(order, start),
             Action::Expire => self.observe_timer(order, start),
             Action::ReadBack => self.add_timestamps(Outcome {
-                end: End::ReadBack,
+                end: ActionEnd::ReadBack,
                 after: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
@@ -146,7 +146,7 @@ impl Participant {
             // The outcome is published before CPU_OFF, which does not return. From this instant on
             // the lead leaves the CPU alone, or it has polled AFFINITY_INFO since before.
             return Outcome {
-                end: End::WentOff,
+                end: ActionEnd::WentOff,
                 due: CounterValue::new(start + order.times.wake_due_after),
                 before: CounterValue::new(waiter.now()),
                 ..outcome
@@ -155,7 +155,7 @@ impl Participant {
         let call = waiter.path.time_call(PSCI_VERSION);
         let quiet_until = self.wait_until_quiet_ends(order, start);
         self.add_timestamps(Outcome {
-            end: End::Returned,
+            end: ActionEnd::Returned,
             code: call.code,
             before: call.before,
             after: call.after,
@@ -199,7 +199,7 @@ impl Participant {
         outcome.start = CounterValue::new(call_at);
         outcome.due = CounterValue::new(due);
         if !self.arm_wake_up(order, start, due) {
-            outcome.end = End::Pending;
+            outcome.end = ActionEnd::Pending;
             return outcome;
         }
         waiter.path.spin_until(call_at);
@@ -266,10 +266,12 @@ impl Participant {
         let outcome = self.add_timestamps(Outcome {
             due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
             end: match call.back {
-                Return::WrongContext => End::WrongContext,
-                _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => End::NotRung,
-                Return::Resumed => End::Resumed,
-                Return::FellThrough => End::Returned,
+                Return::WrongContext => ActionEnd::WrongContext,
+                _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
+                    ActionEnd::NotRung
+                }
+                Return::Resumed => ActionEnd::Resumed,
+                Return::FellThrough => ActionEnd::Returned,
             },
             code: call.code,
             before: call.before,
@@ -365,7 +367,7 @@ impl Participant {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {
             action: Action::Help,
-            end: End::Returned,
+            end: ActionEnd::Returned,
             ..Outcome::default()
         };
         let Some(start) = start() else {

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 use hardware::board::IntId;
 use hardware::spec::counter_value::CounterValue;
-use run::measure::{End, Outcome, Tally, Window};
+use run::measure::{ActionEnd, Outcome, Tally, Window};
 use run::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
@@ -121,7 +121,7 @@ fn make_load(
     let until = end_of(window, start) + window.schedule.period / 2;
     load_until(waiter, channel, load, &work, until);
     Outcome {
-        end: End::Returned,
+        end: ActionEnd::Returned,
         start: CounterValue::new(start),
         ..Outcome::default()
     }
@@ -140,14 +140,14 @@ fn measure_timer(
         return Outcome::default();
     };
     let outcome = Outcome {
-        end: End::Returned,
+        end: ActionEnd::Returned,
         start: CounterValue::new(start),
         ..Outcome::default()
     };
     // The interrupt of the last nap may still be pending.
     if !waiter.gic.drain() {
         return Outcome {
-            end: End::Pending,
+            end: ActionEnd::Pending,
             ..outcome
         };
     }

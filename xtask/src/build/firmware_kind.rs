@@ -33,6 +33,19 @@ impl FirmwareKind {
         }
     }
 
+    /// Returns the firmware in words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::TfA => "TF-A",
+            Self::TfAStock => "TF-A's own platform",
+            Self::Builtin => "QEMU's built-in PSCI",
+            Self::Kvm => "KVM in an emulated Linux",
+            Self::Efi => "EDK2 with a device tree, QEMU's built-in PSCI",
+            Self::EfiAcpi => "EDK2 with ACPI tables, QEMU's built-in PSCI",
+            Self::UBoot => "TF-A and U-Boot",
+        }
+    }
+
     /// Returns the name in board files of the firmware that has PSCI.
     pub fn described(self) -> &'static str {
         match self {

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use hardware::text::plural::{Many, many};
 use host::files;
 use host::interrupt;
 use host::log_file::LogFile;
-use host::progress::{StepProgress, say};
+use host::progress::{StepProgress, in_words, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::screen::Screen;
-use run::model::Verdict;
+use run::model::{Verdict, scenarios};
 
 use super::common::plan;
 use crate::build::GivenStates;
@@ -75,6 +76,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
         check_log(log, &arguments.run)?;
     }
     let spec = spec(&arguments.run)?;
+    say_opening(&spec)?;
     let interrupt = interrupt::watch()?;
     let prepared = prepare::prepare(&spec)?;
     let is_terminal = stdout().is_terminal();
@@ -103,6 +105,32 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     Ok(result)
 }
 
+/// Prints what is about to run and for how long, before anything is built.
+fn say_opening(spec: &RunSpec) -> Result<()> {
+    let board = boards::load(&spec.board)?;
+    let plan = plan(spec.args.as_deref())?;
+    let cpus = Many(cpus(spec)?.into(), "CPU");
+    let scenarios = many(scenarios(&plan).count(), "scenario");
+    let limit = in_words(spec.timeout);
+    say(&format!(
+        "{} with {cpus}, under {}",
+        board.title,
+        spec.firmware.title()
+    ));
+    say(&format!("plan: {scenarios}, time limit {limit}"));
+    say("building what is out of date, then starting QEMU; Ctrl-C ends it");
+    Ok(())
+}
+
+/// Returns the number of CPUs of a run.
+fn cpus(spec: &RunSpec) -> Result<u32> {
+    match spec.smp {
+        Some(cpus) => Ok(cpus),
+        None if spec.firmware == FirmwareKind::Kvm => Ok(kvm_host::CPUS),
+        None => boards::load(&spec.board)?.default_cpus(),
+    }
+}
+
 /// Prints the path of the log, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
@@ -111,13 +139,18 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
     let is_usual = is_usual && spec.firmware == FirmwareKind::TfA;
     say(&format!("log: {log}"));
-    if matches!(result.verdict, Verdict::Pass | Verdict::Fail) {
-        say(&format!(
-            "next: cargo xtask report {log} --format html -o run.html"
-        ));
-        if is_usual {
-            say("next: cargo xtask qemu --smp 16");
+    match result.verdict {
+        Verdict::Pass => {
+            say(&format!(
+                "next:\n  cargo xtask report {log} --format html -o run.html"
+            ));
+            if is_usual {
+                say("or:\n  cargo xtask qemu --smp 16");
+            }
         }
+        Verdict::Fail => say(&format!("next:\n  cargo xtask report {log}")),
+        Verdict::BadInput => say("next: correct the boot arguments or the device tree named above"),
+        Verdict::Incomplete => say("next: docs/reliability.md lists what can stop a run"),
     }
 }
 
@@ -166,17 +199,11 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         bail!("--el 2: a guest of KVM is entered at EL1");
     }
     let plan = plan(spec.args.as_deref())?;
-    spec.timeout = match (arguments.timeout, spec.smp) {
-        (Some(seconds), _) => Duration::from_secs(seconds),
-        (None, cpus) if of_kvm => {
-            let cpus = cpus.unwrap_or(kvm_host::CPUS);
-            kvm_host::timeout(timeout::timeout(cpus, &plan))
-        }
-        (None, Some(cpus)) => timeout::timeout(cpus, &plan),
-        (None, None) => {
-            let board = boards::load(&spec.board)?;
-            timeout::timeout(board.default_cpus()?, &plan)
-        }
+    let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
+    spec.timeout = match arguments.timeout {
+        Some(seconds) => Duration::from_secs(seconds),
+        None if of_kvm => kvm_host::timeout(by_plan(&spec)?),
+        None => by_plan(&spec)?,
     };
     if let Some(path) = &arguments.dtb {
         spec.tree = TreeSource::File(path.clone());

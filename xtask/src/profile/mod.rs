@@ -18,6 +18,7 @@ mod calls;
 mod checkout;
 mod code;
 pub mod ledger;
+pub mod ledger_bench;
 pub mod ledger_export;
 mod record;
 pub mod run;

@@ -11,17 +11,17 @@ use super::reached::find_reached;
 use super::resolution::find_resolution;
 use super::waited::find_waited;
 use super::wake_source::find_wake_source;
-use super::words::Detail;
+use super::words::Verbosity;
 use crate::model::{Finding, Run, Scenario};
 
 /// Returns the findings that the figures of `scenario` support by themselves.
-pub fn findings_of(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    // Each is called by name, so that the payload does not contain what only [`Detail::Full`] needs.
+pub fn findings_of(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
+    // Each is called by name, so that the payload does not contain what only [`Verbosity::Full`] needs.
     let mut all = find_wake_source(run, scenario);
-    all.extend(find_last_men(run, scenario, detail));
-    all.extend(find_lock_queue(run, scenario, detail));
-    all.extend(find_waited(run, scenario, detail));
-    all.extend(find_resolution(run, scenario, detail));
+    all.extend(find_last_men(run, scenario, verbosity));
+    all.extend(find_lock_queue(run, scenario, verbosity));
+    all.extend(find_waited(run, scenario, verbosity));
+    all.extend(find_resolution(run, scenario, verbosity));
     all.extend(find_reached(run, scenario));
     all.extend(find_not_counted(run, scenario));
     all.extend(find_lost(run, scenario));

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 use hardware::sort::sort;
 use thiserror::Error;
 
-use super::words::{self, Detail};
+use super::words::{self, Verbosity};
 use crate::measure::{Metric, lower_median};
-use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::StateChoice;
 
 /// The last man down in a cluster.
@@ -31,12 +31,12 @@ enum NotTold {
 }
 
 /// Finds the last man of each cluster, only if the deepest level was requested.
-pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
-    let not_told = |why: NotTold| detail.is_full().then(|| not_told(scenario, &why));
+    let not_told = |why: NotTold| verbosity.is_full().then(|| not_told(scenario, &why));
     if !scenario.has_order() {
         let mut cells = scenario.cells.iter();
         let has_figures = cells.any(|cell| cell.figure(Metric::CacheFlush).is_some());
@@ -44,7 +44,7 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> V
         return why.and_then(not_told).into_iter().collect();
     }
     let clusters = run.cluster_heads().map(|head| run.cpu(head).cluster);
-    let found = clusters.map(|cluster| of_cluster(run, scenario, cluster, detail));
+    let found = clusters.map(|cluster| of_cluster(run, scenario, cluster, verbosity));
     let found = found.map(|found| found.map_or_else(not_told, Some));
     found.flatten().collect()
 }
@@ -55,7 +55,7 @@ fn of_cluster(
     run: &Run,
     scenario: &Scenario,
     cluster: u16,
-    detail: Detail,
+    verbosity: Verbosity,
 ) -> Result<Finding, NotTold> {
     let is_mine = |cell: &&Cell| run.cpu(cell.cpu).cluster == cluster;
     let cells: Vec<_> = scenario.cells.iter().filter(is_mine).collect();
@@ -85,13 +85,13 @@ fn of_cluster(
     );
     let mut others: Vec<u64> = known.iter().map(|it| it.2).collect();
     let median = lower_median(&mut others);
-    if detail.is_full() && !others.is_empty() && flush > median {
+    if verbosity.is_full() && !others.is_empty() && flush > median {
         let ticks = clock.span(flush - median);
         sentence += &format!(" It took {ticks} more than their median.");
     }
     Ok(Finding {
         metrics: vec![Metric::CacheFlush],
-        confidence: Confidence::Stamps,
+        evidence: Evidence::Stamps,
         ..Finding::by_counts(LAST_MAN, sentence, cells.iter().map(|cell| cell.cpu))
     })
 }
@@ -104,7 +104,7 @@ fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
     let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {
         metrics: vec![Metric::CacheFlush],
-        confidence: Confidence::Unknown,
+        evidence: Evidence::Unknown,
         ..Finding::by_counts(Kind::NOT_TOLD, sentence, cpus)
     }
 }

@@ -11,9 +11,9 @@ use hardware::board::CpuIndex;
 use hardware::sort::sort;
 use hardware::text::plural::Plural;
 
-use super::words::{self, Detail};
+use super::words::{self, Verbosity};
 use crate::measure::{FittedLine, Metric, lower_median, residual};
-use crate::model::{Cell, Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
+use crate::model::{Cell, CpuSet, Evidence, Finding, FitQuality, Kind, Run, Scenario};
 
 /// CPUs that wait for one another.
 pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
@@ -31,11 +31,15 @@ pub type Arrival = (u64, CpuIndex, u64);
 
 /// Finds whether CPUs that go down together wait for one another, and for how long. Figures alone
 /// do not show the order.
-pub(super) fn find_lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    lock_queue(run, scenario, detail).into_iter().collect()
+pub(super) fn find_lock_queue(
+    run: &Run,
+    scenario: &Scenario,
+    verbosity: Verbosity,
+) -> Vec<Finding> {
+    lock_queue(run, scenario, verbosity).into_iter().collect()
 }
 
-fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
+fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Finding> {
     if !scenario.has_order() {
         return None;
     }
@@ -46,7 +50,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;
-    let residual = if detail.is_full() {
+    let residual = if verbosity.is_full() {
         residual(points())
     } else {
         None
@@ -66,7 +70,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
         sentence,
         cpus: arrivals.iter().map(|it| it.1).collect(),
         metrics: vec![Metric::Powerdown],
-        confidence: Confidence::Fit(Fit {
+        evidence: Evidence::Fit(FitQuality {
             n: line.n,
             r2_percent: line.r2_percent,
             residual_ns: residual.and_then(|ticks| run.clock().ns(ticks)),

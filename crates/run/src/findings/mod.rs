@@ -24,4 +24,4 @@ pub use self::lost::LOST;
 pub use self::not_counted::NOT_COUNTED;
 pub use self::resolution::tick_ns;
 pub use self::waited::WAITED;
-pub use self::words::{Detail, list};
+pub use self::words::{Verbosity, list};

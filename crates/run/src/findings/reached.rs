@@ -11,7 +11,7 @@ use hardware::spec::stat::{Mismatch, Reached};
 use hardware::text::join::join;
 
 use super::words;
-use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// The states that were reached.
@@ -74,7 +74,7 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     };
     let sentence = format!("Reached: unknown, because {why}.");
     Some(Finding {
-        confidence: Confidence::Unknown,
+        evidence: Evidence::Unknown,
         ..Finding::by_counts(REACHED, sentence, [])
     })
 }

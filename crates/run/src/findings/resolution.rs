@@ -9,9 +9,9 @@ use hardware::sort::sort;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Plural;
 
-use super::words::{self, Detail};
+use super::words::{self, Verbosity};
 use crate::measure::Metric;
-use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// Figures that are so few ticks that the length of a tick matters.
@@ -46,21 +46,25 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Finds figures that are so few ticks that the length of a tick matters.
-pub(super) fn find_resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+pub(super) fn find_resolution(
+    run: &Run,
+    scenario: &Scenario,
+    verbosity: Verbosity,
+) -> Vec<Finding> {
     // Bare figures are in nanoseconds.
     let tick = match run.has_records() {
         true => Some(1),
         false => tick_ns(run),
     };
     let columns = scenario.columns().into_iter();
-    let found = columns.filter_map(|metric| of_column(run, scenario, detail, (metric, tick?)));
+    let found = columns.filter_map(|metric| of_column(run, scenario, verbosity, (metric, tick?)));
     found.collect()
 }
 
 fn of_column(
     run: &Run,
     scenario: &Scenario,
-    detail: Detail,
+    verbosity: Verbosity,
     (metric, tick): (Metric, u64),
 ) -> Option<Finding> {
     let cells = scenario.cells.iter();
@@ -80,7 +84,7 @@ fn of_column(
         None => String::new(),
     };
     let more = match scenario.id.procedure() {
-        _ if !detail.is_full() || least >= TOO_FEW => "",
+        _ if !verbosity.is_full() || least >= TOO_FEW => "",
         Procedure::Version => " Only many calls in a row tell what one costs.",
         Procedure::Suspend(..)
         | Procedure::CpuOff
@@ -97,9 +101,9 @@ fn of_column(
         ),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![metric],
-        confidence: match run.has_records() {
-            true => Confidence::Counts,
-            false => Confidence::Figures,
+        evidence: match run.has_records() {
+            true => Evidence::Counts,
+            false => Evidence::Figures,
         },
     })
 }

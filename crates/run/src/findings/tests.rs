@@ -17,14 +17,14 @@ use crate::testing::example::{self, good};
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
-fn of_kind(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> Vec<String> {
-    let found = findings_of(run, scenario, detail).into_iter();
+fn of_kind(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> Vec<String> {
+    let found = findings_of(run, scenario, verbosity).into_iter();
     let found = found.filter(|finding| finding.kind == kind);
     found.map(|finding| finding.sentence).collect()
 }
 
-fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
-    let mut found = of_kind(run, scenario, detail, kind);
+fn only(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> String {
+    let mut found = of_kind(run, scenario, verbosity, kind);
     assert_eq!(found.len(), 1, "{found:#?}");
     found.remove(0)
 }
@@ -59,19 +59,19 @@ fn the_last_man_by_timestamps() {
     let scenario = good(&run, ScenarioId::SuspendDeepParallel);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
-    let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, LAST_MAN);
-    assert_eq!(last(&scenario, Detail::Short), [short]);
+    let last = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, LAST_MAN);
+    assert_eq!(last(&scenario, Verbosity::Short), [short]);
     let cost = " It took 75.20 us more than their median.";
-    assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
+    assert_eq!(last(&scenario, Verbosity::Full), [[short, cost].concat()]);
 
     // At level 0, no CPU flushes on behalf of its cluster.
     let shallow = good(&run, ScenarioId::CpuSuspendParallel);
-    assert!(last(&shallow, Detail::Full).is_empty());
+    assert!(last(&shallow, Verbosity::Full).is_empty());
 
-    let mut all = findings_of(&run, &scenario, Detail::Full).into_iter();
+    let mut all = findings_of(&run, &scenario, Verbosity::Full).into_iter();
     let finding = all.find(|it| it.kind == LAST_MAN).expect("a finding");
     assert!(finding.cpus.iter().eq(CpuIndex::all(4)));
-    assert_eq!(finding.confidence, Confidence::Stamps);
+    assert_eq!(finding.evidence, Evidence::Stamps);
 }
 
 #[test]
@@ -87,15 +87,15 @@ fn a_last_man_that_is_not_known() {
         (no_row, 1, "not all CPUs of cluster 1 have a row"),
         (none, 0, "there are no timestamps"),
     ] {
-        let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
-        let known = [Detail::Short, Detail::Full].map(|it| found(it, LAST_MAN).len());
+        let found = |verbosity, kind| of_kind(&run, &scenario, verbosity, kind);
+        let known = [Verbosity::Short, Verbosity::Full].map(|it| found(it, LAST_MAN).len());
         assert_eq!(known, [others; 2], "{why}");
-        assert!(found(Detail::Short, Kind::NOT_TOLD).is_empty());
+        assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
             "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
              no evidence of it."
         );
-        assert_eq!(found(Detail::Full, Kind::NOT_TOLD), [sentence]);
+        assert_eq!(found(Verbosity::Full, Kind::NOT_TOLD), [sentence]);
     }
 }
 
@@ -103,7 +103,7 @@ fn a_last_man_that_is_not_known() {
 fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
-    let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, REACHED);
+    let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
     let unknown = "Reached: unknown, because no round that reads it was valid, or the states' power \
                    levels are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
@@ -165,14 +165,14 @@ fn queue(powerdown: &[u64]) -> Scenario {
 #[test]
 fn lock_queues() {
     let run = example::run(4);
-    let short = |scenario: &Scenario| only(&run, scenario, Detail::Short, LOCK_QUEUE);
+    let short = |scenario: &Scenario| only(&run, scenario, Verbosity::Short, LOCK_QUEUE);
     let even = queue(&[4000, 3000, 2010, 1000]);
     let sentence = "Lock queue: powerdown grows by 15.98 us with each place in the order of \
                     ENTER_HW_LOW_PWR (4 CPUs, R2 99 %).";
     assert_eq!(short(&even), sentence);
     let more = " They go down one after another; no figure is farther from the line than 112 ns. \
                 In this order: CPU 0.3, 0.2, 0.1, 0.0.";
-    let full = only(&run, &even, Detail::Full, LOCK_QUEUE);
+    let full = only(&run, &even, Verbosity::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
     // CPU 2 is second, and its flush is included in the Powerdown of all CPUs after it.
     let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
@@ -189,22 +189,22 @@ No lock queue to be seen: powerdown does not grow with the place in the order of
 Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 100 %), without \
 the longer cache flush of CPU 0.2, which those behind wait for.";
     assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
-    assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, LOCK_QUEUE).is_empty());
+    assert!(of_kind(&run, &queue(&[1, 2]), Verbosity::Full, LOCK_QUEUE).is_empty());
 }
 
 #[test]
 fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
-    let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, WAITED);
+    let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
     // Three times the minimum is not enough.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
-    assert!(waited(&scenario, Detail::Full).is_empty());
+    assert!(waited(&scenario, Verbosity::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));
     let sentence =
         "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
-    for detail in [Detail::Short, Detail::Full] {
-        assert_eq!(waited(&scenario, detail), [sentence]);
+    for verbosity in [Verbosity::Short, Verbosity::Full] {
+        assert_eq!(waited(&scenario, verbosity), [sentence]);
     }
 }
 
@@ -214,10 +214,10 @@ fn figures_of_few_ticks() {
     let scenario = good(&run, ScenarioId::PsciVersionParallel);
     let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; a tick more or less is 33 % of \
                  the least.";
-    let found = |detail| only(&run, &scenario, detail, RESOLUTION);
-    assert_eq!(found(Detail::Short), short);
+    let found = |verbosity| only(&run, &scenario, verbosity, RESOLUTION);
+    assert_eq!(found(Verbosity::Short), short);
     let why = " Only many calls in a row tell what one costs.";
-    assert_eq!(found(Detail::Full), [short, why].concat());
+    assert_eq!(found(Verbosity::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
     // Bare figures are multiples of the tick.
@@ -228,7 +228,7 @@ fn figures_of_few_ticks() {
     let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&run), Some(20));
     assert_eq!(
-        only(&run, &scenario, Detail::Full, RESOLUTION),
+        only(&run, &scenario, Verbosity::Full, RESOLUTION),
         "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divide all figures; a tick more \
          or less is 25 % of the least. It is below what this counter resolves."
     );
@@ -243,7 +243,7 @@ fn more_than_one_lost_cpu() {
     let mut scenario = example::with_a_lost_cpu(scenario);
     scenario.cells[5].lost = scenario.cells[3].lost;
     assert_eq!(
-        only(&run, &scenario, Detail::Short, LOST),
+        only(&run, &scenario, Verbosity::Short, LOST),
         "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
          A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
     );
@@ -268,7 +268,7 @@ fn wake_sources() {
         scenario.helper = helper.map(CpuIndex::new);
         scenario.cells[0].helper = of_lead.map(CpuIndex::new);
         scenario.conditions.as_mut().expect("there").wake_source = source;
-        of_kind(&run, &scenario, Detail::Short, WAKE_SOURCE).concat()
+        of_kind(&run, &scenario, Verbosity::Short, WAKE_SOURCE).concat()
     });
     let suite = "The CPUs' own timers stop in this state:";
     let expected = std::format!(
@@ -309,6 +309,6 @@ fn expiries_that_were_missed() {
     .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
                     min, median and max are of the others only.";
-    let found = only(&run, &scenario, Detail::Short, OVERRUNS);
+    let found = only(&run, &scenario, Verbosity::Short, OVERRUNS);
     assert_eq!(found, sentence);
 }

@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::words::{self, Detail};
+use super::words::{self, Verbosity};
 use crate::measure::Metric;
-use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 
 /// Wake-ups that took far longer than the shortest of their round.
 pub const WAITED: Kind = Kind::new("waited");
@@ -16,12 +16,12 @@ pub const WAITED: Kind = Kind::new("waited");
 const FAR_LONGER: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.
-pub(super) fn find_waited(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    waited(run, scenario, detail).into_iter().collect()
+pub(super) fn find_waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
+    waited(run, scenario, verbosity).into_iter().collect()
 }
 
-fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
-    let has_figures = detail.is_full() && scenario.has_pmf() && scenario.id.is_parallel();
+fn waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Finding> {
+    let has_figures = verbosity.is_full() && scenario.has_pmf() && scenario.id.is_parallel();
     if !scenario.has_order() && !has_figures {
         return None;
     }
@@ -43,6 +43,6 @@ fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
         sentence: format!("Wake-ups that waited: CPU {each}; the others took {others}."),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![Metric::Wakeup],
-        confidence: Confidence::Figures,
+        evidence: Evidence::Figures,
     })
 }

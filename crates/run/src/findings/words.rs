@@ -8,16 +8,16 @@ use crate::model::Run;
 use hardware::board::CpuIndex;
 use hardware::text::join::append;
 
-/// The level of detail of findings.
+/// How much findings say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum Verbosity {
     /// One sentence for each finding, for the UART.
     Short,
     /// More sentences, and findings about what the figures cannot show, for reports.
     Full,
 }
 
-impl Detail {
+impl Verbosity {
     pub(crate) fn is_full(self) -> bool {
         self == Self::Full
     }

@@ -16,7 +16,7 @@ pub trait Machine {
     fn facts(&self) -> &Facts;
 
     /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A CPU that
-    /// is lost in the round has [`super::outcome::End::Lost`] and does not take part in later
+    /// is lost in the round has [`super::outcome::ActionEnd::Lost`] and does not take part in later
     /// rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 

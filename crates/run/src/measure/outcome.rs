@@ -96,7 +96,7 @@ impl Action {
 
 /// How a CPU's part ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
+pub enum ActionEnd {
     /// The CPU did not take part in the round, or did not execute its part.
     #[default]
     NotRun,
@@ -110,7 +110,7 @@ pub enum End {
     ReadBack,
     /// An interrupt stayed pending, so the call was not made.
     Pending,
-    /// As [`End::Resumed`], but with a context ID other than the one given.
+    /// As [`ActionEnd::Resumed`], but with a context ID other than the one given.
     WrongContext,
     /// The CPU does not have the operation of a loop, or gave up the loop.
     GaveUp,
@@ -126,7 +126,7 @@ pub struct Outcome {
     /// The action.
     pub action: Action,
     /// How it ended.
-    pub end: End,
+    pub end: ActionEnd,
     /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
@@ -188,16 +188,17 @@ impl Outcome {
         let plain = |reason| Err(Rejection::plain(reason));
         let refuse = |reason, detail| Err(Rejection { reason, detail });
         match self.end {
-            End::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
-            End::Pending => return plain(Reason::Pending),
-            End::NotRung => return plain(Reason::NotRung),
-            End::WrongContext => return plain(Reason::WrongContext),
-            End::GaveUp => return plain(Reason::WrongAnswer),
+            ActionEnd::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
+            ActionEnd::Pending => return plain(Reason::Pending),
+            ActionEnd::NotRung => return plain(Reason::NotRung),
+            ActionEnd::WrongContext => return plain(Reason::WrongContext),
+            ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
             // The CPU was to take part, but was given up before it could.
-            End::NotRun => return plain(Reason::Lost),
-            End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
+            ActionEnd::NotRun => return plain(Reason::Lost),
+            ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
+            }
         }
-        let is_timed = matches!(self.end, End::Returned | End::Resumed)
+        let is_timed = matches!(self.end, ActionEnd::Returned | ActionEnd::Resumed)
             && !matches!(self.action, Action::Expire);
         if is_timed && (self.before.is_none() || self.after.is_none()) {
             return plain(Reason::CounterErratum);
@@ -210,7 +211,7 @@ impl Outcome {
             return refuse(Reason::Refused, Detail::Firmware(code));
         }
         if let Some(powerdown) = self.action.sleeps() {
-            let returned = powerdown && matches!(self.end, End::Returned);
+            let returned = powerdown && matches!(self.end, ActionEnd::Returned);
             let is_early = self.due.is_some_and(|due| self.after < Some(due));
             if returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
@@ -349,7 +350,7 @@ mod tests {
     fn good() -> Outcome {
         Outcome {
             action: Action::SystemSuspend,
-            end: End::Resumed,
+            end: ActionEnd::Resumed,
             start: at(95),
             before: at(100),
             after: at(350),
@@ -387,29 +388,29 @@ mod tests {
     fn each_rule_of_an_outcome() {
         use Reason::*;
         fn version(outcome: &mut Outcome, code: i32) {
-            (outcome.action, outcome.end) = (Action::Version, End::Returned);
+            (outcome.action, outcome.end) = (Action::Version, ActionEnd::Returned);
             outcome.code = Some(code);
         }
         fn lose(outcome: &mut Outcome) {
             let (step, cause) = (Step::Finish, Cause::Timeout);
-            outcome.end = End::Lost(Loss { step, cause });
+            outcome.end = ActionEnd::Lost(Loss { step, cause });
         }
         fn read_back(outcome: &mut Outcome, due: u64) {
-            (outcome.action, outcome.end) = (Action::ReadBack, End::ReadBack);
+            (outcome.action, outcome.end) = (Action::ReadBack, ActionEnd::ReadBack);
             (outcome.turned_on, outcome.due) = (at(200), at(due));
         }
         let with_pmf: [(Edit, Option<Reason>); 20] = [
-            (|o| o.end = End::Returned, Some(Abandoned)),
+            (|o| o.end = ActionEnd::Returned, Some(Abandoned)),
             (|o| o.code = Some(-2), Some(Refused)),
             (|o| o.code = Some(5), Some(Refused)),
             (|o| o.code = Some(0), None),
-            (|o| o.end = End::Pending, Some(Pending)),
-            (|o| o.end = End::NotRung, Some(NotRung)),
+            (|o| o.end = ActionEnd::Pending, Some(Pending)),
+            (|o| o.end = ActionEnd::NotRung, Some(NotRung)),
             (|o| o.before = None, Some(CounterErratum)),
             (|o| o.after = None, Some(CounterErratum)),
-            (|o| o.end = End::NotRun, Some(Lost)),
+            (|o| o.end = ActionEnd::NotRun, Some(Lost)),
             (lose, Some(Lost)),
-            (|o| o.end = End::WrongContext, Some(WrongContext)),
+            (|o| o.end = ActionEnd::WrongContext, Some(WrongContext)),
             (|o| o.due = at(320), Some(EarlyWake)),
             (|o| o.due = at(360), Some(EarlyWake)),
             (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
@@ -426,10 +427,10 @@ mod tests {
         // Without PMF, the wake-up time decides.
         let without: [(Edit, Option<Reason>); 9] = [
             (|o| o.due = at(350), None),
-            (|o| (o.due, o.end) = (at(350), End::Returned), None),
+            (|o| (o.due, o.end) = (at(350), ActionEnd::Returned), None),
             (|o| o.stamps = Stamps::default(), None),
             (
-                |o| (o.due, o.end) = (at(351), End::Returned),
+                |o| (o.due, o.end) = (at(351), ActionEnd::Returned),
                 Some(Abandoned),
             ),
             (|o| o.due = at(351), Some(EarlyWake)),
@@ -439,7 +440,7 @@ mod tests {
             (|o| o.quiet_until = at(349), Some(LateReturn)),
             // The CPU's first read after CPU_ON was spoiled.
             (
-                |o| (o.action, o.end) = (Action::OnOff, End::WentOff),
+                |o| (o.action, o.end) = (Action::OnOff, ActionEnd::WentOff),
                 Some(CounterErratum),
             ),
         ];

@@ -24,7 +24,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// The kind of evidence.
-    pub confidence: Confidence,
+    pub evidence: Evidence,
 }
 
 impl Finding {
@@ -39,7 +39,7 @@ impl Finding {
             sentence,
             cpus: cpus.into_iter().collect(),
             metrics: Vec::new(),
-            confidence: Confidence::Counts,
+            evidence: Evidence::Counts,
         }
     }
 }
@@ -63,12 +63,12 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each is the name of its evidence")]
-pub enum Confidence {
+pub enum Evidence {
     Stamps,
     Counts,
     /// Lines without a checksum.
     Lines,
-    Fit(Fit),
+    Fit(FitQuality),
     Figures,
     /// Figures whose intervals do not overlap.
     Intervals,
@@ -77,7 +77,7 @@ pub enum Confidence {
 
 /// The fit of a straight line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Fit {
+pub struct FitQuality {
     /// The number of points.
     pub n: u32,
     /// Coefficient of determination in percent, rounded down.

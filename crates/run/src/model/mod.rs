@@ -19,7 +19,7 @@ mod wake_source;
 pub use self::cell::{Cell, CellSeries, CellStep, Counts, How, Variant};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;
-pub use self::finding::{Confidence, CpuSet, Finding, Fit, Kind};
+pub use self::finding::{CpuSet, Evidence, Finding, FitQuality, Kind};
 pub use self::jobs::{Job, jobs, scenarios};
 pub use self::run::{End, Head, Run};
 pub use self::run_id::RunId;

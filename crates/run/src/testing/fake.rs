@@ -16,7 +16,7 @@ use hardware::spec::timer::TimerName;
 use smccc::psci::{self, SuspendMode};
 
 use crate::measure::{
-    Action, After, Cause, Counter, End, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
+    Action, ActionEnd, After, Cause, Counter, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
     Outcome, Overheads, Round, Step, Tally, TimerFault, Waker,
 };
 
@@ -257,7 +257,7 @@ impl Fake {
         let took = cost * u64::from(count) + more;
         Outcome {
             action: Action::Repeat { operation, count },
-            end: End::Returned,
+            end: ActionEnd::Returned,
             code,
             start: at(before),
             before: at(before),
@@ -279,7 +279,7 @@ impl Fake {
         (rise.counts[0], rise.residency_us) = (1, 3);
         let outcome = Outcome {
             action,
-            end: End::Returned,
+            end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
             due: at(due),
@@ -312,7 +312,7 @@ impl Fake {
         }
         let up = due + 30;
         Outcome {
-            end: End::Resumed,
+            end: ActionEnd::Resumed,
             after: at(up + 400),
             stamps: Stamps([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
             ..outcome
@@ -336,7 +336,7 @@ impl Fake {
                 self.off_at[cpu.place()] = start;
                 self.off_dirty[cpu.place()] = round.dirty;
                 Outcome {
-                    end: End::WentOff,
+                    end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
                     quiet_until: at(start - 800 + round.quiet).filter(|_| action == Action::OnOff),
                     // The lead stays on.
@@ -351,7 +351,7 @@ impl Fake {
                 let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
                 let on = start + 1000;
                 Outcome {
-                    end: End::ReadBack,
+                    end: ActionEnd::ReadBack,
                     turned_on: at(start),
                     quiet_until: at(start + round.quiet),
                     entered: at(on + 500),
@@ -361,7 +361,7 @@ impl Fake {
                 }
             }
             Action::Expire => Outcome {
-                end: End::Returned,
+                end: ActionEnd::Returned,
                 start: at(start),
                 ..outcome
             },
@@ -449,7 +449,7 @@ impl Machine for Fake {
                 true => (self.edit_trial)(*cpu, outcome),
                 false => (self.edit)(self.rounds, *cpu, outcome),
             }
-            self.lost[cpu.place()] = matches!(outcome.end, End::Lost(_));
+            self.lost[cpu.place()] = matches!(outcome.end, ActionEnd::Lost(_));
         }
         self.rounds += u64::from(!is_trial);
         if turns_off && self.lacks_cpu_off {

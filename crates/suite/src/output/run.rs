@@ -15,7 +15,7 @@ use core::fmt::{self, Write};
 use hardware::board::{CpuIndex, IdleState, NoFrame};
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::findings::{Detail, findings_of, list as listed};
+use run::findings::{Verbosity, findings_of, list as listed};
 use run::measure::Machine;
 use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
 use run::plan::{Method, Methods, ScenarioId, WARM_TITLE};
@@ -54,7 +54,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
         super::tables::write(out, run, scenario)?;
         super::step_tables::write(out, run, scenario)?;
         super::sweeps::write(out, run, scenario)?;
-        let findings = findings_of(run, scenario, Detail::Short);
+        let findings = findings_of(run, scenario, Verbosity::Short);
         for finding in &findings {
             paragraph(out, "* ", 2, &finding.sentence)?;
         }

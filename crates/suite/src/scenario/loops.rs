@@ -6,7 +6,8 @@ use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
 use run::measure::{
-    Action, After, End, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
+    Action, ActionEnd, After, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round,
+    Who,
 };
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 use run::plan::LOOPS_LIMIT_S;
@@ -265,6 +266,6 @@ impl OperationKind {
             let answers = self.answers;
             answers.is_none_or(|(least, most)| (least..=most).contains(&code))
         };
-        outcome.end == End::Returned && outcome.code.is_none_or(is_answer)
+        outcome.end == ActionEnd::Returned && outcome.code.is_none_or(is_answer)
     }
 }

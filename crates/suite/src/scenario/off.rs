@@ -6,7 +6,7 @@
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{Action, After, End, Outcome, Reason, Round, Who};
+use run::measure::{Action, ActionEnd, After, Outcome, Reason, Round, Who};
 use run::model::Status;
 use run::plan::Method;
 
@@ -131,7 +131,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
 /// Turns the CPU on again to read its timestamps, which form a sample if both halves are good.
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
     let first = bench.firsts[cpu.place()];
-    let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
+    let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
             start: first.start,
             before: first.before,

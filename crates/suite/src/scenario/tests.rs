@@ -12,7 +12,7 @@ use std::vec::Vec;
 use hardware::board::{CpuIndex, IdleState, Mpidr};
 use hardware::spec::counter_value::CounterValue;
 use run::measure::{
-    Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
+    Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
     Cell, CellSeries, Conditions, Counts, Failure, How, Job, Scenario, Skip, Status, Totals,
@@ -214,7 +214,7 @@ fn refusing(
         if let Action::Suspend { power_state, .. } = outcome.action
             && of(cpu, power_state)
         {
-            (outcome.end, outcome.code) = (End::Returned, Some(code));
+            (outcome.end, outcome.code) = (ActionEnd::Returned, Some(code));
         }
     }
 }
@@ -230,7 +230,7 @@ fn refused(cpu: u16, error: Error) -> Status {
 fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     move |round, cpu, outcome| {
         if (round, cpu) == (in_round, of.into()) {
-            outcome.end = End::Lost(LOSS);
+            outcome.end = ActionEnd::Lost(LOSS);
         }
     }
 }

@@ -7,8 +7,8 @@ use core::fmt;
 
 use hardware::board::CpuIndex;
 use run::measure::{
-    Account, Action, After, End, Machine, Metric, Reason, Round, Schedule, TimerFault, Until, Who,
-    Window,
+    Account, Action, ActionEnd, After, Machine, Metric, Reason, Round, Schedule, TimerFault, Until,
+    Who, Window,
 };
 use run::model::{
     Cell, CellStep, Counts, Failure, Scenario, ScenarioKey, Series, Skip, Spread, Status, Variant,
@@ -179,7 +179,7 @@ impl Timers<'_> {
         let end = self.bench.outcomes.get(cpu.place())?.end;
         let tally = self.bench.machine.tally(cpu)?;
         let fault = match (tally.stray, tally.exceeded) {
-            _ if end == End::Pending => TimerFault::Pending,
+            _ if end == ActionEnd::Pending => TimerFault::Pending,
             (Some(intid), _) => TimerFault::Stray(intid),
             (_, Some(ticks)) => TimerFault::Late(ticks),
             _ if tally.is_complete() => return None,

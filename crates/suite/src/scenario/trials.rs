@@ -7,7 +7,7 @@ use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use run::measure::{
-    Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
 use run::model::{Cpu, Failure, Skip};
 
@@ -210,44 +210,49 @@ impl<'t> Trials<'t> {
             slept = round.sleep;
             let outcome = &self.outcomes[cpu.place()];
             match outcome.end {
-                End::NotRung if waker.is_frame() || was_not_rung => {
+                ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
                 // If it happens once, the timer's wake-up may only have been late.
-                End::NotRung if is_own_timer => was_not_rung = true,
-                End::Lost(ASLEEP) => return TrialVerdict::Asleep,
-                End::Lost(loss) if loss.step == Step::Finish => {
+                ActionEnd::NotRung if is_own_timer => was_not_rung = true,
+                ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
+                ActionEnd::Lost(loss) if loss.step == Step::Finish => {
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
                     return TrialVerdict::Lost;
                 }
-                End::Lost(_) => break,
-                End::Resumed | End::Returned if outcome.code.is_some_and(|code| code < 0) => {
+                ActionEnd::Lost(_) => break,
+                ActionEnd::Resumed | ActionEnd::Returned
+                    if outcome.code.is_some_and(|code| code < 0) =>
+                {
                     return TrialVerdict::Refused;
                 }
-                End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
+                ActionEnd::Resumed | ActionEnd::Returned if slept_when_due(outcome, has_pmf) => {
                     return TrialVerdict::Woken;
                 }
-                End::NotRun
-                | End::Returned
-                | End::Resumed
-                | End::WentOff
-                | End::ReadBack
-                | End::Pending
-                | End::WrongContext
-                | End::GaveUp
-                | End::NotRung => round.sleep *= 2,
+                ActionEnd::NotRun
+                | ActionEnd::Returned
+                | ActionEnd::Resumed
+                | ActionEnd::WentOff
+                | ActionEnd::ReadBack
+                | ActionEnd::Pending
+                | ActionEnd::WrongContext
+                | ActionEnd::GaveUp
+                | ActionEnd::NotRung => round.sleep *= 2,
             }
         }
+        self.note_last(cpu, slept);
+        TrialVerdict::Unclear
+    }
+
+    /// Notes why the last of the tries, with the longest sleep, was no wake-up when due.
+    fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
+        let last = self.outcomes[cpu.place()].judge(false).err();
         self.wrong = Some(Failure::NotCalibrated {
-            sleep: slept,
-            last: self.outcomes[cpu.place()]
-                .judge(false)
-                .err()
-                .unwrap_or(early),
+            sleep,
+            last: last.unwrap_or(early),
             cpu,
         });
-        TrialVerdict::Unclear
     }
 }
 

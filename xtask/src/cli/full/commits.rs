@@ -11,7 +11,8 @@ use host::progress::say;
 use report::cli::parse_share;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::ledger::{CommitLedger, LedgerBench};
+use crate::profile::ledger::CommitLedger;
+use crate::profile::ledger_bench::LedgerBench;
 use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
 /// The commits, how they run, and what is written of them.

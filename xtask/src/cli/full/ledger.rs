@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::commits::CommitsArguments;
-use crate::profile::ledger::LedgerBench;
+use crate::profile::ledger_bench::LedgerBench;
 
 /// Profile each commit of a TF-A checkout, and name the changes.
 #[derive(Debug, Args)]

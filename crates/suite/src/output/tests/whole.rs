@@ -5,7 +5,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame};
-use run::measure::{End, Machine, NoCpuOff, Outcome};
+use run::measure::{ActionEnd, Machine, NoCpuOff, Outcome};
 use run::model::{Head, Run, RunId, Scenario, Verdict};
 use run::plan::{Method, Methods, Plan, Records};
 use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
@@ -224,7 +224,7 @@ fn parts_that_are_left_out_and_wake_ups() {
              (us)",
         ),
         (
-            Fake::new(8).with_trials(|_, outcome| outcome.end = End::NotRung),
+            Fake::new(8).with_trials(|_, outcome| outcome.end = ActionEnd::NotRung),
             "iterations=2 only=cpu_susp_serial",
             STATES,
             "Warning: CPU 1.3's timer did not wake it from 0x00010002, an SGI did: the idle state \
@@ -255,7 +255,7 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
 fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
     let lead_is_rung = |_, cpu: CpuIndex, outcome: &mut Outcome| {
         if cpu.place() == 0 && outcome.action.sleeps().is_some() {
-            outcome.end = End::NotRung;
+            outcome.end = ActionEnd::NotRung;
         }
     };
     let fake = Fake::new(4).with_frame().with(lead_is_rung);

@@ -95,7 +95,7 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {
         let fake = Fake::new(1).with(move |round, _, outcome| {
             if round >= first {
-                outcome.end = End::GaveUp;
+                outcome.end = ActionEnd::GaveUp;
             }
         });
         let ran = run(fake, "only=self_sgi loops=1000 batch=10");

@@ -152,7 +152,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
 fn rejections_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if cpu.place() == 1 && round % 5 == 4 {
-            outcome.end = End::WrongContext;
+            outcome.end = ActionEnd::WrongContext;
         }
     });
     let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");

@@ -52,7 +52,7 @@ fn each_fault_of_a_timer_has_its_name() {
     }
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu.place()) == (0, 0) {
-            outcome.end = End::Pending;
+            outcome.end = ActionEnd::Pending;
         }
     });
     let (cpu, fault) = (CpuIndex::default(), TimerFault::Pending);

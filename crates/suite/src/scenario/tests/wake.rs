@@ -83,7 +83,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     let mut is_first = true;
     let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
-            outcome.end = End::NotRung;
+            outcome.end = ActionEnd::NotRung;
         }
     });
     let ran = run_stopping(fake, "iterations=2");
@@ -153,7 +153,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
 }
 
 /// Returns an edit that applies `end` to a CPU's trials from `state`.
-fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(CpuIndex, &mut Outcome) {
+fn in_trials(of: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
         if cpu.place() == of && suspends(outcome.action, state) {
             outcome.end = end;
@@ -253,7 +253,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
 
 #[test]
 fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
-    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, End::NotRung));
+    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, ActionEnd::NotRung));
     let ran = run(fake, "iterations=2");
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
     assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3.into())]);
@@ -270,7 +270,7 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
         cause: Cause::Exception,
         ..LOSS
     };
-    let fake = Fake::new(4).with_trials(in_trials(3, CORE, End::Lost(loss)));
+    let fake = Fake::new(4).with_trials(in_trials(3, CORE, ActionEnd::Lost(loss)));
     let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
     assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
     assert_eq!(trials(&ran), [(only(3), CORE)]);
@@ -284,7 +284,7 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
 /// The return code shows that the firmware abandoned the power-down.
 #[test]
 fn a_power_down_that_is_given_up_is_no_good_trial() {
-    let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = End::Returned);
+    let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = ActionEnd::Returned);
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
     assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
@@ -308,7 +308,7 @@ fn a_state_without_a_trial_bars_no_deeper_one() {
 
 #[test]
 fn one_late_wake_up_is_not_a_timer_that_stops() {
-    let late = |outcome: &mut Outcome| outcome.end = End::NotRung;
+    let late = |outcome: &mut Outcome| outcome.end = ActionEnd::NotRung;
     let fake = Fake::new(4).with_trials(in_first_trials(1, late));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
@@ -326,7 +326,7 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
             &[ScenarioId::CpuSuspendParallel, ScenarioId::CpuSuspendSerial],
         ),
     ] {
-        let fake = Fake::new(4).with_trials(in_trials(3, state, End::Lost(LOSS)));
+        let fake = Fake::new(4).with_trials(in_trials(3, state, ActionEnd::Lost(LOSS)));
         let ran = run(fake, suspending);
         assert!(!ran.asks(|it| suspends(it.action, CLUSTER)));
         assert_eq!(ran.asks(|it| suspends(it.action, CORE)), state == CLUSTER);
