@@ -110,7 +110,7 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
     let plan = plan(spec.args.as_deref())?;
     let cpus = Many(cpus(spec)?.into(), "CPU");
-    let scenarios = many(scenarios(&plan).count(), "scenario");
+    let scenarios = many(scenarios(&plan).len(), "scenario");
     let limit = in_words(spec.timeout);
     say(&format!(
         "{} with {cpus}, under {}",
