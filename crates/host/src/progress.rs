@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+use itertools::Itertools as _;
 use textwrap::{Options, WordSplitter};
 
 /// The minimum duration of a step that a terminal still shows once it has ended.
@@ -138,13 +139,16 @@ pub fn say(text: &str) {
     let _ = above_steps(|| writeln!(stderr(), "{text}"));
 }
 
-/// Wraps `text` between words, so that a terminal of `width` columns breaks none.
+/// Wraps each line of `text` between words, so that a terminal of `width` columns breaks none.
 fn wrapped(text: &str, width: usize) -> String {
-    let options = Options::new(width)
-        .subsequent_indent("  ")
-        .break_words(false)
-        .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::fill(text, options)
+    let options = || {
+        Options::new(width)
+            .subsequent_indent("  ")
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation)
+    };
+    let mut lines = text.lines().map(|line| textwrap::fill(line, options()));
+    lines.join("\n")
 }
 
 /// Hides the progress of all steps while `print` runs, so that its output stays above them.
