@@ -66,6 +66,10 @@ impl FollowArguments {
         let report: Report = followed_runs.collect::<Result<Vec<_>, _>>()?.into();
         write_report(&report, self.format, output)?;
         log.map(LogFile::end).transpose()?;
-        Ok(judge(&report, None))
+        let code = judge(&report, None);
+        for run in &report.runs {
+            say(&run.verdict_text());
+        }
+        Ok(code)
     }
 }

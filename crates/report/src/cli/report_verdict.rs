@@ -54,6 +54,8 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             say(&format!(
                 "{count} against {baseline}; the greatest is {key} in {id}, {percent}"
             ));
+        } else if comparison.is_complete() {
+            say(&format!("no regression against {baseline}"));
         }
     }
     for comparison in &report.comparisons {

@@ -120,6 +120,7 @@ fn table(
             .flatten(),
     );
     table.keys(scenario.key.id);
+    table.end_names();
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
     // Changes that are not judged have no outcome.
