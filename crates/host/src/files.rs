@@ -10,6 +10,7 @@ use tempfile::TempPath;
 
 use crate::progress::say;
 use crate::stdout::Out;
+use crate::wrap::TerminalText;
 
 /// An option and the file named by it.
 type NamedPath<'n, P> = (&'n str, P);
@@ -138,6 +139,21 @@ pub fn write_or_print(
     let mut out = BufWriter::new(Out::default());
     fill(&mut out)?;
     Ok(out.flush()?)
+}
+
+/// As `write_or_print`, for text: on a terminal, its lines are wrapped.
+pub fn write_or_print_text(
+    output: Option<&Path>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    write_or_print(output, |out| match output {
+        Some(_) => fill(out),
+        None => {
+            let mut text = TerminalText::new(out);
+            fill(&mut text)?;
+            Ok(text.flush()?)
+        }
+    })
 }
 
 /// Renames a file to its final path.

@@ -25,6 +25,7 @@
 //! | [`hex`] | bytes as hexadecimal digits |
 //! | [`read_file`] | reads files of a bounded size |
 //! | [`stdout`] | standard output, whose reader may close it |
+//! | [`wrap`] | lines wrapped to a terminal |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
 //! | `side_by_side` | two steps at the same time |
 //! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
@@ -51,6 +52,7 @@ pub mod read_file;
 mod side_by_side;
 pub mod stdout;
 mod temporary;
+pub mod wrap;
 
 pub use self::side_by_side::side_by_side;
 pub use self::temporary::temporary;

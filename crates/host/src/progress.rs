@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
-use itertools::Itertools as _;
-use textwrap::{Options, WordSplitter};
+
+use crate::wrap::wrapped;
 
 /// The minimum duration of a step that a terminal still shows once it has ended.
 const LONG: Duration = Duration::from_secs(2);
@@ -139,32 +139,7 @@ pub fn say(text: &str) {
     let _ = above_steps(|| writeln!(stderr(), "{text}"));
 }
 
-/// Wraps each line of `text` between words, so that a terminal of `width` columns breaks none.
-fn wrapped(text: &str, width: usize) -> String {
-    let options = || {
-        Options::new(width)
-            .subsequent_indent("  ")
-            .break_words(false)
-            .word_splitter(WordSplitter::NoHyphenation)
-    };
-    let mut lines = text.lines().map(|line| textwrap::fill(line, options()));
-    lines.join("\n")
-}
-
 /// Hides the progress of all steps while `print` runs, so that its output stays above them.
 pub fn above_steps<T>(print: impl FnOnce() -> T) -> T {
     STEPS.suspend(print)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrapped_text_breaks_no_word_and_keeps_lines() {
-        let text = "xtask: INCOMPLETE: no closing-line within 7 s\nlog: a/b";
-        let expected = "xtask: INCOMPLETE: no\n  closing-line within\n  7 s\nlog: a/b";
-        assert_eq!(wrapped(text, 22), expected);
-        assert_eq!(wrapped("target/long-path", 8), "target/long-path");
-    }
 }

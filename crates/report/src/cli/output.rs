@@ -1,5 +1,6 @@
 //! The format of a report, and the file to which it is written.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
@@ -50,5 +51,9 @@ pub(super) fn check_output<P: AsRef<Path>>(
 
 /// Writes `report` to the file `output`, or prints it.
 pub(super) fn write_report(report: &Report, format: &Format, output: Option<&Path>) -> Result<()> {
-    files::write_or_print(output, |out| format.write(report, out))
+    let write = |out: &mut dyn Write| format.write(report, out);
+    match format.name {
+        "text" => files::write_or_print_text(output, write),
+        _ => files::write_or_print(output, write),
+    }
 }

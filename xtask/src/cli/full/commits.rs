@@ -55,7 +55,11 @@ impl CommitsArguments {
         let bench = LedgerBench::new(&spec, &self.range, self.first_parent)?;
         let ledger = measure(bench, &self.range, f64::from(self.tolerance) / 1e6)?;
         let write = |out: &mut dyn Write| ledger_export::write(self.format, &ledger, out);
-        files::write_or_print(output, write)?;
+        let print = match self.format {
+            LedgerFormat::Text => files::write_or_print_text,
+            _ => files::write_or_print,
+        };
+        print(output, write)?;
         conclusion(&ledger).iter().for_each(|line| say(line));
         Ok(match ledger.lack() {
             Some(_) => INCOMPLETE,

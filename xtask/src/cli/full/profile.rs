@@ -100,7 +100,11 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     }
     let (format, baseline) = (arguments.format, baseline.as_ref());
     let write = |out: &mut dyn Write| export::write(format, &profile, baseline, out);
-    files::write_or_print(arguments.output.as_deref(), write)?;
+    let print = match format {
+        ProfileFormat::Text => files::write_or_print_text,
+        _ => files::write_or_print,
+    };
+    print(arguments.output.as_deref(), write)?;
     Ok(code)
 }
 

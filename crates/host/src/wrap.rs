@@ -1,0 +1,103 @@
+//! Lines wrapped to the width of a terminal, between words.
+
+use std::io::{self, IsTerminal, Write, stdout};
+use std::str;
+
+use console::Term;
+use itertools::Itertools as _;
+use textwrap::{Options, WordSplitter};
+
+/// Wraps each line of `text` at `width` columns, and indents the lines that follow by two more than
+/// the line itself. A word that is longer than a line is not broken.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = text.lines().map(|line| {
+        let own = line.len() - line.trim_start_matches(' ').len();
+        let indent = " ".repeat(own + 2);
+        let options = Options::new(width)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
+        textwrap::fill(line, options)
+    });
+    lines.join("\n")
+}
+
+/// Writes text to standard output: wrapped if that is a terminal.
+pub struct TerminalText<W: Write> {
+    out: W,
+    width: Option<usize>,
+    /// The line so far.
+    line: Vec<u8>,
+}
+
+impl<W: Write> TerminalText<W> {
+    /// Returns a writer of text to `out`, which is standard output.
+    pub fn new(out: W) -> Self {
+        let is_terminal = stdout().is_terminal();
+        Self {
+            out,
+            width: is_terminal.then(|| Term::stdout().size().1.into()),
+            line: Vec::new(),
+        }
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        match (str::from_utf8(&self.line), self.width) {
+            (Ok(line), Some(width)) if line.chars().count() > width => {
+                self.out.write_all(wrapped(line, width).as_bytes())?;
+            }
+            _ => self.out.write_all(&self.line)?,
+        }
+        self.line.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for TerminalText<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            match part.strip_suffix(b"\n") {
+                Some(end) => {
+                    self.line.extend(end);
+                    self.end_line()?;
+                    self.out.write_all(b"\n")?;
+                }
+                None => self.line.extend(part),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// Writes the line so far, too: text ends with a line's end.
+    fn flush(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_text_breaks_no_word_and_keeps_lines() {
+        let text = "xtask: INCOMPLETE: no closing-line within 7 s\n  log: a/b c/d e/f g/hh";
+        let expected =
+            "xtask: INCOMPLETE: no\n  closing-line within\n  7 s\n  log: a/b c/d e/f\n    g/hh";
+        assert_eq!(wrapped(text, 22), expected);
+        assert_eq!(wrapped("target/long-path", 8), "target/long-path");
+    }
+
+    #[test]
+    fn only_lines_that_are_too_wide_are_wrapped() {
+        let mut text = TerminalText {
+            out: Vec::new(),
+            width: Some(10),
+            line: Vec::new(),
+        };
+        write!(text, "a  b\n  * one two three\n\u{e4}\nend").expect("memory");
+        text.flush().expect("memory");
+        let text = String::from_utf8(text.out).expect("UTF-8");
+        assert_eq!(text, "a  b\n  * one\n    two\n    three\n\u{e4}\nend");
+    }
+}
