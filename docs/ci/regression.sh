@@ -1,19 +1,19 @@
 #!/bin/sh
 # Builds TF-A, runs psci-bench on it under QEMU, and compares the figures with
-# those of a run that was kept: fails where one is worse.
+# those of a stored run. Fails if a figure is worse.
 #
 #   docs/ci/regression.sh BASELINE [OPTIONS OF cargo xtask qemu]
 #
-# BASELINE is the log of a run with the same options. With UPDATE=1 this run is
-# made the baseline, if it passes, and nothing is compared. Paths in OPTIONS are
-# absolute: this runs in psci-bench's directory.
+# BASELINE is the log of a run with the same options. With UPDATE=1 this run becomes
+# the baseline if it passes, and nothing is compared. Paths in OPTIONS must be
+# absolute, because this runs in psci-bench's directory.
 #
 # Exit codes: 0: no figure is worse. 1: one is, or the run did not pass. 2: bad
-# use, or something that cannot be built. 3: the run is not complete.
+# usage, or something cannot be built. 3: the run is incomplete.
 #
 # Environment:
-#   OUT        where log and reports go                 [psci-bench-results]
-#   TOLERANCE  the change of a figure that counts as none [2%]
+#   OUT        directory for the log and the reports    [psci-bench-results]
+#   TOLERANCE  largest change of a figure to ignore     [2%]
 #   UPDATE     1: keep this run as BASELINE
 #   XTASK      the host tool                            [cargo xtask]
 set -eu
@@ -39,36 +39,36 @@ refuse() {
     exit 2
 }
 if [ "${UPDATE:-}" != 1 ] && [ ! -e "$baseline" ]; then
-    refuse "$baseline: there is no such run yet: UPDATE=1 keeps one"
+    refuse "$baseline: there is no such run yet; UPDATE=1 stores one"
 fi
 [ -d "$(dirname "$baseline")" ] || refuse "$(dirname "$baseline"): there is no such directory"
-mkdir -p "$out" || refuse "$out: this is where the results go"
+mkdir -p "$out" || refuse "$out: cannot create this directory for the results"
 if [ "$baseline" = "$log" ] || [ "$baseline" -ef "$log" ]; then
-    refuse "$baseline: this is where the log of each run goes: OUT is another directory"
+    refuse "$baseline: each run's log is written here; set OUT to another directory"
 fi
-# What is there afterwards is this run's.
-rm -f "$log" "$out/junit.xml" "$out/comparison.md" || refuse "$out: this is where the results go"
+# Any files left afterwards are from this run.
+rm -f "$log" "$out/junit.xml" "$out/comparison.md" || refuse "$out: cannot remove the old results"
 cd "$(dirname "$0")/../.."
 
-# By QEMU's instruction clock: else the figures are the CI machine's.
+# QEMU's instruction clock makes the figures independent of the CI machine.
 code=0
 $xtask qemu --icount --log "$log" "$@" >/dev/null || code=$?
-[ -s "$log" ] || refuse "there is no log of a run: see above, or leave out an option that runs none"
+[ -s "$log" ] || refuse "the run wrote no log: see above, or leave out an option that runs nothing"
 if [ "$code" != 0 ]; then
-    # The run is not passed, and the exit code says how.
+    # The run did not pass; the exit code says how.
     $xtask report "$log" --format junit -o "$out/junit.xml" || :
     exit "$code"
 fi
 if [ "${UPDATE:-}" = 1 ]; then
     $xtask report "$log" --format junit -o "$out/junit.xml"
-    cp "$log" "$baseline" || refuse "$baseline: this cannot be written"
-    echo "$baseline: kept" >&2
+    cp "$log" "$baseline" || refuse "$baseline: cannot write this file"
+    echo "$baseline: stored" >&2
     exit 0
 fi
 compare() {
     $xtask compare "$baseline" "$log" --tolerance "${TOLERANCE:-2%}" --format "$1" -o "$out/$2"
 }
-# Each ends with what the comparison says.
+# The exit code is that of the comparison.
 compare junit junit.xml || code=$?
 compare md comparison.md || code=$?
 exit "$code"

@@ -25,7 +25,7 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         return;
     }
     let Ok(mut candidate) = console::open(tables, uart) else {
-        print_paragraph!("console stays: nothing can be read at {base:#x}, by {by}");
+        print_paragraph!("console stays: cannot read {base:#x}, by {by}");
         return;
     };
     if candidate.accepts_bytes() {
@@ -33,6 +33,8 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         console::wait_idle();
         console::set(candidate);
     } else {
-        print_paragraph!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
+        print_paragraph!(
+            "console stays: the device at {base:#x}, by {by}, takes no bytes as {kind}"
+        );
     }
 }

@@ -47,8 +47,8 @@ pub enum TreeError {
     )]
     None { x0: u64, x2: u64 },
     #[error(
-        "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
-         {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
+        "the parameter block at offset {PARAMETER_BLOCK:#x} is invalid: tree_offset \
+         {offset:#x}, tree_size {size:#x}; rebuild the image with cargo xtask image"
     )]
     ParameterBlock { offset: u64, size: u64 },
 }
@@ -56,7 +56,7 @@ pub enum TreeError {
 /// The reason why the data passed by a loader cannot be used.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    #[error("there is none")]
+    #[error("not a transfer list")]
     NoList,
     #[error(transparent)]
     Format(#[from] FormatError),

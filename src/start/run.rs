@@ -57,7 +57,7 @@ pub fn main(state: BootState) -> ! {
         Err(_) if !has_firmware => end_without_firmware(),
         // The damaged block would have held the place of the tree.
         Err(_) if is_damaged => {
-            refuse(&"the parameter block is damaged; make the image anew with cargo xtask image")
+            refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
         }
         Err(error) => refuse(&error),
     }

@@ -67,7 +67,7 @@ pub fn prepare(
     let lead = cpus.iter().position(|cpu| cpu.mpidr == own);
     let Some(lead) = lead.map(CpuIndex::new) else {
         refuse(&format_args!(
-            "device tree: no cpu node has the reg of the CPU that booted, {own}"
+            "device tree: no cpu node has the boot CPU's reg, {own}"
         ));
     };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
@@ -144,7 +144,7 @@ fn channels(
 
 fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> Waiter {
     if !path.is_counting() {
-        give_up(&format_args!("{} stands still", path.counter().name()));
+        give_up(&format_args!("{} does not count", path.counter().name()));
     }
     let level = registers::exception_level();
     let chosen = match &board.gic {

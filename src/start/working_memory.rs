@@ -46,7 +46,7 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     // A tree may omit the image's memory; then there is nothing to compare.
     if holds(&image) && !holds(&boot_area) {
         refuse(&format_args!(
-            "device tree: no memory behind the image, at {:#x}, where the boot stack is; \
+            "device tree: no memory after the image, at {:#x}, where the boot stack is; \
              load the image lower",
             boot_area.base
         ));
@@ -102,7 +102,7 @@ pub fn find(
     let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
     for region in board.reserved.iter().chain(&used).chain([&image]) {
         if taken.try_push(*region).is_err() {
-            give_up(&"more memory is reserved than can be kept in mind");
+            give_up(&"too many reserved regions");
         }
     }
     let [_, boot_area] = used;

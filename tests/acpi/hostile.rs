@@ -57,7 +57,7 @@ fn limits_become_notes() {
         );
         format!("Device (CPU{name}) {{ Name (_HID, \"ACPI0007\") {lpi} }}")
     };
-    let deep = "AML cannot be read from here on to the end of its block (opcode 0x08)";
+    let deep = "AML from here to the end of its block cannot be read (opcode 0x08)";
     for (terms, note, is_expected) in [
         (nested(15, ""), deep, false),
         (
@@ -74,7 +74,7 @@ fn limits_become_notes() {
         ),
         (
             cpu(0, 10) + &cpu(1, 10),
-            "20 idle states, of which the first and the last 8 by",
+            "20 idle states; only the first and the last 8 by",
             true,
         ),
     ] {
@@ -111,15 +111,15 @@ fn broken_aml_becomes_a_note() {
     for (terms, note) in [
         (
             &b"\x08_LPI\x12\xff"[..],
-            "offset 0x24: AML cannot be read from here on",
+            "offset 0x24: AML from here to the end of its block",
         ),
         (
             b"\x10\x08^^^^^",
-            "offset 0x24: AML cannot be read from here on",
+            "offset 0x24: AML from here to the end of its block",
         ),
         (
             b"\xa3\x10\x0f_SB_\x7f",
-            "offset 0x25: AML cannot be read from here on",
+            "offset 0x25: AML from here to the end of its block",
         ),
     ] {
         let dsdt = table("DSDT", 36, &[], &[terms.to_vec()]);
@@ -144,7 +144,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
             let found = describe(&tables);
             let is_cluster = [36, 56].contains(&parent);
             assert_eq!(clusters(&found), is_cluster, "{core}: {parent}\n{found}");
-            assert!(is_cluster || found.contains("CPUs are labelled by MPIDR"));
+            assert!(is_cluster || found.contains("CPUs are labeled by MPIDR"));
         }
     }
     for (core, parent, reason) in [
@@ -161,7 +161,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         (
             104,
             0,
-            "offset 0x70: 0 processors are above this core, and 1 above that of",
+            "offset 0x70: 0 processors are above this core, but 1 are above",
         ),
         (148, 0, "offset 0x9c: the thread has no parent"),
     ] {
@@ -185,7 +185,7 @@ fn circles_of_processors_end() {
         let [one, other] = parents.map(|parent| processor(0b1110, parent, 0, &[36; 20]));
         tables[4] = table("PPTT", 36, &[(8, 1, 3)], &[one, other]);
         let found = describe(&tables);
-        assert!(found.contains("CPUs are labelled by MPIDR"), "{found}");
+        assert!(found.contains("CPUs are labeled by MPIDR"), "{found}");
     }
     // An entry within an entry
     tables[4] = pptt();

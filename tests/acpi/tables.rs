@@ -40,7 +40,7 @@ fn tables_make_the_board() {
             "second_level_cache: Some(400000)",
             "cpu_count: 4, counter_erratum: None",
             "CpuMap, [(0, 0, 0, 0), (100, 1, 0, 0), (101, 1, 1, 0), (10000, 1, 1, 1)]",
-            "[\"no idle states: the AML has no _LPI",
+            "[\"no idle states: the AML has no readable _LPI",
         ],
     );
     let [one, other] = [(); 2].map(|()| convert(&tables()).expect("good tables").tree);
@@ -56,7 +56,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
     ("FACP", Some(&[(0x81, 2, 2)]),
         "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
-    ("FACP", None, "error: there is no ACPI table FACP, which has the conduit of PSCI: use"),
+    ("FACP", None, "error: no ACPI table FACP, which has the conduit of PSCI: use"),
     ("APIC", Some(&[(0x38, 4, 8)]), "cpu_count: 3"),
     ("APIC", Some(&[(0x38, 4, 8)]), "CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]"),
     ("APIC", Some(&[(0x2d, 1, 0)]),
@@ -66,8 +66,8 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("APIC", Some(&[(0x70, 8, 0x8000_0000)]),
         "error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi"),
     ("APIC", Some(&[(0x70, 8, 0x100)]),
-        "error: APIC (file 2), offset 0x2c: MPIDR 0x100 is that of two enabled"),
-    ("APIC", None, "error: there is no ACPI table APIC, which has the CPUs and the GIC"),
+        "error: APIC (file 2), offset 0x2c: two enabled CPUs have MPIDR 0x100"),
+    ("APIC", None, "error: no ACPI table APIC, which has the CPUs and the GIC"),
     ("GTDT", Some(&[(0x48, 4, 0), (0x30, 4, 0)]),
         "physical: Some(1e), virtual_: Some(1b), hypervisor: None"),
     ("GTDT", Some(&[(0xa0, 4, 0)]), "number: 0, base: 2b000000, intid: 3c"),
@@ -79,7 +79,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
         "counter_erratum: Some(HiSilicon)"),
     ("GTDT", Some(&[(0x38, 4, 0x20)]),
         "error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16"),
-    ("GTDT", None, "error: there is no ACPI table GTDT, which has the timers"),
+    ("GTDT", None, "error: no ACPI table GTDT, which has the timers"),
     ("SPCR", Some(&[(0x24, 1, 0xe)]), "kind: Sbsa"),
     ("SPCR", Some(&[(0x24, 1, 0)]), "kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1"),
     ("SPCR", Some(&[(0x24, 1, 0x12), (0x29, 1, 0x20)]),
@@ -94,11 +94,11 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
         "error: SPCR (file 4), offset 0x2b: access size 4, expected 0 to 3"),
     ("SPCR", Some(&[(0x24, 1, 0), (0x29, 1, 7)]),
         "error: SPCR (file 4), offset 0x29: a bit width of 7, expected 0, 8"),
-    ("SPCR", None, "error: no console: there is no ACPI table SPCR with an address, and no"),
+    ("SPCR", None, "error: no console: no ACPI table SPCR has an address, and no"),
     ("PPTT", Some(&[(0x5c, 4, 0x4d)]),
-        "the CPU with UID 0x0 is left out: CPUs are labelled by MPIDR"),
+        "the CPU with UID 0x0 is left out: CPUs are labeled by MPIDR"),
     ("PPTT", Some(&[(0xf8, 4, 0)]), "second_level_cache: Some(100000)"),
-    ("PPTT", None, "[\"there is no ACPI table PPTT: CPUs are labelled by MPIDR\""),
+    ("PPTT", None, "[\"no ACPI table PPTT: CPUs are labeled by MPIDR\""),
 ];
 
 #[test]
@@ -205,7 +205,7 @@ fn dbg2_names_the_console_without_spcr() {
     check(&tables, &["kind: Pl011, base: 9000000"]);
     write(&mut tables[SPCR], &[(40, 4, 1)]);
     seal(&mut tables[SPCR]);
-    check(&tables, &["error: no console: there is no ACPI table SPCR"]);
+    check(&tables, &["error: no console: no ACPI table SPCR"]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn tables_are_found_by_the_rsdp() {
             Ok(tables) => {
                 assert_eq!(error, "");
                 let made = to_tree(&tables, "arm,armv8").expect("a tree");
-                let null = "XSDT names a table at 0x0, which is not in memory that can be read";
+                let null = "XSDT names a table at 0x0, which is not in readable memory";
                 assert_eq!(made.notes[0], null);
             }
         }
@@ -304,13 +304,10 @@ fn tables_are_found_by_the_rsdp() {
     for (at, error) in [
         (
             0xa000,
-            "FACP names a table at 0xa000, which is not in memory that can be read",
+            "FACP names a table at 0xa000, which is not in readable memory",
         ),
         (XSDT, "RSDP (at 0x1000): no XSDT is at 0x2000"),
-        (
-            RSDP,
-            "RSDP (at 0x1000): it is not in memory that can be read",
-        ),
+        (RSDP, "RSDP (at 0x1000): it is not in readable memory"),
     ] {
         machine.0.remove(&at);
         let made = Tables::find(&&machine, RSDP);

@@ -230,7 +230,7 @@ fn nested_idle_states_are_found() {
         .option("-append", "iterations=2 warmup=0");
     let log = with_tables(machine, &tables)
         .run()
-        .passes(&["with the device tree made of ACPI tables at", ALL]);
+        .passes(&["with the device tree made from ACPI tables at", ALL]);
     check_states(&log, 0x1_0001, 0x1_0011);
 }
 
@@ -245,7 +245,7 @@ fn nested_idle_states_power_cpus_down() {
     let application = efi::build(&workspace(), &image, None).expect("the application");
     let log = under_tf_a("on", &application, "")
         .run()
-        .passes(&["with the device tree of the application", ALL]);
+        .passes(&["with the application's device tree", ALL]);
     check_states(&log, 0x1_0002, 0x201_0222);
 }
 
@@ -303,9 +303,9 @@ fn the_shell_comes_back_from_bad_tables() {
         seen.ends(
             Verdict::BadInput,
             &[
-                "psci-bench: INCOMPLETE: bad input: the device tree made of ACPI tables at",
+                "psci-bench: INCOMPLETE: bad input: the device tree made from ACPI tables at",
                 expected,
-                "Nothing was measured, and EFI goes on.",
+                "Nothing was measured. Returning to EFI.",
                 "The shell is back",
             ],
         );

@@ -106,7 +106,7 @@ fn raspi3b_under_tf_a() {
         .run()
         .passes(&[
             "Image at 0x11000000, device tree appended to the image",
-            "Skipped: no GIC: nothing could wake a suspended CPU",
+            "Skipped: no GIC: nothing can wake a suspended CPU",
             "1 passed, 2 skipped, 0 failed",
         ]);
     assert_eq!(log.machine(), (2, Conduit::Smc, 0));

@@ -60,8 +60,8 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     for (acpi, gic, el2, el, conduit) in MACHINES {
         let machine = format!("acpi={acpi},gic-version={gic},virtualization={el2}");
         let source = match acpi {
-            "on" => "with the device tree made of ACPI tables at ",
-            _ => "with the device tree of EFI at ",
+            "on" => "with the device tree made from ACPI tables at ",
+            _ => "with EFI's device tree at ",
         };
         for machine in [
             edk2(&machine)
@@ -92,7 +92,7 @@ fn u_boot_starts_it_under_tf_a() {
         let states = "iterations=2 warmup=0 core=0x10002 deepest=0x2010222";
         let log = under_tf_a(virtualization, &application, states)
             .run()
-            .passes(&["U-Boot", "the device tree of EFI at ", ALL]);
+            .passes(&["U-Boot", "EFI's device tree at ", ALL]);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
         assert_eq!(log.metric(SuspendDeepSerial, Metric::CacheFlush).len(), 4);
@@ -114,9 +114,9 @@ fn the_shell_comes_back_from_bad_arguments() {
         ])
         .run()
         .passes(&[
-            "psci-bench: INCOMPLETE: bad input: the device tree of EFI at",
+            "psci-bench: INCOMPLETE: bad input: EFI's device tree at",
             "bootargs word 1 \"iteratons=2\": unknown key",
-            "Nothing was measured, and EFI goes on.",
+            "Nothing was measured. Returning to EFI.",
             "The shell is back",
             "bootargs word 1 \"only=nothing\"",
             ALL,

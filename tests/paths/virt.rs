@@ -22,13 +22,13 @@ const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_hea
 /// `-kernel`, which hands over QEMU's own tree.
 #[test]
 fn kernel_at_el1() {
-    let passed_over = format!("Boot arguments passed over, as another program's: {FIRMWARES}");
+    let passed_over = format!("Ignored boot arguments of another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
     // As many as Linux takes.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
     let many = format!("{words} {FEW}");
     // 125 words of 8 characters, not counting the spaces between them.
-    let shown = format!("another program's: {}...", &words[..125 * 9]);
+    let shown = format!("another program: {}...", &words[..125 * 9]);
     let only = "iterations=2 warmup=0 only=psci_version_parallel";
     for (gic, cpus, args, passed_over) in [
         (2, 8, &*both, Some(&*passed_over)),
@@ -45,7 +45,7 @@ fn kernel_at_el1() {
         let log = match passed_over {
             Some(words) => seen.passes(&[at, "(X0)", "linux,dummy-virt", words]),
             None => {
-                let seen = seen.lacks(&["passed over"]);
+                let seen = seen.lacks(&["Ignored boot arguments"]);
                 seen.passes(&[at, "(X0)", "linux,dummy-virt"])
             }
         };
@@ -240,8 +240,8 @@ fn a_tree_without_a_gic() {
         .recorded()
         .run();
     let log = seen.passes(&[
-        "Wake-up : none: there is no GIC",
-        "Skipped: no GIC: nothing could wake a suspended CPU",
+        "Wake-up : none: no GIC",
+        "Skipped: no GIC: nothing can wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
     // Checks that the record with which other tests see no call does show calls: at least CPU_ON

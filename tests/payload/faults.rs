@@ -152,7 +152,7 @@ fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
 
 /// Expects that each CPU_SUSPEND of the victim is refused with this error.
 fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
-    let refused = format!("refuses power_state 0x02010222 on CPU 1.1: {}", words[0]);
+    let refused = format!("rejects power_state 0x02010222 on CPU 1.1: {}", words[0]);
     spoils_suspend(spec, &[&refused]);
 }
 

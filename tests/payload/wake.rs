@@ -57,7 +57,7 @@ fn has_all_rows(log: &common::Log) {
 
 #[test]
 fn an_awake_cpu_wakes_the_others() {
-    let words = ["one from CPU 1.0 woke the lead, as the device"];
+    let words = ["one from CPU 1.0 woke the lead, because the device"];
     for (options, args) in [
         ("", "wake=together"),
         ("", "wake=staggered"),
@@ -128,8 +128,8 @@ fn undeclared(options: &str) -> RunSpec {
 fn a_timer_that_stops_undeclared_costs_no_row() {
     let warning = |state: u32| {
         format!(
-            "Warning: CPU 0.3's timer did not wake it from {state:#010x}, an SGI did: the idle \
-             state lacks local-timer-stop."
+            "Warning: CPU 0.3's timer did not wake it from {state:#010x}, but an SGI did: the \
+             idle state lacks local-timer-stop."
         )
     };
     let words = [
@@ -178,7 +178,7 @@ const MEMORY: u64 = 0x7fff_0000;
 fn a_frame_that_can_not_be_used_is_named() {
     for (control, base, number, why) in [
         (NOTHING, NOTHING + 0x1000, 0, "is not implemented"),
-        (QEMU_TREE, MEMORY, 7, "counts otherwise than the CPUs"),
+        (QEMU_TREE, MEMORY, 7, "count differs from the CPUs"),
     ] {
         // The memory that takes the place of a frame must not be used by the payload.
         let board = common::changed_board(|text| {
@@ -205,7 +205,7 @@ fn a_frame_that_can_not_be_used_is_named() {
             tree: TreeSource::Raw(tree),
             ..spec("", "")
         };
-        let said = format!("woke the lead, as the timer frame {why}.");
+        let said = format!("woke the lead, because the timer frame {why}.");
         common::ends(&spec, Verdict::Pass).says(&[said]);
     }
 }

@@ -26,7 +26,7 @@ fn a_lead_that_does_not_come_back_is_reset() {
     assert_eq!(result.exit_code(), 3, "{log}");
     let diagnosis = result.diagnosis.expect("no closing line");
     assert!(
-        diagnosis.contains("begun was 'Suspend to deepest power level on all cores in sequence'")
+        diagnosis.contains("started was 'Suspend to deepest power level on all cores in sequence'")
             && diagnosis.contains("the machine was turned off or reset"),
         "{diagnosis}\n{log}"
     );

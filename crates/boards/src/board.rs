@@ -205,7 +205,7 @@ impl BoardFile {
         let have = clusters.iter().flatten().count();
         let mut left = count as usize;
         if count == 0 || left > have {
-            bail!("{} has 1 to {have} CPUs, and not {count}", self.name);
+            bail!("{} has 1 to {have} CPUs, not {count}", self.name);
         }
         for cluster in &mut clusters {
             cluster.truncate(left);

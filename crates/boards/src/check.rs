@@ -31,7 +31,7 @@ pub(super) fn check(board: &BoardFile) -> Check {
 
 fn verified(board: &BoardFile) -> Check {
     let reason = match board.verified {
-        None => "missing: \"hardware\" or \"no\" is needed without [qemu]",
+        None => "missing; without [qemu] it must be \"hardware\" or \"no\"",
         Some(Verified::Emulated) => "\"emulated\" is for boards with a recipe for QEMU, [qemu]",
         Some(_) => return Ok(()),
     };
@@ -45,7 +45,8 @@ fn memory(board: &BoardFile) -> Check {
         for (index, range) in ranges.iter().enumerate() {
             let (path, Region { base, size }) = (format!("{list}[{index}]"), *range);
             let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
-            let reason = "are no range: a size and at most 48 bits of address are needed";
+            let reason =
+                "are not a range: expected a size above 0 and addresses of at most 48 bits";
             let reason = format_args!("{size:#x} bytes at {base:#x} {reason}");
             require(size > 0 && end.is_some(), &path, reason)?;
             if let Some(other) = ranges[..index].iter().position(|it| it.overlaps(range)) {
@@ -73,7 +74,7 @@ fn cpus(board: &BoardFile) -> Check {
     }
     let names = board.cpus.compatible.as_ref();
     let fits = names.is_none_or(|names| names.len() == listed.len());
-    let reason = "one name for each cluster is needed";
+    let reason = "expected one name for each cluster";
     require(fits, "cpus.compatible", reason)?;
     let published = board.publish.as_ref().map_or(&[][..], |it| &it.clusters);
     let fits = published.is_empty() || published.len() == listed.len();
@@ -84,9 +85,9 @@ fn cpus(board: &BoardFile) -> Check {
     };
     let path = "cpus.continues";
     let can_be = rule.cluster > 0 && (1..=256).contains(&rule.per_aff1);
-    let reason = "cluster is at least 1, per-aff1 1 to 256, count at most 512";
+    let reason = "expected cluster from 1, per-aff1 from 1 to 256, count up to 512";
     require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
-    let reason = "by this rule cpus.clusters are not the first clusters";
+    let reason = "cpus.clusters are not the first clusters of this rule";
     require(rule.clusters().starts_with(listed), path, reason)
 }
 
@@ -101,22 +102,22 @@ fn firmwares(board: &BoardFile) -> Check {
         let path = format!("firmware.{name}");
         let most = firmware.max_cpus;
         let reason = format_args!(
-            "{least} to {all} is needed: the CPUs that are used if no number is asked for, and \
-             all that there are"
+            "expected {least} to {all}: from the default number of CPUs to all \
+             CPUs"
         );
         let fits = most >= least && most as usize <= all;
         require(fits, format_args!("{path}.max-cpus"), reason)?;
         let has_pmf = firmware.pmf.is_some() || board.qemu.is_some();
-        let reason = "pmf is missing: \"linked\", \"unlinked\" or \"none\"";
+        let reason = "pmf is missing; it must be \"linked\", \"unlinked\" or \"none\"";
         require(has_pmf, &path, reason)?;
         let cluster = firmware.stock.as_ref().and_then(|stock| stock.cluster);
         let has_rule = cluster.is_none() || board.cpus.continues.is_some();
         let at = format_args!("{path}.stock.cluster");
-        require(has_rule, at, "the rule cpus.continues is needed")?;
+        require(has_rule, at, "this needs the rule cpus.continues")?;
         let (has_note, has_states) = (firmware.note.is_some(), !firmware.idle_state.is_empty());
-        let reason = "no idle-state: a note has to say why";
+        let reason = "no idle-state: a note must say why";
         require(has_note || has_states, &path, reason)?;
-        let reason = "cpu-off = false: a note has to say why";
+        let reason = "cpu-off = false: a note must say why";
         require(has_note || firmware.cpu_off, &path, reason)?;
         for (index, state) in firmware.idle_state.iter().enumerate() {
             let (value, format) = (state.power_state, state.format);
@@ -143,13 +144,13 @@ fn load_address(board: &BoardFile) -> Check {
     require(base.is_multiple_of(4096), path, reason)?;
     let image = Region { base, size };
     for part in &board.reserved {
-        let reason = format_args!("the image overlaps what {} has reserved", part.name);
+        let reason = format_args!("the image overlaps memory reserved for {}", part.name);
         require(!part.region().overlaps(&image), path, reason)?;
     }
     let have = end.unwrap_or(base) - base;
     let need = size + working_memory(board.most_cpus());
     let (have_kib, need_kib) = (have >> 10, need >> 10);
-    let reason = "KiB of memory from there on, and the payload needs";
+    let reason = "KiB of memory from this address, but the payload needs";
     let reason = format_args!("{have_kib} {reason} {need_kib}");
     require(have >= need, path, reason)
 }
@@ -168,19 +169,19 @@ fn devices(board: &BoardFile) -> Check {
         (None, None) => {}
         (None, Some(_)) => require(false, "gic", "a board with a [gic] needs a [timer]")?,
         (Some(_), None) => {
-            let reason = "INTIDs are a GIC's, and there is no [gic]";
+            let reason = "INTIDs need a [gic], which is missing";
             require(false, "timer", reason)?;
         }
         (Some(timer), Some(gic)) => {
             let intids = timer.intids();
             let are_ppis = intids.iter().all(|it| it.is_ppi()) && intids.iter().all_unique();
-            let reason = "four INTIDs of PPIs are needed, each from 16 to 31";
+            let reason = "expected the INTIDs of four different PPIs, 16 to 31";
             require(are_ppis, "timer", reason)?;
-            let reason = "a version that is described is needed";
+            let reason = "expected a version that the file describes";
             require(gic.has(gic.default), "gic.default", reason)?;
             let mut regions = gic.v3.iter().flat_map(|v3| &v3.redistributors);
             let are_whole = regions.all(|region| region.size.is_multiple_of(GICR.least));
-            let reason = "redistributors have 128 KiB each";
+            let reason = "expected a multiple of 128 KiB, the size of one redistributor";
             require(are_whole, "gic.v3.redistributors", reason)?;
         }
     }
@@ -190,7 +191,7 @@ fn devices(board: &BoardFile) -> Check {
         let Some(intid) = interrupt else {
             continue;
         };
-        let reason = format_args!("INTID {intid} is no SPI: those are 32 to 1019");
+        let reason = format_args!("INTID {intid} is not an SPI (32 to 1019)");
         require(intid.is_spi(), format_args!("{path}.interrupt"), reason)?;
     }
     Ok(())
@@ -200,9 +201,9 @@ fn qemu(board: &BoardFile) -> Check {
     let Some(qemu) = &board.qemu else {
         return Ok(());
     };
-    require(qemu.cpus > 0, "qemu.cpus", "at least 1 is needed")?;
+    require(qemu.cpus > 0, "qemu.cpus", "expected at least 1")?;
     let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();
     let is_all = qemu.memory_mib.checked_mul(1 << 20) == Some(memory);
-    let reason = format_args!("memory has {} MiB in all", memory >> 20);
+    let reason = format_args!("memory has {} MiB in total", memory >> 20);
     require(is_all, "qemu.memory-mib", reason)
 }

@@ -31,7 +31,7 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let reason = "\"fip\" needs its images: requires = [\"tb-fw\", …]";
     require(!is_fip || has_images, "package.kind", reason)?;
     let fits = package.align.is_power_of_two() && package.align <= 1 << 20;
-    let reason = "a power of two up to a MiB is needed";
+    let reason = "expected a power of two up to 1 MiB";
     require(fits, "package.align", reason)?;
     images("package", &package.requires, &package.blobs)?;
     let has_payload = package.requires.iter().any(|it| it == "nt-fw");
@@ -40,7 +40,7 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     for (index, part) in package.parts.iter().enumerate() {
         let path = format!("package.parts[{index}]");
         let is_empty = part.requires.is_empty() && part.blobs.is_empty();
-        let reason = "nothing is in it: requires or blobs is needed";
+        let reason = "it is empty: give requires or blobs";
         require(!is_empty, &path, reason)?;
         images(&path, &part.requires, &part.blobs)?;
     }
@@ -65,10 +65,10 @@ fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), B
     }
     let at = format_args!("{path}.blobs");
     for PackageBlob { uuid, .. } in blobs {
-        let reason = "a UUID of zeros ends the list and names no image";
+        let reason = "a UUID of zeros ends the list and cannot name an image";
         require(*uuid != Uuid::nil(), at, reason)?;
         if let Some(kind) = known(*uuid) {
-            let reason = format_args!("{uuid} is {}, which goes into requires", kind.option);
+            let reason = format_args!("{uuid} is {}, which belongs in requires", kind.option);
             require(false, at, reason)?;
         }
     }

@@ -12,13 +12,13 @@ const WIDTH: usize = 118;
 const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
 
 const LEGEND: &str = "\
-power-down  What CPU_SUSPEND can be measured for.
-woken by    timer: each CPU's own. Where that stops, frame: a memory-mapped timer, or helper: a CPU that stays
-            awake, by SGI. Unproven: on no board yet. A trial shows it first; without success it is skipped.
+power-down  The states that CPU_SUSPEND can be measured for.
+woken by    timer: each CPU's own timer. If that stops: frame, a memory-mapped timer, or helper, a CPU that stays
+            awake and sends SGIs. Unproven: not on any board yet. A trial comes first; if it fails, all is skipped.
 times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTIME_INSTRUMENTATION=1.
-            PMF+: the same, and lib/pmf/pmf_smc.c has to be added to BL31_SOURCES. caller: from outside.
+            PMF+: the same, but lib/pmf/pmf_smc.c must be added to BL31_SOURCES. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
-run on      Where the payload was run with the board file: - is nowhere, all of it was only read.
+run on      Where the payload has run with the board file; -: nowhere yet, all values are from documents.
 ";
 
 /// Returns the table of `boards`, followed by the measurements that are not possible on them.
@@ -36,7 +36,7 @@ pub fn table(boards: &[BoardFile]) -> String {
     }
     out += "\n";
     out += LEGEND;
-    let mut heading = "\nNot to be measured, and why:\n";
+    let mut heading = "\nNot measurable, and why:\n";
     for board in boards {
         if let Some(note) = &firmware(board).note {
             out += std::mem::take(&mut heading);
@@ -142,7 +142,7 @@ pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = match board.verified() {
-        Verified::No => "nothing yet: all of this was only read",
+        Verified::No => "nothing yet: all values are from documents",
         Verified::Hardware | Verified::Emulated => ran_on(board),
     };
     say("run on", ran);
@@ -186,8 +186,8 @@ fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
     };
     let wakes = match (state.local_timer_stop, board.timer_frame()) {
         (false, _) => "",
-        (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
-        (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
+        (true, Some(_)) => "; timers stop, woken by the timer frame",
+        (true, None) => "; timers stop, woken by a CPU that stays awake",
     };
     let (name, value, level) = (&state.name, state.power_state, level(state.level));
     format!("{name} {value:#010x}, {level} {kind}{wakes}")

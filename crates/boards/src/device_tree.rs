@@ -151,7 +151,7 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
         }
     }
     if room < u64::from(cpus) {
-        bail!("the redistributors are for {room} CPUs, and not for {cpus}");
+        bail!("the redistributors have room for {room} CPUs, not for {cpus}");
     }
     Ok(frames)
 }
@@ -202,7 +202,7 @@ pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
         end.is_none_or(|end| end > ADDRESSES)
     };
     if let Some((name, Region { base, size })) = regions.iter().find(|(_, it)| beyond(it)) {
-        bail!("{name}: {size:#x} bytes at {base:#x} are beyond the 48 bits that addresses have");
+        bail!("{name}: {size:#x} bytes at {base:#x} exceed 48-bit addresses");
     }
     Ok(board)
 }

@@ -37,7 +37,7 @@ pub fn uuid_of(option: &str) -> Uuid {
 
 /// A word that is not a UUID.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is no UUID: those have the form 8-4-4-4-12")]
+#[error("{0:?} is not a UUID of the form 8-4-4-4-12")]
 pub struct NotAUuid(String);
 
 /// Parses a UUID from the command line.

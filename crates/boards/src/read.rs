@@ -21,7 +21,7 @@ pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
         let known = names().collect::<Vec<_>>().join(", ");
-        format!("there is no board {name:?}; boards: {known}")
+        format!("unknown board {name:?}; the boards are {known}")
     })?;
     parse_in_folder(folder, text)
 }
@@ -42,7 +42,7 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
 /// If the text is too long, is not TOML, or describes an impossible board.
 pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
     if text.len() > FILE_MAX {
-        bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");
+        bail!("{name}:1: larger than the limit of {FILE_MAX} bytes");
     }
     let board: BoardFile = toml::from_str(text).map_err(|error| {
         let line = line(text, error.span().map_or(0, |span| span.start));

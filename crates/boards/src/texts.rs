@@ -22,31 +22,31 @@ macro_rules! rule {
 
 static TITLE: Rule = rule!(
     "^[!-~][ -~]{0,99}$",
-    "one line of printable ASCII, at most 100 characters, is needed"
+    "expected one line of printable ASCII, at most 100 characters"
 );
 static NOTE: Rule = rule!(
     "^[!-~][ -~]{0,599}$",
-    "one line of printable ASCII, at most 600 characters, is needed"
+    "expected one line of printable ASCII, at most 600 characters"
 );
 static SENTENCE: Rule = rule!(
     r"^[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$",
-    "a sentence or two on one line are needed"
+    "expected a sentence or two on one line"
 );
 static NAME: Rule = rule!(
     "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$",
-    "a name of letters, digits, '-', '_' and '.' is needed"
+    "expected a name of letters, digits, '-', '_' and '.'"
 );
 static NODE: Rule = rule!(
     "^[A-Za-z0-9-]{1,31}$",
-    "a node's name is needed: up to 31 letters, digits and dashes"
+    "expected a node's name: up to 31 letters, digits and dashes"
 );
 static IN_ZIP: Rule = rule!(
     r"^[A-Za-z0-9][ -.0-\[\]-~]*(/[A-Za-z0-9][ -.0-\[\]-~]*)*$",
-    "the name of a file in a zip is needed, as in SOFTWARE/fip.bin"
+    "expected the name of a file in a zip, such as SOFTWARE/fip.bin"
 );
 static CPU: Rule = rule!(
     "^[A-Za-z0-9_.+-]+,[A-Za-z0-9_,.+-]+$",
-    "a CPU's name with its vendor is needed, such as \"arm,cortex-a53\""
+    "expected a CPU's name with its vendor, such as \"arm,cortex-a53\""
 );
 
 fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), BoardFault> {

@@ -27,7 +27,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     let size = total_size(blob)?;
     let blob = blob
         .get(..size)
-        .ok_or_else(|| error(format!("it is truncated: it has not all {size} bytes")))?;
+        .ok_or_else(|| error(format!("it is truncated: its header says {size} bytes")))?;
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {
@@ -76,7 +76,7 @@ pub fn check_bootargs(bootargs: &str) -> Result<()> {
     match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         None => Ok(()),
         Some(bad) => Err(error(format!(
-            "the boot arguments contain {bad:?}: only printable ASCII can be passed on"
+            "the boot arguments contain {bad:?}: only printable ASCII is allowed"
         ))),
     }
 }
@@ -136,13 +136,11 @@ fn count_items(node: &FdtNode<'_>) -> usize {
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let properties: Vec<_> = node.properties().collect();
     if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {
-        return Err(error(format!("{path}/: it has two properties {name}")));
+        return Err(error(format!("{path}/: two properties are named {name}")));
     }
     let children: Vec<_> = node.children().collect();
     if let Some(name) = twice(children.iter().map(|it| it.name()).collect()) {
-        return Err(error(format!(
-            "{path}/{name}: there are two nodes of this name"
-        )));
+        return Err(error(format!("{path}/{name}: two nodes have this name")));
     }
     let path = |child: &FdtNode<'_>| format!("{path}/{}", child.name());
     children

@@ -40,7 +40,7 @@ struct Loaded {
 /// The reason why the payload cannot run.
 #[derive(Debug, Error)]
 enum StartError {
-    #[error("begun at EL{0}: PSCI is called from EL1 or EL2")]
+    #[error("entered at EL{0}: PSCI is called from EL1 or EL2")]
     ExceptionLevel(u64),
     #[error("the image: {0}")]
     Image(FormatError),
@@ -48,10 +48,10 @@ enum StartError {
     CutImage,
     #[error("the application's device tree is not in its image")]
     TreeNotInImage,
-    #[error("EFI returns no memory map: status {:#x}", .0.0)]
+    #[error("EFI returned no memory map: status {:#x}", .0.0)]
     NoMemoryMap(Status),
     #[error(
-        "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
+        "EFI has neither a device tree nor ACPI tables: build the application with cargo \
          xtask efi --dtb"
     )]
     NoTree,
@@ -59,7 +59,7 @@ enum StartError {
     NotInMemory { name: String },
     #[error("{name}: {reason}")]
     Tree { name: String, reason: UnfitTree },
-    #[error("EFI has no {size} bytes for the payload: status {:#x}", .status.0)]
+    #[error("EFI cannot allocate {size} bytes for the payload: status {:#x}", .status.0)]
     NoMemory { size: usize, status: Status },
 }
 
@@ -70,7 +70,7 @@ enum UnfitTree {
     Format(#[from] FormatError),
     #[error("no CPU has the MPIDR of this one, {0}")]
     NoSuchCpu(Mpidr),
-    #[error("it has a GICv3, and this CPU has no system registers of one")]
+    #[error("it has a GICv3, but this CPU has no GICv3 system registers")]
     NoGicV3,
     #[error("the console is at address 0: no UART is there")]
     NoUart,
@@ -87,7 +87,7 @@ enum UnfitTree {
 pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = services.set_heap() {
-        let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
+        let reason = format_args!("EFI cannot allocate memory: status {:#x}", status.0);
         print_closing(&ClosingLine::Incomplete(&reason));
         return MainResult::Returned(status);
     }
@@ -95,7 +95,7 @@ pub fn main(mut services: EfiServices) -> MainResult {
         Ok(loaded) => MainResult::Returned(leave(services, loaded)),
         Err(error) => {
             print_closing(&ClosingLine::BadInput(&error));
-            print_line!("Nothing was measured, and EFI goes on.");
+            print_line!("Nothing was measured. Returning to EFI.");
             if services.shell_arguments().is_none() {
                 services.wait();
             }
@@ -130,7 +130,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let mut loaded = place(services, block, cpus)?;
     loaded.write(tree).map_err(of_tree)?;
     print_line!(
-        "Begun at EL{level}, with {name}, of {}",
+        "Entered at EL{level}, with {name}, for {}",
         Many(cpus as u64, "CPU")
     );
     Ok(loaded)
@@ -149,7 +149,7 @@ fn arguments(services: &EfiServices) -> Option<String> {
         LoadOptions::None => None,
         LoadOptions::Arguments(text) => Some(text),
         LoadOptions::Binary => {
-            print_line!("The load options are no text, and are ignored.");
+            print_line!("The load options are not text and are ignored.");
             None
         }
     }
@@ -165,10 +165,10 @@ fn find_tree(
     if size > 0 {
         let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
         let tree = tree.ok_or(StartError::TreeNotInImage)?;
-        return Ok((tree.into(), "the device tree of the application".into()));
+        return Ok((tree.into(), "the application's device tree".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
-        let name = format!("the device tree of EFI at {base:#x}");
+        let name = format!("EFI's device tree at {base:#x}");
         let missing = || StartError::NotInMemory { name: name.clone() };
         let unusable = |error: FormatError| StartError::Tree {
             name: name.clone(),
@@ -181,7 +181,7 @@ fn find_tree(
     }
     let base = services.configuration_table(RSDP);
     let base = base.ok_or(StartError::NoTree)?;
-    let name = format!("the device tree made of ACPI tables at {base:#x}");
+    let name = format!("the device tree made from ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
     match made {
@@ -216,7 +216,7 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Plan::parse(board.bootargs).map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
-    print_line!("Results are printed on the UART alone: {kind} at {base:#x}");
+    print_line!("Results are printed only on the UART: {kind} at {base:#x}");
     Ok(cpus.len())
 }
 

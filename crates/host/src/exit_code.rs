@@ -16,7 +16,7 @@ pub const INCOMPLETE: u8 = 3;
 /// The exit codes of all commands, for a program's help. A command with other codes documents them
 /// in its own help.
 pub const EXIT_CODES: &str =
-    "Exit codes: 0 PASS, or done; 1 FAIL; 2 bad input or use; 3 INCOMPLETE";
+    "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";
 
 /// Returns the exit code of a command that ended with `result`, after printing the error if there
 /// is one.

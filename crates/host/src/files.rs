@@ -29,10 +29,10 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     };
     let shown = path.display();
     if same(path, input) {
-        bail!("{option} {shown}: this is the file of {reader}");
+        bail!("{option} {shown}: this is the input file of {reader}");
     }
     if input.is_dir() && is_below(path, input) {
-        bail!("{option} {shown}: this is in the folder of {reader}: name a file outside it");
+        bail!("{option} {shown}: this is in the input folder of {reader}; name a file outside it");
     }
     Ok(())
 }
@@ -82,26 +82,27 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
         bail!("{at}: this is a directory");
     }
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        bail!("{at}: this names a directory, which is not there: name a file");
+        bail!("{at}: there is no such directory; name a file");
     }
     if path == Path::new("-") {
         bail!(
-            "{at}: name a file, ./- for one of this name; what can go to stdout does so without {option}"
+            "{at}: name a file (./- for a file called -); without {option}, output goes to stdout \
+             if it can"
         );
     }
     // A rename needs write permission only for the directory, so a read-only file is refused here.
     // Root may open it nevertheless.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
-            bail!("{at}: this file may not be written: it is read-only");
+            bail!("{at}: cannot write this file: it is read-only");
         }
         let opened = OpenOptions::new().write(true).open(path);
-        opened.with_context(|| format!("{at}: this file may not be written"))?;
+        opened.with_context(|| format!("{at}: cannot write this file"))?;
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
         (true, _) => Ok(()),
-        (_, true) => bail!("{at}: {} is a file, and no directory", dir.display()),
+        (_, true) => bail!("{at}: {} is not a directory", dir.display()),
         _ => bail!("{at}: there is no directory {}", dir.display()),
     }
 }

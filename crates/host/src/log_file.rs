@@ -74,7 +74,7 @@ impl LogFile {
     /// Returns the path, or the first write error.
     pub fn end(self) -> Result<PathBuf> {
         if let Err(error) = self.file {
-            let named = format!("--log {}: not all is in it", self.path.display());
+            let named = format!("--log {}: the file is incomplete", self.path.display());
             return Err(error).context(named);
         }
         Ok(self.path)
@@ -86,7 +86,7 @@ impl LogFile {
 fn lock(file: &File, path: &Path) -> Result<()> {
     if is_regular(file) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         bail!(
-            "--log {}: another run is writing this file: wait for its end, or name another file",
+            "--log {}: another run is writing this file; wait for it to end, or name another file",
             path.display()
         );
     }

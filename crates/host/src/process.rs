@@ -132,7 +132,7 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let at = log.display();
     log.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::write(log, format!("$ {}\n{text}", display(command))).with_context(|| at.to_string())?;
-    let message = format!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}");
+    let message = format!("`{name}` failed ({status}):\n{tail}\nits full output is in {at}");
     Err(ProgramFailure::new(message, &text).into())
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let error = error.to_string();
         for part in [
             "`sh` failed (exit status: 7):\n62\n63\n",
-            "\n100\nerr\nall",
+            "\n100\nerr\nits full",
             "logs/log",
         ] {
             assert!(error.contains(part), "{part}: {error}");

@@ -17,7 +17,7 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     let kind = fs::metadata(path).with_context(named)?.file_type();
     // The pipe of a process substitution is open already and has no path.
     if kind.is_fifo() && fs::canonicalize(path).is_ok() {
-        let why = "this is a named pipe, and nothing may ever be written to it: give a file";
+        let why = "this is a named pipe, which may never have a writer; give a file";
         bail!("{}: {why}", named());
     }
     File::open(path).with_context(named)
@@ -28,7 +28,7 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
-        let why = "this is a device, which may have no end: give a file, or - for stdin";
+        let why = "this is a device, which may never end; give a file, or - for stdin";
         bail!("{}: {why}", named(what, path));
     }
     Ok(file)
@@ -58,7 +58,7 @@ pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
         file.read_to_end(&mut bytes).with_context(named)?;
     }
     if is_large || bytes.len() > most {
-        bail!("{}: more than the {most} bytes that are accepted", named());
+        bail!("{}: larger than the limit of {most} bytes", named());
     }
     Ok(bytes)
 }

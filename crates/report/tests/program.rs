@@ -86,7 +86,7 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("--format csv makes none: use --format html"),
+        said.contains("--format csv does not make; use --format html"),
         "{said}"
     );
 }

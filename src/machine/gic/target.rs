@@ -46,13 +46,13 @@ impl core::fmt::Display for GicError {
                 return write!(
                     f,
                     "the timer's interrupt {intid} does not arrive; the device tree has a GICv2, \
-                     and this CPU the registers of a GICv3 (ID_AA64PFR0_EL1.GIC): is it the tree \
-                     of another GIC?"
+                     but this CPU has GICv3 registers (ID_AA64PFR0_EL1.GIC): is the tree for \
+                     another GIC?"
                 );
             }
             Self::NoRedistributor => {
-                "no GIC redistributor has this CPU's affinity; are the regions in the GIC's reg too \
-                 small?"
+                "no GIC redistributor has this CPU's affinity; are the regions in the GIC's reg \
+                 too small?"
             }
             Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",

@@ -57,17 +57,17 @@ pub enum MapError {
     #[error("no translation table left")]
     OutOfTables,
     /// The page at this address is already mapped, with another kind.
-    #[error("{0:#x} is in use as something else")]
+    #[error("{0:#x} is already in use for something else")]
     Conflict(u64),
     #[error("{0:#x} has more than 48 bits")]
     Address(u64),
     /// The page that a null pointer points to, unless it is a device's.
-    #[error("the page at address 0 is not used as memory")]
+    #[error("the page at address 0 cannot be used as memory")]
     Null,
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
     /// The device at this address has more registers than the tree says.
-    #[error("there are too few of them at {0:#x}")]
+    #[error("the tree gives too few of them at {0:#x}")]
     TooFew(u64),
 }
 

@@ -114,7 +114,7 @@ impl LeadWatch {
         };
         console::force_unlock();
         ending::give_up(&format_args!(
-            "the lead, CPU {}, is lost: {loss} (seen by CPU {})",
+            "the lead, CPU {}, was lost: {loss} (seen by CPU {})",
             self.lead,
             registers::mpidr()
         ))

@@ -26,7 +26,7 @@ fn comes_back_with_success() {
 fn affinity_info_never_says_off() {
     loses_victim(
         &spec(&at_victim("affinity-never-off")),
-        &["timed out waiting for AFFINITY_INFO to say OFF"],
+        &["timed out waiting for AFFINITY_INFO to return OFF"],
     );
 }
 
@@ -34,7 +34,7 @@ fn affinity_info_never_says_off() {
 fn affinity_info_fails() {
     loses_victim(
         &spec(&at_victim("affinity-error")),
-        &["AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS"],
+        &["AFFINITY_INFO to return OFF: firmware returned INVALID_PARAMETERS"],
     );
 }
 
@@ -42,7 +42,7 @@ fn affinity_info_fails() {
 #[test]
 fn absent() {
     let words = [
-        "CPU_OFF : not used: the firmware has no CPU_OFF, as PSCI_FEATURES says",
+        "CPU_OFF : not used: PSCI_FEATURES says that there is no CPU_OFF",
         "5 passed, 2 skipped, 0 failed",
         "0 CPUs lost",
     ];
@@ -87,7 +87,7 @@ fn forbidden() {
 #[test]
 fn not_supported() {
     let words = [
-        "Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED",
+        "Failed: CPU_OFF is advertised, but returned NOT_SUPPORTED",
         "1 passed, 1 skipped, 1 failed",
         "0 CPUs lost",
     ];
@@ -102,8 +102,8 @@ fn not_supported() {
 fn denied_out_of_turn() {
     let words = [
         "CPU 1.1 was lost: CPU_OFF returned DENIED",
-        "Reached: unknown, because a CPU was lost",
-        "may be on, and keep its",
+        "Reached: unknown, because a lost CPU",
+        "may be on and keep its",
         "1 CPU lost",
     ];
     let spec = only(

@@ -8,7 +8,7 @@ fn never_wakes_in_a_parallel_round() {
         &only("susp_deep_parallel", "suspend-never,cpu=0x0,skip=3,count=1"),
         &[
             "> Executing 'Suspend to deepest power level on all cores in parallel'",
-            "ERROR: the lead, CPU 0x0, is lost: timed out waiting for return from the call (seen by CPU 0x",
+            "ERROR: the lead, CPU 0x0, was lost: timed out waiting for return from the call (seen by",
             "psci-bench: INCOMPLETE: the lead, CPU 0x0, is lost",
         ],
     );
@@ -19,7 +19,7 @@ fn never_wakes_in_a_parallel_round() {
 fn never_returns_from_cpu_on() {
     loses_lead(
         &only("psci_version_parallel", "smc-hang,cpu=0x0,skip=1,arg=3"),
-        &["the lead, CPU 0x0, is lost: timed out waiting for CPU_ON (seen by CPU 0x1)"],
+        &["the lead, CPU 0x0, was lost: timed out waiting for CPU_ON (seen by CPU 0x1)"],
     );
 }
 

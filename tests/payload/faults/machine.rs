@@ -19,7 +19,7 @@ fn cntfrq_of_another_cpu() {
     costs_nothing(
         &spec(&at_victim("cntfrq")),
         &[
-            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead.",
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, but 62500000 Hz on the lead.",
             "<RT_INSTR:",
         ],
     );

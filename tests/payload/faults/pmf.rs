@@ -59,7 +59,7 @@ fn fails_on_one_cpu() {
 #[test]
 fn a_stale_timestamp_in_psci_version() {
     let words = [
-        "CPU 1.1 has 0 valid samples of 3",
+        "CPU 1.1 has too few valid samples: 0 of 3",
         "the first on CPU 1.1: stale: EnterPsci",
     ];
     let seen = run(

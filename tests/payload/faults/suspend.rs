@@ -105,7 +105,7 @@ fn given_up_twice() {
 /// A warning but not a failure: the samples count.
 #[test]
 fn reaches_less_than_was_asked_for() {
-    let words = ["Warning: CPU 1.1 should have reached 0x01010022, and reached 0x00010002."];
+    let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];
     let seen = run(&spec(&at_victim("suspend-shallow")), Pass, &words).complete_but(&ALL, &[]);
     let log = seen.log();
     let reached = |t| {

@@ -50,7 +50,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));
     let log = workspace.state().join("efi.log");
     let built = process::run("building the EFI application", &mut command, &log);
-    built.context("the EFI application does not build")?;
+    built.context("cannot build the EFI application")?;
     let built = folder
         .join(EFI_TARGET)
         .join(PROFILE)

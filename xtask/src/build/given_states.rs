@@ -61,7 +61,7 @@ impl GivenStates {
             if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
                 bail!(
                     "--state-format {}: the board file of {} has no idle state of this format; \
-                     give the values by --core and --deepest",
+                     give the values with --core and --deepest",
                     format.name(),
                     board.title
                 );
@@ -87,11 +87,11 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
         bail!("{wrong}: it sets bits that the {said} format reserves; see --state-format");
     }
     if !format.is_powerdown(value) {
-        bail!("{wrong}: this is no power-down state in the {said} format; see --state-format");
+        bail!("{wrong}: this is not a power-down state in the {said} format; see --state-format");
     }
     let level = format.level(value).or(is_core.then_some(0));
     if let Some(level @ 1..) = level.filter(|_| is_core) {
-        bail!("{wrong}: this is a state of power level {level}, and a core's is of level 0");
+        bail!("{wrong}: this state has power level {level}, but a core's state has level 0");
     }
     let all = firmware.idle_state.iter();
     let mut same = all.clone();

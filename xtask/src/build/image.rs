@@ -59,7 +59,7 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let data = segment.data().context(WHAT)?;
         let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
-            bail!("{WHAT}: a segment of {size} bytes at {from:#x} has no place in an image");
+            bail!("{WHAT}: a segment of {size} bytes at {from:#x} does not fit in an image");
         };
         // Includes .bss, so that the file contains its zeros.
         flat.resize(flat.len().max(end as usize), 0);
@@ -108,7 +108,7 @@ pub fn assemble(
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;
     let Some(uart) = &block.uart else {
-        bail!("--bootlog: the image names no UART: give it a --board, or a --dtb with a console");
+        bail!("--bootlog: the image names no UART; add --board, or a --dtb with a console");
     };
     block.marks = mark_register(uart);
     if block.marks.is_none() {
@@ -143,16 +143,16 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
         let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
         let rest = file.get(tree..);
         if !is_aligned || !rest.is_some_and(|rest| rest.starts_with(&TREE_MAGIC)) {
-            bail!("its parameter block names a device tree that is not where it says");
+            bail!("its parameter block names a device tree, but there is none at that offset");
         }
     }
     let ends = base.max(tree.saturating_add(block.tree_size as usize));
     if !(HEADER_SIZE + PARAMETER_BLOCK_SIZE..=BASE_MAX).contains(&base) {
-        bail!("its parameter block says that the payload has {base} bytes, which cannot be");
+        bail!("its parameter block says that the payload has {base} bytes, which is impossible");
     }
     if ends != file.len() {
         let is = file.len();
-        bail!("it has {is} bytes, and {ends} by its parameter block: it is not whole");
+        bail!("it has {is} bytes, but its parameter block says {ends}: it is incomplete");
     }
     file.truncate(base);
     Ok(file)

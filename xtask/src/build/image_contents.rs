@@ -125,7 +125,7 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
             return of_file(&blob, wish).with_context(|| format!("--dtb {}", path.display()));
         }
         TreeSource::Raw(_) | TreeSource::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
-            bail!("boot arguments need a device tree to be in")
+            bail!("boot arguments need a device tree to carry them")
         }
         TreeSource::Raw(bytes) => Some(bytes.clone()),
         TreeSource::None => None,
@@ -158,7 +158,7 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     let (gic, cpus) = device_tree::machine(&blob)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());
-        bail!("it describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}");
+        bail!("it describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
     }
     Ok(Contents {
         emergency: Emergency::of_tree(&blob),

@@ -28,7 +28,9 @@ pub(crate) struct Given {
 pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
-        format!("platforms/{name}/board.toml has no [package], which says what its loader takes")
+        format!(
+            "platforms/{name}/board.toml has no [package], which describes what its loader accepts"
+        )
     })
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
         let (name, title) = (&board.name, &board.title);
-        bail!("{title} takes no FIP: run `cargo xtask image --board {name}`");
+        bail!("{title} does not boot a FIP: run `cargo xtask image --board {name}`");
     }
     Ok(package)
 }
@@ -55,14 +57,15 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
         PackageKind::Fit => {
             let [its, itb] = ["its", "itb"].map(|ending| output.with_added_extension(ending));
             format!(
-                "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
-                 U-Boot's place it goes into {file}. {install}",
+                "U-Boot starts it with `bootm` from the file that `mkimage -f {} {}` makes. \
+                 In place of U-Boot it goes into {file}. {install}",
                 its.display(),
                 itb.display()
             )
         }
         PackageKind::Vendor => format!(
-            "this is the image alone: the file that the board boots is made of it by {}. {install}",
+            "this is only the image: the file that the board boots is made from it by {}. \
+             {install}",
             package.tool.as_deref().unwrap_or("its vendor's tool")
         ),
     })
@@ -70,7 +73,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
 
 /// Describes the remaining steps after the FIP was written.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let by = |tool| format!("the file that the board boots is made of this FIP by {tool}. ");
+    let by = |tool| format!("the file that the board boots is made from this FIP by {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
@@ -105,12 +108,14 @@ impl Recipe<'_> {
         match (certificate(&fip), self.key) {
             (None, Some(key)) => {
                 let key = key.display();
-                bail!("--nt-fw-key {key}: {name}: there are no certificates, and nothing to sign")
+                bail!(
+                    "--nt-fw-key {key}: {name}: it has no certificates, so there is nothing to sign"
+                )
             }
             (Some(certificate), None) => bail!(
-                "{name}: there are certificates ({} is one): firmware that checks them \
-                 would refuse another BL33. Give the key of the non-trusted firmware, by \
-                 --nt-fw-key PEM",
+                "{name}: it has certificates (such as {}), and firmware that checks \
+                 them would reject another BL33. Give the key of the non-trusted \
+                 firmware with --nt-fw-key PEM",
                 certificate.option
             ),
             (Some(_), Some(key)) => check_key("--nt-fw-key", key)?,
@@ -129,12 +134,12 @@ impl Recipe<'_> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
             bail!(
-                "{option}: here BL33 is the payload; with another one use `cargo xtask fip create` \
+                "{option}: BL33 is the payload here; for another BL33 use `cargo xtask fip create` \
                  or `fip update`"
             );
         }
         let Some(base) = &self.base else {
-            let or = "; or replace BL33 in a FIP that you have, by --base FIP";
+            let or = "; or replace BL33 in an existing FIP with --base FIP";
             let needs = (&*package.requires, &*package.blobs);
             return complete(&board.title, needs, &self.given, or);
         };
@@ -144,8 +149,8 @@ impl Recipe<'_> {
         let other = self.given.iter().find(|given| !fits(given.uuid));
         if let Some(other) = other.filter(|_| certificate(base).is_some()) {
             bail!(
-                "{}: --base has certificates, and one that would vouch for this is not made here: \
-                 have TF-A's build make that FIP, then replace BL33 in it",
+                "{}: --base has certificates, and this tool cannot make one for this image: build \
+                 the FIP with TF-A, then replace BL33 in it",
                 other.option
             );
         }

@@ -59,7 +59,7 @@ fn run_cargo(workspace: &Workspace) -> Result<()> {
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&FLAGS));
     let log = workspace.state().join("payload.log");
     let built = process::run("building the payload", &mut command, &log);
-    built.context("the payload does not build")
+    built.context("cannot build the payload")
 }
 
 /// Returns the path of the payload's ELF file.

@@ -17,7 +17,7 @@ pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Resu
     command.arg("--target-dir").arg(&target);
     command.current_dir(workspace.root.join("crates/plugins"));
     let log = workspace.state().join("plugin.log");
-    let built = process::run("building the plugin", &mut command, &log);
-    built.context("the plugin of QEMU does not build")?;
+    let built = process::run("building QEMU's plugin", &mut command, &log);
+    built.context("cannot build QEMU's plugin")?;
     Ok(target.join("release").join(format!("lib{package}.so")))
 }

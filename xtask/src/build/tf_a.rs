@@ -18,8 +18,8 @@ pub const TF_A: SourcePackage = SourcePackage {
     title: "TF-A",
     version: "2.12.1+dfsg-1",
     dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
-    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
-                --tf-a",
+    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory \
+                with --tf-a",
     check: |dir| version(dir).map(|_| ()),
 };
 
@@ -91,7 +91,7 @@ impl TfA {
             return Ok(());
         }
         bail!(
-            "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU for good in a \
+            "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU forever in a \
              power-down; pass a checkout from June 2026 or later (after 2.15.0) with --tf-a",
             self.version
         )
@@ -106,13 +106,13 @@ fn doubt(version: &str) -> Result<Option<String>> {
     let is = (number(), number());
     let [oldest, newest] = [OLDEST, NEWEST].map(|(major, minor)| format!("{major}.{minor}"));
     if is < OLDEST {
-        bail!("this is TF-A {version}; versions from {oldest} on can be used");
+        bail!("this is TF-A {version}, but {oldest} or later is needed");
     }
     Ok((is > NEWEST).then(|| {
         format!(
-            "this is TF-A {version}, which the overlay platform was not tried with; it was tried \
-             with {oldest} to {newest} (platforms/qemu/tf-a/README.md). If it does not build or \
-             run, use one of these"
+            "this is TF-A {version}, which has not been tested with the overlay platform; \
+             {oldest} to {newest} have (platforms/qemu/tf-a/README.md). If it does not build or \
+             run, use one of those"
         )
     }))
 }
@@ -121,7 +121,7 @@ fn doubt(version: &str) -> Result<Option<String>> {
 pub fn version(dir: &Path) -> Result<String> {
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
         if !dir.join(file).is_file() {
-            bail!("this is not a source tree of TF-A: there is no {file} in it");
+            bail!("this is not a source tree of TF-A: it has no {file}");
         }
     }
     let makefile = fs::read(dir.join("Makefile"))?;
@@ -196,7 +196,7 @@ mod tests {
         for (version, is_doubted) in [("2.12.1", false), ("2.15.3", false), ("2.16", true)] {
             let said = doubt(version).expect("not too old");
             assert_eq!(
-                said.is_some_and(|it| it.contains("with 2.12 to 2.15")),
+                said.is_some_and(|it| it.contains("2.12 to 2.15 have")),
                 is_doubted,
                 "{version}"
             );

@@ -16,8 +16,8 @@ Examples:
   cargo xtask setup
   PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only print what is missing
 
-docs/setup.md lists what is installed. Each verb installs what it needs by itself,
-too. With PSCI_BENCH_NO_INSTALL=1 nothing is installed: the commands are
+docs/setup.md lists what is installed. Other verbs also install what they
+need. With PSCI_BENCH_NO_INSTALL=1 nothing is installed: the commands are
 printed, and the exit code is 2.")]
     Setup,
 }

@@ -27,7 +27,7 @@ const HELP: &str = "\
 Verbs (VERB --help shows a verb's options):
 {subcommands}{after-help}";
 
-/// Measures what PSCI calls cost on AArch64; begin with `cargo xtask qemu`.
+/// Measures what PSCI calls cost on AArch64; start with `cargo xtask qemu`.
 #[derive(Parser)]
 #[command(
     name = "cargo xtask",

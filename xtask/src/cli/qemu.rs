@@ -29,7 +29,7 @@ use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::setup::workspace::Workspace;
 
-/// Run on QEMU under real TF-A, and exit by the verdict.
+/// Run on QEMU under real TF-A; the exit code is the verdict's.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,10 +42,10 @@ pub struct QemuArguments {
     /// The run.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Write the UART's output to this file, too.
+    /// Also write the UART's output to this file.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show records on a terminal, too.
+    /// Also show records on a terminal.
     #[arg(long)]
     pub records: bool,
     /// Exit with 1 if a scenario or a CPU's row was skipped.
@@ -59,7 +59,7 @@ pub struct RunArguments {
     /// The machine and its firmware.
     #[command(flatten)]
     pub spec: RunSpec,
-    /// Time limit in seconds [default: by the plan].
+    /// Time limit in seconds [default: the plan's].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     pub timeout: Option<u64>,
     /// Append this device tree instead of the board's.
@@ -175,8 +175,8 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         ("--tf-a", spec.tf_a.is_some() && !firmware.is_tf_a()),
     ] {
         if is_lost {
-            let built = "TF-A as it is built for --firmware tf-a";
-            bail!("{option} is about {built}, and this is --firmware {name}");
+            let built = "TF-A built for --firmware tf-a";
+            bail!("{option} applies to {built}, not to --firmware {name}");
         }
     }
     for (option, is_lost) in [
@@ -196,7 +196,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     }
     let of_kvm = firmware == FirmwareKind::Kvm;
     if of_kvm && spec.level == Level::El2 {
-        bail!("--el 2: a guest of KVM is entered at EL1");
+        bail!("--el 2: a KVM guest is entered at EL1");
     }
     let plan = plan(spec.args.as_deref())?;
     let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));

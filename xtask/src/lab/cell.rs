@@ -105,18 +105,18 @@ pub struct LabCell<'c> {
 /// Refuses plans and numbers of CPUs that `engine` cannot run.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
-        bail!("--args only=help: this lists scenarios and runs none, so that no job can pass");
+        bail!("--args only=help: this lists scenarios and runs none, so no job can pass");
     }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
-        bail!("--args method=warm: engines follow what method=tftf prints; use method=tftf,warm");
+        bail!("--args method=warm: engines read what method=tftf prints; use method=tftf,warm");
     }
     if plan.scenarios.suite().is_empty() {
-        bail!("--args only=: engines follow the scenarios of TF-A's suite, and there is none");
+        bail!("--args only=: engines read scenarios of TF-A's suite, but none is selected");
     }
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(
             "LAVA looks for a result in the last 4000 characters, which the rows of {cpus} CPUs \
-             may fill: use --smp {} or less, or `cargo xtask lab labgrid`",
+             may exceed; use --smp {} or less, or `cargo xtask lab labgrid`",
             monitors::CPUS_MAX
         );
     }
@@ -198,7 +198,7 @@ impl LabCell<'_> {
             (Content::Qemu(_), _) => None,
             (Content::Recovery(_), Some(lab)) => Some(lab),
             _ => bail!(
-                "{} has no [lab] in its board file, which says how LAVA gets files onto it: use \
+                "{}: its board file has no [lab], which says how LAVA installs files; use \
                  `cargo xtask lab labgrid`",
                 self.board.title
             ),
@@ -257,7 +257,7 @@ fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(
-            "-o {}: no file:// address can name this folder: give --url",
+            "-o {}: no file:// URL can name this folder; give --url",
             place.display()
         )
     };

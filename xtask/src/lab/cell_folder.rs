@@ -48,11 +48,11 @@ impl CellFolder {
             return Ok(());
         };
         if !there.is_dir() || !place.join(MARK).is_file() {
-            bail!("{at} exists, and is no cell: choose another -o or another --name");
+            bail!("{at} exists and is not a cell; choose another -o or another --name");
         }
         if !self.force {
             bail!(
-                "{at} exists already: --force replaces it, --name gives the new one another name"
+                "{at} already exists; --force replaces it, --name gives the new cell another name"
             );
         }
         if fs::symlink_metadata(place.join(RESULTS)).is_ok() {
@@ -108,7 +108,7 @@ impl Ready {
                 let path = entry.path();
                 let path = path.display();
                 bail!(
-                    "{path} is no file of the new cell, and --force would remove it: move it away"
+                    "{path} is not part of the new cell, and --force would remove it; move it away"
                 );
             }
         }
@@ -186,12 +186,12 @@ mod tests {
         lab.put("v1", true, "two").expect("replaced");
         assert_eq!(lab.text(), "two");
         fs::write(cell.join("notes.txt"), "").expect("written");
-        assert!(refused(true).contains("notes.txt is no file of the new cell"));
+        assert!(refused(true).contains("notes.txt is not part of the new cell"));
         fs::remove_file(cell.join("notes.txt")).expect("removed");
         fs::create_dir(cell.join(RESULTS)).expect("made");
         assert!(refused(true).contains("has results"));
         fs::remove_file(cell.join(MARK)).expect("removed");
-        assert!(refused(true).contains("is no cell"));
+        assert!(refused(true).contains("is not a cell"));
         assert_eq!(lab.names(), ["labgrid-rpi4-v1"]);
     }
 
@@ -204,7 +204,7 @@ mod tests {
         // Another process writes the second cell in the meantime.
         lab.put("v2", false, "theirs").expect("written");
         let error = put(&cells).expect_err("refused");
-        assert!(error.to_string().contains("exists already"), "{error}");
+        assert!(error.to_string().contains("already exists"), "{error}");
         assert_eq!(lab.text(), "old");
         assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
     }

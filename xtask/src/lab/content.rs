@@ -43,8 +43,8 @@ pub fn content(
         let fip = build(&file).with_context(at)?;
         if let Some(lab) = lab.filter(|_| engine == Engine::Lava) {
             bail!(
-                "{}: this is a FIP alone, and LAVA puts a recovery image on {title}: give the zip \
-                 that has {}",
+                "{}: this is only a FIP, but LAVA installs a recovery image on {title}; give the \
+                 zip that has {}",
                 at(),
                 lab.recovery
             );
@@ -53,7 +53,7 @@ pub fn content(
     }
     let Some(lab) = lab else {
         bail!(
-            "{}: this is a zip, and the board file of {title} has no [lab] with the FIP's name in \
+            "{}: this is a zip, but the board file of {title} has no [lab] with the FIP's name in \
              zips",
             at()
         );

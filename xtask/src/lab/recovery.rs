@@ -60,7 +60,7 @@ fn open(file: &[u8]) -> Result<Archive<'_>> {
         it.validate_header_consistency()?;
         Ok(it)
     });
-    archive.context("this is a broken zip, or one after other bytes")
+    archive.context("this zip is damaged, or other bytes precede it")
 }
 
 /// Unpacks all files, up to `max` bytes, to find broken ones.
@@ -68,9 +68,9 @@ fn check_files(archive: &mut Archive<'_>, max: u64) -> Result<()> {
     let mut left = max;
     for index in 0..archive.len() {
         let read = unpack(archive, index, left, &mut io::sink())?;
-        left = left.checked_sub(read).with_context(|| {
-            format!("the files of the zip have more than {max} bytes, which is the limit")
-        })?;
+        left = left
+            .checked_sub(read)
+            .with_context(|| format!("the zip's files exceed the limit of {max} bytes"))?;
     }
     Ok(())
 }
@@ -78,10 +78,7 @@ fn check_files(archive: &mut Archive<'_>, max: u64) -> Result<()> {
 fn read_fip(archive: &mut Archive<'_>, index: usize, max: u64) -> Result<Vec<u8>> {
     let mut fip = Vec::new();
     let read = unpack(archive, index, max, &mut fip)?;
-    ensure!(
-        read <= max,
-        "the FIP has more than {max} bytes, which is the limit"
-    );
+    ensure!(read <= max, "the FIP exceeds the limit of {max} bytes");
     Ok(fip)
 }
 
@@ -104,7 +101,7 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
             bail!("{name:?} is encrypted: give a zip without encryption");
         }
         if entry.enclosed_name().is_none() {
-            bail!("{name:?} leads out of the card");
+            bail!("{name:?} is outside the card");
         }
         if name == member {
             found = Some(index);
@@ -117,8 +114,8 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
         (None, None) => bail!("the zip has no {member}"),
         (None, Some(other)) => bail!("the zip has no {member}, but {other}"),
         (Some(_), Some(other)) => bail!(
-            "the zip has both {member} and {other}, which are one file on a FAT card: remove the \
-             wrong one"
+            "the zip has both {member} and {other}, which are the same file on a FAT card; \
+             remove the wrong one"
         ),
     }
 }

@@ -11,19 +11,19 @@ const TAG_MAX: usize = 50;
 #[derive(Debug, Error)]
 pub enum JobWordError {
     /// Not a device type.
-    #[error("LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'")]
+    #[error("LAVA accepts up to {DEVICE_TYPE_MAX} characters without '/'")]
     DeviceType,
     /// Not a tag.
-    #[error("a tag of LAVA's has up to {TAG_MAX} letters, digits, '-' and '_'")]
+    #[error("a LAVA tag has up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
     /// Empty, or contains a character that YAML cannot print.
-    #[error("this is printable text, and not empty")]
+    #[error("expected printable text that is not empty")]
     NotPrintable,
     /// Not a URL that LAVA's dispatcher reads.
-    #[error("LAVA's dispatcher takes http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
+    #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
     /// A URL with a character that ends its path.
-    #[error("a file's name is added, and LAVA ends an address's path at {0:?}")]
+    #[error("a file name is appended, but LAVA ends a URL's path at {0:?}")]
     Parts(char),
 }
 

@@ -35,8 +35,8 @@ pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     let samples = samples::read(&run.run);
     if let Some(scenario) = samples::varying(&samples, &run.run) {
         bail!(
-            "this is a log of real time: in {scenario}, samples of one CPU differ, which execute \
-             the same instructions: take one of a run with --icount"
+            "this log has real times: in {scenario}, samples of one CPU differ although they \
+             execute the same instructions; use a log of a run with --icount"
         );
     }
     of_samples(run, log, &samples, |_| String::new())
@@ -50,7 +50,7 @@ fn of_samples(
 ) -> Result<Profile> {
     if samples.is_empty() {
         bail!(
-            "the log has no sample with PMF's timestamps: profiles are of the suite's \
+            "the log has no sample with PMF's timestamps; a profile needs the suite's \
              scenarios, with records and samples=all"
         );
     }
@@ -88,7 +88,7 @@ mod tests {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
         let error = of_log(&runs[0], String::new()).expect_err("refused");
-        let said = "this is a log of real time: in test_rt_instr_cpu_susp_serial, samples";
+        let said = "this log has real times: in test_rt_instr_cpu_susp_serial, samples";
         assert!(error.to_string().starts_with(said), "{error}");
     }
 }

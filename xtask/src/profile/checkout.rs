@@ -55,24 +55,21 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     let parents = first_parent.then_some("--first-parent");
     let range = format!("{from}..{to}");
     let ancestor = git(checkout, &["merge-base", "--is-ancestor", from, to]);
-    ancestor.map_err(|_| anyhow!("{}: A is no ancestor of B", at()))?;
+    ancestor.map_err(|_| anyhow!("{}: A is not an ancestor of B", at()))?;
     let merges = git(
         checkout,
         &["rev-list", "--merges", "--max-count=1", &range, "--"],
     )?;
     if !first_parent && !merges.is_empty() {
         bail!(
-            "{}: it has merges, whose commits are in no order: use --first-parent",
+            "{}: it has merges, so its commits are not in one order; use --first-parent",
             at()
         );
     }
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
     all.extend(list(&words).with_context(at)?);
     if all.len() < 2 {
-        bail!(
-            "{}: there is no commit in this range: is B older than A?",
-            at()
-        );
+        bail!("{}: this range has no commits; is B older than A?", at());
     }
     Ok(all)
 }

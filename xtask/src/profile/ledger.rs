@@ -158,7 +158,7 @@ impl CommitLedger {
         let mut whole = self.whole.iter();
         let gone = whole.find(|it| is_gone(it) || is_lacking(it))?;
         let figure = &gone.figure;
-        Some(format!("the last commit has no figure of {figure}"))
+        Some(format!("the last commit does not have the figure {figure}"))
     }
 
     /// Returns the figures that are larger at the end of the range than at its start.
@@ -278,7 +278,7 @@ mod tests {
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
             other.push(LedgerEntry::measured(Commit::default(), None, profile));
             let other = ledger(other, selected, Vec::new());
-            let said = "the last commit has no figure of s:entry";
+            let said = "the last commit does not have the figure s:entry";
             assert_eq!(other.lack().as_deref(), Some(said));
         }
     }

@@ -55,19 +55,19 @@ impl LedgerBench {
     /// Prepares for the commits in `range` of the checkout named by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
-        let checkout = checkout.context("name the checkout of TF-A by --tf-a DIR")?;
+        let checkout = checkout.context("name the checkout of TF-A with --tf-a DIR")?;
         if !checkout.join(".git").exists() {
             let at = checkout.display();
-            bail!("--tf-a {at}: this is no checkout: there is no .git in it");
+            bail!("--tf-a {at}: this is not a Git checkout: it has no .git");
         }
         if spec.variant.has("pmf=off") {
-            bail!("--variant pmf=off: ledgers are of PMF's phases");
+            bail!("--variant pmf=off: a ledger needs PMF's phases");
         }
         let commits = checkout::commits(&checkout, range, first_parent)?;
         if checkout::has_changes(&checkout)? {
             let at = checkout.display();
             say(&format!(
-                "warning: --tf-a {at}: its uncommitted changes are not measured: ledgers are of commits"
+                "warning: --tf-a {at}: its uncommitted changes are not measured; a ledger covers commits only"
             ));
         }
         let workspace = Workspace::find()?;
@@ -166,7 +166,7 @@ impl LedgerBench {
             let figure = selected.of(&entry);
             if place == 0 && entry.failure.is_none() && figure.is_none() {
                 let (name, known) = (&selected.figure, entry.figures.keys().join(", "));
-                bail!("{name}: there is no such figure; there are {known}");
+                bail!("{name}: unknown figure; the figures are {known}");
             }
             entries.insert(place, entry);
             Ok(figure)

@@ -21,7 +21,7 @@ const END: u8 = 3;
 const CHUNK: u64 = 24 << 12;
 
 const CUT_OFF: &str = "the record is cut off: QEMU was killed, or the disk is full";
-const LACKS_BLOCK: &str = "the record lacks a block: instructions were executed that are in none";
+const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions are in no block";
 
 /// Consecutive executions of a block by a CPU.
 #[derive(Debug)]

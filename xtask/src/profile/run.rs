@@ -34,7 +34,7 @@ const ROOM: usize = 1 << 16;
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
-    room.context("no room for the record of the run: free some, or set TMPDIR to another folder")
+    room.context("no space for the run's record; free some, or set TMPDIR to another folder")
 }
 
 /// Returns the profile, or the reason why the firmware's run has none.
@@ -45,7 +45,7 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
     }
-    Ok(profile.map(|it| it.context("no profile is made")))
+    Ok(profile.map(|it| it.context("cannot make a profile")))
 }
 
 /// A prepared run, with everything that its profile needs.
@@ -75,7 +75,7 @@ impl ProfiledRun {
         }
         let park = format!("end={}", EndAction::Park.word());
         if args.split_whitespace().any(|it| it == park) {
-            bail!("--args {park}: a profile's record ends with the machine, which has to end");
+            bail!("--args {park}: a profile needs a machine that ends with the run");
         }
         let conditions = format!("variant {}, args {args}", spec.variant);
         (spec.icount, spec.args) = (true, Some(args));
@@ -83,11 +83,11 @@ impl ProfiledRun {
         let version = setup::qemu_version()?;
         let is_new = version >= setup::PLUGINS_READ_REGISTERS;
         if is_new && spec.level == Level::El1 {
-            bail!("--el 1: QEMU 9.0 and later tell CPUs apart by VMPIDR_EL2: use QEMU 7.2 to 8.2");
+            bail!("--el 1: QEMU 9.0 and later identify CPUs by VMPIDR_EL2; use QEMU 7.2 to 8.2");
         }
         let path = prepared.bl31();
         let path = path.context(
-            "profiles are of TF-A with PMF in a flash: use --firmware tf-a on --board qemu",
+            "a profile needs TF-A with PMF in flash; use --firmware tf-a on --board qemu",
         )?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
@@ -132,7 +132,9 @@ impl ProfiledRun {
         let result = self.prepared.run(interrupt::watch()?, &mut screen);
         drop(screen);
         let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
-            true => error.context("profiles need a QEMU that loads TCG plugins, as Debian's does"),
+            true => {
+                error.context("a profile needs a QEMU that loads TCG plugins, as Debian's does")
+            }
             false => error,
         })?;
         let attribute = || self.attribute(&result.log, &record);
@@ -175,8 +177,7 @@ mod tests {
         for profile in [None, failed()] {
             let error = check_profile(profile, dir.path()).expect_err("a full folder");
             let error = format!("{error:#}");
-            let said =
-                "no room for the record of the run: free some, or set TMPDIR to another folder";
+            let said = "no space for the run's record; free some, or set TMPDIR to another folder";
             assert!(error.starts_with(said), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }

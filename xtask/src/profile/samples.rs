@@ -117,8 +117,8 @@ pub(super) fn find_calls<'c>(
     if ids.len() != run.cpus.len() {
         let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "calls of {found} CPUs are in the record, and the run has {all}: profiles need a \
-             PSCI call with timestamps of each CPU: add a scenario of the suite"
+            "the record has calls of {found} CPUs, but the run has {all}; a profile needs a \
+             PSCI call with timestamps from each CPU: add a scenario of the suite"
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
@@ -131,8 +131,8 @@ pub(super) fn find_calls<'c>(
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
-                    "a sample of CPU {} in {}: no call of the firmware has as many instructions \
-                     as PMF has ticks: {}",
+                    "a sample of CPU {} in {}: no firmware call has as many instructions as PMF \
+                     counted ticks: {}",
                     run.label(cpu.into()),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")

@@ -48,7 +48,7 @@ impl Display for Consoles {
             Some(Ok(console)) => console,
         };
         match &console.uart {
-            Ok(uart) => write!(f, ", and its device tree {uart}, by {}", console.by),
+            Ok(uart) => write!(f, ", and its device tree {uart}, in {}", console.by),
             Err(error) => write!(f, ", and its device tree none: {error}"),
         }
     }
@@ -85,7 +85,7 @@ mod tests {
         };
         let tree = build(&board, &choices, "").expect("a tree");
         let of_tree = board.uart.emergency();
-        let by_tree = format!("{of_tree}, by /chosen/stdout-path");
+        let by_tree = format!("{of_tree}, in /chosen/stdout-path");
         let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [

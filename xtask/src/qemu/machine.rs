@@ -54,7 +54,7 @@ impl QemuMachine<'_> {
         let model = self.model();
         if NARROW.contains(&model) {
             let wide = POWER_DOWN.join(", ");
-            bail!("--cpu {model}: this CPU has no AArch64, which the payload is for; use {wide}");
+            bail!("--cpu {model}: this CPU has no AArch64, which the payload needs; use {wide}");
         }
         let machine = &self.recipe.machine;
         if !self.recipe.adjustable && self.spec.level == Level::El1 {
@@ -65,7 +65,7 @@ impl QemuMachine<'_> {
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
         if self.spec.firmware == FirmwareKind::Kvm && self.spec.icount {
-            bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
+            bail!("--icount: a KVM guest is timed by its host, so its runs do not repeat");
         }
         Ok(())
     }

@@ -177,7 +177,9 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     };
     if spec.firmware.has_efi() && !recipe.adjustable {
         let (name, machine) = (spec.firmware.name(), &recipe.machine);
-        bail!("--firmware {name}: Debian has none for QEMU's {machine}; use --board qemu");
+        bail!(
+            "--firmware {name}: Debian does not package it for QEMU's {machine}; use --board qemu"
+        );
     }
     let described = board.firmware(spec.firmware.described())?;
     board.check_gic(spec.gic)?;
@@ -441,7 +443,7 @@ impl Prepared {
             _ => stream::closing(&outcome.log),
         };
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
-            bail!("the guest said its last line, and its VMM ended {how}");
+            bail!("the guest printed its last line, but its VMM ended {how}");
         }
         if let Some(said) = diagnosis::refused_fault(&outcome.log) {
             bail!("--fault: the firmware says {said}");

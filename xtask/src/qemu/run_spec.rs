@@ -80,7 +80,7 @@ pub struct RunSpec {
     /// Boot arguments, such as 'iterations=100'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// Idle states of the device tree that is made of the board file.
+    /// Idle states of the device tree that is made from the board file.
     #[command(flatten)]
     pub states: GivenStates,
     /// The device tree.

@@ -107,11 +107,14 @@ impl Step {
         let progress = StepProgress::start(&format!("installing {what}"));
         let mut installed = self.commands.iter().map(|words| run(workspace, words));
         installed.try_for_each(|done| done).with_context(|| {
-            format!("cannot install {what}: is there a network? Or install it, then run this again")
+            format!(
+                "cannot install {what}; check the network, or install it yourself and run \
+                this again"
+            )
         })?;
         drop(progress);
         match missing(workspace, &self.needs)?.first() {
-            Some(need) => bail!("{} was installed, and is still not found", need.row().0),
+            Some(need) => bail!("{} was installed but is still not found", need.row().0),
             None => Ok(()),
         }
     }

@@ -125,8 +125,8 @@ fn check_qemu() -> Result<()> {
     if version < QEMU_LEAST {
         let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
         bail!(
-            "this is QEMU {major}.{minor}, and {least}.{least_minor} or later is needed: install a \
-             newer one (Debian has them in backports) and put it first in PATH"
+            "this is QEMU {major}.{minor}, but {least}.{least_minor} or later is needed; install a \
+             newer one (Debian has it in backports) and put it first in PATH"
         );
     }
     Ok(())

@@ -86,7 +86,7 @@ impl SourcePackage {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {
                 let name = dsc.file_name().expect("a file of the folder").display();
-                bail!("{name} has the SHA-256 {found}, and not {pinned}");
+                bail!("{name} has the SHA-256 {found}, not {pinned}");
             }
         }
         let mut command = process::clean("dpkg-source");

@@ -31,7 +31,7 @@ impl Workspace {
             .find(is_root)
             .with_context(|| {
                 let built = built.display();
-                format!("the psci-bench repository is not at {built}: run this by `cargo xtask`")
+                format!("the psci-bench repository is not at {built}; run this as `cargo xtask`")
             })?;
         let root = root.to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
@@ -67,7 +67,7 @@ impl Workspace {
 pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(
-            "{}: TF-A's makefiles build nothing below a path with a space: move the folder, or, \
+            "{}: TF-A's makefiles cannot build below a path with a space; move the folder, or, \
              for target/ alone, set CARGO_TARGET_DIR",
             path.display()
         );

@@ -69,7 +69,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     let state = workspace.state().join("fuzz");
     let (log, target) = (state.join("build.log"), state.join("build"));
 
-    let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
+    let program =
+        setup::cargo_fuzz(workspace).context("cargo-fuzz was installed but has disappeared")?;
     let mut command = Command::new(program);
     command.process_group(0);
     command.args(["build", "--features", "link", "--target", host]);

@@ -57,7 +57,7 @@ impl SoakLimits {
 
 /// A word that is not a duration.
 #[derive(Debug, Error)]
-#[error("{0:?} is not a time: use a number and s, m or h, such as 90s, 10m or 2h")]
+#[error("{0:?} is not a duration: use a number and s, m or h, such as 90s, 10m or 2h")]
 struct NotATime(String);
 
 /// Parses a duration such as `90s`, `10m` or `2h`.

@@ -100,12 +100,12 @@ impl fmt::Display for SoakTotals {
         for (count, what) in [
             (
                 self.unrecorded,
-                "runs that ended before their records, so that no attempt of theirs is in these \
-                 figures",
+                "runs that ended before their records, so their attempts are missing \
+                 above",
             ),
             (
                 self.damaged,
-                "runs with lost records, so that attempts may be missing above",
+                "runs with lost records, so attempts may be missing above",
             ),
         ] {
             if count > 0 {

@@ -56,9 +56,7 @@ impl Checker {
         let mut prepared = prepare::prepare(&spec)?;
         prepared.set_path(newer_qemu(&workspace)?);
         let plugin = plugin::build(&workspace, "coherence", "default")?.into();
-        let elf = prepared
-            .bl31()
-            .context("the checker is for TF-A in a flash")?;
+        let elf = prepared.bl31().context("the checker needs TF-A in flash")?;
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         let file = object::File::parse(&*elf)?;
         let loss = file.symbol_by_name(POWER_LOSS);

@@ -52,8 +52,7 @@ const AUDITED: &[Audited] = &[
         ],
         old: OLD,
         counts: "0 right, 2 wrong, 0",
-        says: "2 printed changes fit the row at the same place of the previous \
-               table",
+        says: "2 printed changes match the row at the same position of the previous table",
     },
     Audited {
         title: SERIAL,
@@ -74,7 +73,7 @@ const AUDITED: &[Audited] = &[
         new: ["0,0,110.0 (+10.00%),31.0,5.0", "0,1,200.0,20.0,5.4"],
         old: OLD,
         counts: "1 right, 0 wrong, 0",
-        says: "1 change of at least 10.00 % printed nowhere: cpu_susp_serial CPU 0.0 Wakeup \
+        says: "1 change of at least 10.00 % not printed: cpu_susp_serial CPU 0.0 Wakeup \
                +55.00 %",
     },
     Audited {
@@ -119,8 +118,8 @@ const AUDITED: &[Audited] = &[
         ],
         old: ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"],
         counts: "2 right, 0 wrong, 0",
-        says: "2 printed changes fit the row at the same place of the previous table, which \
-               need not be",
+        says: "2 printed changes match the row at the same position of the previous table, which \
+               may be",
     },
     Audited {
         title: SERIAL,
@@ -151,12 +150,12 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
         " 5.0",
-        "page.rst:10:111: the table's border is elsewhere",
+        "page.rst:10:111: the table's border is not here",
     ),
     (
         "5.0 ",
         "5.0",
-        "page.rst:10:109: the table's border is elsewhere",
+        "page.rst:10:109: the table's border is not here",
     ),
     (
         "   |        20.0",
@@ -171,19 +170,19 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "v9.9",
         "v9_9",
-        "page.rst:15:1: this table's place among the releases is not known",
+        "page.rst:15:1: this table's release is unknown",
     ),
     (" Wakeup ", "Latency ", "page.rst:4:1: the columns are"),
     ("level 0", "level 2", "page.rst:4:1: the title does not say"),
     (
         "110.0 (+10.00%)",
         "(+10.00%)      ",
-        r#"page.rst:10:50: "(+10.00%)" is no figure"#,
+        r#"page.rst:10:50: "(+10.00%)" is not a figure"#,
     ),
     (
         "110.0 (+10.00%)",
         "110.0 (+10.00 )",
-        r#""110.0 (+10.00 )" is no figure"#,
+        r#""110.0 (+10.00 )" is not a figure"#,
     ),
     ("(µs)", "(min)", "page.rst:4:1: the title names no unit"),
     ("serial", "line", "page.rst:4:1: the title does not say"),
@@ -195,7 +194,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "|         0          |",
         "|         x          |",
-        "is no number of a cluster or core",
+        "is not the number of a cluster or core",
     ),
 ];
 
@@ -204,7 +203,7 @@ const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",
         "a.csv",
-        r#"page.rst:1:1: data/a.csv:1:14: "8 (x)" is no figure"#,
+        r#"page.rst:1:1: data/a.csv:1:14: "8 (x)" is not a figure"#,
     ),
     (
         "a.csv",
@@ -214,7 +213,7 @@ const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         ":file: data/a.csv",
         ":header: a",
-        "page.rst:1:1: this table of latencies has no figures",
+        "page.rst:1:1: this table of latencies has no readable figures",
     ),
 ];
 
@@ -224,7 +223,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     let csv = format!(".. csv-table:: {DEEP} (v9)\n    :file: data/a.csv\n").replace("µs", "ns");
     let last = whole.trim_end().rfind('\n').expect("a line");
     let cut = "page.rst:23:5: the table ends without its lower border";
-    let none = "page.rst:1:1: no table of PSCI's latencies";
+    let none = "page.rst:1:1: no table of PSCI latencies";
     let lone = format!(".. table:: {DEEP} (v9)\n\n    +\n");
     let mut cases = vec![
         (lone, "page.rst:3:1: expected a table's border"),
@@ -286,7 +285,7 @@ fn pages_are_tables() {
         (
             "audit csv.rst data/juno/current/test.csv",
             2,
-            "data/juno/current/test.csv: only published pages are audited",
+            "data/juno/current/test.csv: only published pages can be audited",
         ),
         ("audit old.rst", 0, "0 printed changes: 0"),
         ("audit one.rst", 3, "1 not checked"),
@@ -340,6 +339,6 @@ fn page_keeps_what_is_not_between_its_marks() {
     let third = page(&format!("publish c.log {docs} {baselines}"), 1, "");
     has(&third, &["+72.73 %"]);
     scratch.write(name, &first.replace(".. psci-bench: end results\n", ""));
-    let said = "this page is not of psci-bench";
+    let said = "this page is not from psci-bench";
     scratch.refuses(&format!("publish good.log {docs}"), said);
 }

@@ -31,7 +31,7 @@ fn exit_codes() {
     scratch.assert_outcomes(&[
         (itself, 0, ""),
         (juno, 1, "regressions against"),
-        (juno, 1, "the greatest is Wakeup in"),
+        (juno, 1, "the largest is Wakeup in"),
         // A tolerance of almost everything.
         (&format!("{juno} --tolerance 99%"), 0, ""),
         (&format!("{same} --tolerance 0"), 0, ""),
@@ -40,7 +40,7 @@ fn exit_codes() {
         ("compare good.log cut.log", 3, ""),
         ("compare cut.log good.log", 3, "(run 1): incomplete"),
         ("compare twice.log good.log", 2, "--old-run N"),
-        (&format!("{same} --row-cpus 1"), 2, "is no MPIDR"),
+        (&format!("{same} --row-cpus 1"), 2, "is neither an MPIDR"),
         (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
         (&format!("{itself} --tolerance 2"), 2, "a share below 1"),
         (&format!("{itself} --tolerance -1"), 2, "a share below 1"),
@@ -51,8 +51,8 @@ fn exit_codes() {
         (
             "compare published/juno/v2.9 good.log",
             2,
-            "of good.log is \"QEMU virt\", and that of the baseline published/juno/v2.9 \
-             \"platform juno\": --across boards",
+            "of good.log is \"QEMU virt\", but that of the baseline published/juno/v2.9 \
+             is \"platform juno\"; --across boards",
         ),
         (
             "compare published/juno/v2.9 published/n1sdp/v2.9",
@@ -63,15 +63,15 @@ fn exit_codes() {
         (&format!("{other} --across boards"), 3, "not compared"),
         (&format!("report narrow/{name}"), 2, "and no latency"),
         (&format!("{itself} --across oceans"), 2, across),
-        ("compare bad/test_x.csv good.log", 2, "is no figure"),
+        ("compare bad/test_x.csv good.log", 2, "is not a figure"),
         ("compare good.log", 2, "<NEW>..."),
         (&format!("{itself} --row-cpus 0x0"), 2, "names 1 CPU, and"),
-        (&format!("{itself} -o good.log"), 2, "this is the file"),
         (
-            "compare good.log published/juno",
+            &format!("{itself} -o good.log"),
             2,
-            "no table in this folder",
+            "this is the input file",
         ),
+        ("compare good.log published/juno", 2, "neither a table"),
     ]);
 }
 
@@ -108,7 +108,7 @@ fn json_has_changes_and_what_findings_rest_on() {
 fn every_format_has_findings_and_gaps() {
     let scratch = scratch();
     let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
-    let flush = "CPUs that are not last man now pay a cluster-size cache flush";
+    let flush = "CPUs that are not the last man now pay for a cache flush of the whole cluster";
     let gaps = [
         "5 scenarios of the baseline not compared (--allow-missing scenarios",
         "3 figures of 1 CPU of the baseline not compared (--allow-missing cpus",
@@ -130,7 +130,7 @@ fn every_format_has_findings_and_gaps() {
             assert!(out.contains(part), "{format}: {out}");
         }
     }
-    let lone = "CPU 1.1 of the baseline, as the run does not have it";
+    let lone = "CPU 1.1 of the baseline, which the run does not have";
     let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
     // A part that only the run has is not a gap.
@@ -153,7 +153,10 @@ fn every_format_has_findings_and_gaps() {
     assert!(heading.ends_with("Change"), "{heading}");
     // A report in the folder would be read as one of its tables.
     let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
-    assert!(code == 2 && said.contains("in the folder of LOG"), "{said}");
+    assert!(
+        code == 2 && said.contains("in the input folder of LOG"),
+        "{said}"
+    );
 }
 
 /// The tables in the form of TF-A's documentation, with the changes that other formats report; and
@@ -215,18 +218,18 @@ fn tables_with_equal_labels() {
     }
     let docs = "--platform n1sdp --no-page tf-a";
     let both = "compare n1sdp/old n1sdp/new";
-    let order = "equal places in the order of size, and not of CPUs, in test_rt_instr_cpu_off";
+    let order = "in test_rt_instr_cpu_off_serial, changes compare figures of equal rank";
     scratch.assert_outcomes(&[
         (
             &format!("publish n1sdp/old {docs}"),
             0,
-            "current is of n1sdp/old now",
+            "current now has the figures of n1sdp/old",
         ),
         (&format!("publish n1sdp/new {docs}"), 0, order),
         (
             both,
             1,
-            "1 regression against n1sdp/old; the greatest is Powerdown",
+            "1 regression against n1sdp/old; the largest is Powerdown",
         ),
     ]);
     let read = || {
@@ -237,7 +240,7 @@ fn tables_with_equal_labels() {
     };
     let again = [turned[2], turned[1], turned[0], turned[3]].join("\n");
     scratch.write(&format!("n1sdp/again/{name}"), &again);
-    let nothing = "these figures already: nothing was changed";
+    let nothing = "current already has these figures; nothing was changed";
     scratch.assert_outcomes(&[(&format!("publish n1sdp/again {docs}"), 0, nothing)]);
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
@@ -273,19 +276,19 @@ fn publish_refuses_before_it_writes() {
         }
     };
     refused(&[
-        ("good.log juno", "of the board \"QEMU virt\", whose name"),
-        ("published/juno/v2.9 n1sdp", "of the board \"juno\""),
+        ("good.log juno", "from the board \"QEMU virt\", whose name"),
+        ("published/juno/v2.9 n1sdp", "from the board \"juno\""),
         ("empty.log qemu", "no figure to publish"),
     ]);
     assert!(!scratch.path("out.d").exists());
-    let unknown = "all figures are from lines without a checksum, and not verified";
+    let unknown = "all figures are from lines without a checksum and are not verified";
     scratch.assert_outcomes(&[
         (&format!("publish published/juno/v2.9 {docs} juno"), 0, ""),
         (&format!("publish tftf.log {docs} tc4"), 0, unknown),
         (
             &format!("publish good.log {docs} poplar --across boards"),
             0,
-            "current is of good.log now",
+            "current now has the figures of good.log",
         ),
     ]);
     // Fewer figures than the existing ones.

@@ -55,7 +55,7 @@ fn media_have_the_application_and_only_files_from_here_are_replaced() {
         assert!(scratch.read(file) == copied, "{file}");
     }
     scratch.write("usb/startup.nsh", "echo mine");
-    let error = "usb/startup.nsh: there is such a file already, and it is not from here";
+    let error = "usb/startup.nsh: this file exists and is not from this tool";
     scratch.refuses(&format!("{stick} usb"), error);
 }
 

@@ -96,7 +96,7 @@ fn unpacked_as_fiptool_does() {
     // One existing file is enough, and nothing else is written.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
-    let there = "some/nt-fw.bin: this file is there already";
+    let there = "some/nt-fw.bin: this file already exists";
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
@@ -154,7 +154,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     assert!(scratch.read("new.bin") == whole);
     scratch.refuses(
         "fip update faulty.bin --align 8 --out new.bin",
-        "it has no bytes",
+        "it is empty",
     );
     scratch.refuses(
         "fip build --board juno --base faulty.bin -o new.bin",

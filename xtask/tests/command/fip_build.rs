@@ -69,7 +69,7 @@ fn every_board_gets_its_file() {
         };
         if package.kind != PackageKind::Fip {
             let instead = format!("run `cargo xtask image --board {name}");
-            scratch.refuses(&build, "takes no FIP");
+            scratch.refuses(&build, "does not boot a FIP");
             scratch.refuses(&build, &instead);
             assert!(said.contains(&package.install), "{said}");
             if package.kind == PackageKind::Fit {
@@ -160,10 +160,13 @@ fn a_released_payload_gets_a_tree_and_another_one() {
         (with(MAGIC_OFFSET, 0), "no arm64 Image magic"),
         (with(PARAMETER_BLOCK, 0), "no psci-bench parameter block"),
         (with(PARAMETER_BLOCK + 8, 9), "parameter block version 9"),
-        (with(block.tree_offset as usize, 0), "not where it says"),
-        (four[..four.len() - 1].to_vec(), "it is not whole"),
+        (
+            with(block.tree_offset as usize, 0),
+            "there is none at that offset",
+        ),
+        (four[..four.len() - 1].to_vec(), "it is incomplete"),
         (four[..99].to_vec(), "shorter than an arm64 Image header"),
-        (vec![0; 4 << 20], "bytes that are accepted"),
+        (vec![0; 4 << 20], "larger than the limit"),
     ] {
         scratch.write("bad.bin", &file);
         let said = scratch.refused("image --board qemu --base bad.bin -o out.bin");

@@ -31,7 +31,7 @@ const KEYS: &[(&str, &str)] = &[
     ("rot.pem", "not the key"),
     (
         "bl33",
-        "--nt-fw-key bl33: this is no private key in PEM form",
+        "--nt-fw-key bl33: this is not a private key in PEM format",
     ),
     (
         "locked.pem",
@@ -39,7 +39,7 @@ const KEYS: &[(&str, &str)] = &[
     ),
     (
         "broken.pem",
-        "--nt-fw-key broken.pem: TF-A's cert_create signs nothing",
+        "--nt-fw-key broken.pem: TF-A's cert_create cannot sign",
     ),
     ("gone.pem", "--nt-fw-key gone.pem"),
     ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
@@ -54,7 +54,7 @@ fn a_certificate_for_the_new_bl33() {
         ("ecdsa", "sha384", "--nt-fw-config config"),
     ] {
         trusted(&scratch, algorithm, hash, config);
-        scratch.refuses(&build, "--base base.bin: there are certificates");
+        scratch.refuses(&build, "--base base.bin: it has certificates");
         scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
         scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
         for (key, words) in KEYS {
@@ -123,7 +123,7 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
     ] {
         refused(option, None, &format!("no {option}"));
         let (good, other) = (scratch.read(file), scratch.read(other));
-        let no_certificate = format!("{option} of the package: no X.509 certificate");
+        let no_certificate = format!("{option} of the package: not an X.509 certificate");
         for cut in (0..good.len()).step_by(97).skip(1) {
             refused(option, Some(&good[..cut]), &no_certificate);
         }
@@ -131,7 +131,7 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
         refused(option, Some(&other), &format!("{option} of {lacks}"));
     }
     // The old certificate attests a configuration that does not exist.
-    let words = "2100.1202 is not as in the old one";
+    let words = "2100.1202 differs from the old";
     refused("nt-fw-config", None, words);
     // By hand it is possible, but only deliberately.
     let update = "fip update base.bin --nt-fw bl31";

@@ -72,11 +72,11 @@ fn output_of_an_install_is_kept_in_a_file() {
         )
     };
     let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\n\
-                     xtask: error: qemu-system-arm was installed, and is still not found\n";
+                     xtask: error: qemu-system-arm was installed but is still not found\n";
     assert_eq!(of_apt(0), not_found);
     let said = of_apt(7);
     assert!(
-        said.contains("\nupdate 300\nall of its output is in "),
+        said.contains("\nupdate 300\nits full output is in "),
         "{said}"
     );
     assert!(said.ends_with("psci-bench/install.log\n"), "{said}");

@@ -121,15 +121,20 @@ fn stdin_is_followed_and_what_came_is_kept() {
 fn stdin_and_the_log_are_two_files() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("k.log");
-    let full = "--log /dev/full: not all is in it: No space left";
+    let full = "--log /dev/full: the file is incomplete: No space left";
     for (line, is_read, code, part) in [
         (
             "report - -o k.log",
             true,
             2,
-            "-o k.log: this is the file of LOG",
+            "-o k.log: this is the input file of LOG",
         ),
-        ("follow - --log k.log", true, 2, "this is the file of PORT"),
+        (
+            "follow - --log k.log",
+            true,
+            2,
+            "this is the input file of PORT",
+        ),
         ("follow - --log k.log", false, 2, "the log is empty"),
         ("follow - --log /dev/full", true, 2, full),
     ] {

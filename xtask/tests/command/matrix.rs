@@ -172,7 +172,7 @@ fn good_jobs_are_side_by_side() {
     // A path that cannot be read is reported.
     let qemu = lab.0.path().join("labgrid-qemu-v2.13");
     symlink("nowhere", qemu.join("gone")).expect("made");
-    lab.assert_ends(3, "/gone: not looked at");
+    lab.assert_ends(3, "/gone: not read");
     // A lab given twice counts once.
     let again = qemu.to_str().expect("UTF-8");
     assert_eq!(lab.report(&[again]).1, lab.report(&[]).1);
@@ -237,7 +237,7 @@ fn what_two_files_say_counts_once() {
     let of_lava = lava(log(), &all);
     let files = [("lava.log", &*of_lava), ("lava.yaml", &of_lava)];
     let of_both = lab.cell(["lava", "qemu", "x"], &files);
-    lab.assert_ends(0, "again, to the last tick");
+    lab.assert_ends(0, "again, equal to the last tick");
     let json = lab.json();
     let job = &json["matrix"]["jobs"][0];
     assert_eq!(
@@ -283,8 +283,8 @@ fn what_failed_is_not_green() {
     let counts = "<testsuite errors='3' failures='2'>";
     let missing = "<testsuite tests='99'>";
     for (log, suite, expected, why) in [
-        (log(), counts, 1, "counts 5 failures and errors, and has 0"),
-        (log(), missing, 3, "counts 99 test cases, and has 29"),
+        (log(), counts, 1, "counts 5 failures and errors, but has 0"),
+        (log(), missing, 3, "counts 99 test cases, but has 29"),
         // Figures that are only from lines are marked, with a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),
@@ -340,7 +340,7 @@ fn several_boards() {
         fs::write(first.join("cell.json"), own).expect("written");
         let (code, _, said) = lab.report(&[]);
         assert_eq!(code, expected, "{said}");
-        let why = "the log is of another job: of 4 CPUs, and the cell has 8";
+        let why = "the log is from another job: 4 CPUs, but the cell has 8";
         assert_eq!(said.contains(why), cpus == "8", "{said}");
     }
 }

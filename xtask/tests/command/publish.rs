@@ -34,7 +34,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let three: Vec<&str> = own.lines().take(3).collect();
     scratch.write(&format!("three/n1sdp/{OFF}"), &three.join("\n"));
     let docs = "--platform n1sdp --no-page tf-a";
-    let lost = "3 rows against 4: figures that are compared by their order need as many";
+    let lost = "3 rows against 4: figures that are compared by order need the same number";
     scratch.refuses(&format!("publish three/n1sdp {docs}"), lost);
     scratch.assert_outcomes(&[(&format!("publish n1sdp {docs}"), 0, "--row-cpus MPIDR,...")]);
     let read = |name: &str| {
@@ -84,7 +84,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
-    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not say of which board it is";
+    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not name its board";
     // The first platform in a tree, another one, and the latter again.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");

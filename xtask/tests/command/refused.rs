@@ -153,10 +153,10 @@ fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let force = format!("{juno} --force -o set --base");
     scratch.ours(&format!("{juno} -o set --base v=board.zip"));
     let both = format!("{juno} -o set --base new=board.zip --base v=board.zip");
-    scratch.refuses(&both, "lava-juno-v exists already");
+    scratch.refuses(&both, "lava-juno-v already exists");
     let inside = "set/lava-juno-v/board.zip";
     scratch.write(inside, &scratch.read("board.zip"));
-    let not_ours = "board.zip is no file of the new cell";
+    let not_ours = "board.zip is not part of the new cell";
     scratch.refuses(&format!("{force} v=board.zip"), not_ours);
     fs::remove_file(scratch.path(inside)).expect("removed");
     // The input may be a file in a cell, even in the one being replaced.

@@ -17,7 +17,7 @@ fn a_regression_fails_the_script() {
         script.env("UPDATE", update).env("OUT", out);
         said(&mut script)
     };
-    run("", "none", "coherency=hw").ends(2, "UPDATE=1 keeps one");
+    run("", "none", "coherency=hw").ends(2, "UPDATE=1 stores one");
     let kept = run("1", "kept", "coherency=hw");
     assert_eq!((kept.code, baseline.is_file()), (0, true), "{}", kept.err);
     run("", "same", "coherency=hw").ends(0, "");
@@ -28,11 +28,11 @@ fn a_regression_fails_the_script() {
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
     std::os::unix::fs::symlink(&baseline, &own).expect("linked");
-    run("", "own", "coherency=sw").ends(2, "OUT is another");
+    run("", "own", "coherency=sw").ends(2, "set OUT to another");
     let mut script = tools.script("regression.sh");
     script.arg(&baseline).arg("--help").current_dir(dir.path());
     script.env("UPDATE", "1").env("OUT", "slower");
-    said(&mut script).ends(2, "no log of a run");
+    said(&mut script).ends(2, "the run wrote no log");
     assert!(fs::read(&baseline).expect("kept") == kept);
     assert!(!dir.path().join("slower/junit.xml").exists());
     run("", "slower", "coherency=sw").ends(1, "");
@@ -76,7 +76,7 @@ fn cells_wherever_they_are() {
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
-    run("2", &[odd]).ends(2, "is there already");
+    run("2", &[odd]).ends(2, "already exists");
     // The same cells as in the report, each once.
     let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");

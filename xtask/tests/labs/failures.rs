@@ -159,7 +159,7 @@ fn a_copy_and_an_engine_that_hangs() {
         fs::write(new.join(name), file.1).expect("written");
     }
     let run = said(tools.script("lab.sh").arg(&set)).ends(2, "");
-    let why = "lava-qemu-new: this job takes the files of another folder";
+    let why = "lava-qemu-new: this job uses the files of another folder";
     assert!(run.err.contains(why), "{}", run.err);
 
     fs::remove_dir_all(&new).expect("removed");

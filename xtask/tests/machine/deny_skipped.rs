@@ -30,7 +30,7 @@ fn what_is_skipped_is_denied_and_named() {
     let counts = "psci-bench: PASS (2 passed, 4 skipped, 0 failed; ";
     assert!(last.starts_with(counts), "{text}");
     assert!(last.ends_with("; 1 row skipped, 0 CPUs lost)"), "{text}");
-    let row = "\r\nSkipped: test_rt_instr_cpu_off_serial, CPU 0.0: the board names no idle state ";
+    let row = "\r\nSkipped: test_rt_instr_cpu_off_serial, CPU 0.0: the board has no idle state ";
     assert!(text.contains(row), "{text}");
     assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0"));
 

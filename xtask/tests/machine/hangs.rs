@@ -20,7 +20,7 @@ fn a_loop_under_the_firmware() {
     assert_eq!(code, 3, "{said}");
     // TF-A makes the other CPUs wait until they are turned on.
     for part in [
-        "no closing line within 8 s; no scenario was begun: the firmware",
+        "no closing line within 8 s; no scenario was started: the firmware",
         "xtask: CPU 0: EL2 at 0x60000000: image offset 0x0\n",
         "xtask: CPUs 1-2: EL3 at 0x",
         ", in the firmware, ",
@@ -41,7 +41,7 @@ fn the_payloads_functions_have_names() {
     let result = run(&spec);
     assert_eq!(result.ending, MachineEnding::TimedOut);
     let said = result.diagnosis.expect("a diagnosis");
-    assert!(said.contains("the last scenario begun was '"), "{said}");
+    assert!(said.contains("the last scenario started was '"), "{said}");
     // QEMU itself carries out its SMCs, so a CPU is never in firmware.
     let named = |line: &String| line.contains(": image offset 0x") && line.contains(", ");
     let lines = &result.positions;

@@ -37,7 +37,7 @@ fn in_instructions_and_the_same_twice() {
     assert!(first == second || run(&log) == second, "{first}\n{second}");
     assert!(
         second
-            .starts_with("The price of instrumentation, by the caller's figures (instructions)\n")
+            .starts_with("The cost of instrumentation, from the caller's figures (instructions)\n")
     );
     for (scenario, figure) in [
         ("psci_version_parallel", "Call"),
@@ -52,8 +52,8 @@ fn in_instructions_and_the_same_twice() {
     let sentence = format!("takes {version} instructions more (+");
     assert!(second.contains(&sentence), "{sentence:?}: {second}");
     for left_out in [
-        "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
-        "  * Call of a suspend: it includes the sleep",
+        "  * Powerdown, Wakeup, Cache Flush, Latency: from PMF",
+        "  * Call of a suspend: includes the sleep",
         "  * Parallel suspends and contend_sweep: CPUs wait for each other",
     ] {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");
@@ -81,8 +81,8 @@ fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
     scratch.write("two.log", &log.repeat(2));
     scratch.assert_outcomes(&[
         ("overhead run.plain.log run.pmf.log", 2, without_pmf),
-        ("overhead run.pmf.log run.pmf.log", 2, "has PMF: name"),
-        ("overhead two.log run.plain.log", 2, "two.log: there are 2"),
+        ("overhead run.pmf.log run.pmf.log", 2, "has PMF; name"),
+        ("overhead two.log run.plain.log", 2, "two.log: it has 2"),
         ("overhead cut.log run.plain.log", 3, ""),
     ]);
 }

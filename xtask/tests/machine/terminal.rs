@@ -98,7 +98,7 @@ fn log_on_a_full_disk_costs_only_the_log() {
     let text = format!("{BEGIN}{PASS}\r\n");
     let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
     let (code, out, said) = called(command.args(["--log", "/dev/full"]));
-    let error = "error: --log /dev/full: not all is in it: No space left on device";
+    let error = "error: --log /dev/full: the file is incomplete: No space left on device";
     assert!(
         said.contains("xtask: PASS") && said.contains(error),
         "{said}"

@@ -47,71 +47,71 @@ pub const REFUSED: &[(Changes, &str)] = &[
 
     // Texts.
     (&[("A made-up board", "")],
-        "2: title: \"\": one line of printable ASCII, at most 100 characters, is needed"),
+        "2: title: \"\": expected one line of printable ASCII, at most 100 characters"),
     (&[("A made-up board", "  ")],
-        "2: title: \"  \": one line of printable ASCII, at most 100 characters, is needed"),
+        "2: title: \"  \": expected one line of printable ASCII, at most 100 characters"),
     (&[("A made-up board", "a\\nb")],
-        "2: title: \"a\\nb\": one line of printable ASCII, at most 100 characters, is needed"),
+        "2: title: \"a\\nb\": expected one line of printable ASCII, at most 100 characters"),
     (&[("A made-up board", "a\\u0000")],
-        "2: title: \"a\\0\": one line of printable ASCII, at most 100 characters, is needed"),
+        "2: title: \"a\\0\": expected one line of printable ASCII, at most 100 characters"),
     (&[("A made-up board", "café")],
-        "2: title: \"café\": one line of printable ASCII, at most 100 characters, is needed"),
+        "2: title: \"café\": expected one line of printable ASCII, at most 100 characters"),
     (&[("title =", "note = \"\"\ntitle =")],
-        "2: note: \"\": one line of printable ASCII, at most 600 characters, is needed"),
+        "2: note: \"\": expected one line of printable ASCII, at most 600 characters"),
     (&[("title =", "note = \"two\\nlines\"\ntitle =")],
-        "2: note: \"two\\nlines\": one line of printable ASCII, at most 600 characters, is \
-         needed"),
+        "2: note: \"two\\nlines\": expected one line of printable ASCII, at most 600 \
+         characters"),
     (&[("It is not measured.", "café")],
-        "83: firmware.tf-a-stock.note: \"café\": one line of printable ASCII, at most 600 \
-         characters, is needed"),
+        "83: firmware.tf-a-stock.note: \"café\": expected one line of printable ASCII, at \
+         most 600 characters"),
     (&[("\"tee\"", "\"\"")],
-        "11: reserved[0].name: \"\": a node's name is needed: up to 31 letters, digits and \
+        "11: reserved[0].name: \"\": expected a node's name: up to 31 letters, digits and \
          dashes"),
     (&[("\"tee\"", "\"a/b\"")],
-        "11: reserved[0].name: \"a/b\": a node's name is needed: up to 31 letters, digits and \
+        "11: reserved[0].name: \"a/b\": expected a node's name: up to 31 letters, digits and \
          dashes"),
     (&[("\"tee\"", "\"a\\u0000b\"")],
-        "11: reserved[0].name: \"a\\0b\": a node's name is needed: up to 31 letters, digits \
+        "11: reserved[0].name: \"a\\0b\": expected a node's name: up to 31 letters, digits \
          and dashes"),
     (&[("\"tee\"", "\"01234567890123456789012345678901\"")],
-        "11: reserved[0].name: \"01234567890123456789012345678901\": a node's name is needed: \
+        "11: reserved[0].name: \"01234567890123456789012345678901\": expected a node's name: \
          up to 31 letters, digits and dashes"),
     (&[("\"core-off\"", "\"core off\"")],
-        "66: firmware.tf-a.idle-state[0].name: \"core off\": a node's name is needed: up to \
+        "66: firmware.tf-a.idle-state[0].name: \"core off\": expected a node's name: up to \
          31 letters, digits and dashes"),
     (&[("\"fip.bin\"", "\"../fip.bin\"")],
-        "88: package.file: \"../fip.bin\": a name of letters, digits, '-', '_' and '.' is \
-         needed"),
+        "88: package.file: \"../fip.bin\": expected a name of letters, digits, '-', '_' \
+         and '.'"),
     (&[("\"scp_fw.bin\"", "\".scp\"")],
-        "95: package.parts[0].file: \".scp\": a name of letters, digits, '-', '_' and '.' is \
-         needed"),
+        "95: package.parts[0].file: \".scp\": expected a name of letters, digits, '-', '_' \
+         and '.'"),
     (&[("In flash.", "  ")],
-        "89: package.install: \"  \": a sentence or two on one line are needed"),
+        "89: package.install: \"  \": expected a sentence or two on one line"),
     (&[("doimage", "do\\nimage")],
-        "92: package.tool: \"do\\nimage\": a sentence or two on one line are needed"),
+        "92: package.tool: \"do\\nimage\": expected a sentence or two on one line"),
     (&[("n1sdp", "n1 sdp")],
-        "99: lab.device-type: \"n1 sdp\": a name of letters, digits, '-', '_' and '.' is \
-         needed"),
+        "99: lab.device-type: \"n1 sdp\": expected a name of letters, digits, '-', '_' \
+         and '.'"),
     (&[("a/fip.bin", "../fip.bin")],
-        "101: lab.recovery: \"../fip.bin\": the name of a file in a zip is needed, as in \
-         SOFTWARE/fip.bin"),
+        "101: lab.recovery: \"../fip.bin\": expected the name of a file in a zip, such \
+         as SOFTWARE/fip.bin"),
     (&[("a/fip.bin", "a\\\\fip.bin")],
-        "101: lab.recovery: \"a\\\\fip.bin\": the name of a file in a zip is needed, as in \
-         SOFTWARE/fip.bin"),
+        "101: lab.recovery: \"a\\\\fip.bin\": expected the name of a file in a zip, such \
+         as SOFTWARE/fip.bin"),
     (&[("uart1", "")],
-        "103: lab.console: \"\": a name of letters, digits, '-', '_' and '.' is needed"),
+        "103: lab.console: \"\": expected a name of letters, digits, '-', '_' and '.'"),
     (&[("Cmd>", "\\u0007")],
-        "104: lab.prompt: \"\\u{7}\": one line of printable ASCII, at most 100 characters, is \
-         needed"),
+        "104: lab.prompt: \"\\u{7}\": expected one line of printable ASCII, at most 100 \
+         characters"),
     (&[("continues", "compatible = [\"arm,cortex-a53\", \"arm\"]\ncontinues")],
-        "60: cpus.compatible[1]: \"arm\": a CPU's name with its vendor is needed, such as \
+        "60: cpus.compatible[1]: \"arm\": expected a CPU's name with its vendor, such as \
          \"arm,cortex-a53\""),
     (&[("continues", "compatible = [\"arm,cortex-a53\"]\ncontinues")],
-        "60: cpus.compatible: one name for each cluster is needed"),
+        "60: cpus.compatible: expected one name for each cluster"),
 
     // Where it was run.
     (&[("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", "")],
-        "1: verified: missing: \"hardware\" or \"no\" is needed without [qemu]"),
+        "1: verified: missing; without [qemu] it must be \"hardware\" or \"no\""),
     (&[
         ("title =", "verified = \"emulated\"\ntitle ="),
         ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
@@ -119,7 +119,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[
         ("title =", "verified = \"no\"\ntitle ="),
         ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
-    ], "63: firmware.tf-a: pmf is missing: \"linked\", \"unlinked\" or \"none\""),
+    ], "63: firmware.tf-a: pmf is missing; it must be \"linked\", \"unlinked\" or \"none\""),
 
     // Memory and devices.
     (&[("base = 0x0900_0000", "base = 0x0800_f000")],
@@ -127,37 +127,37 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("base = 0x0900_0000", "base = 0x1000_0000")],
         "15: uart: the console at 0x10000000 overlaps the watchdog at 0x10000000"),
     (&[("base = 0x0900_0000", "base = 0x1_0000_0000_0000")],
-        "15: uart: the console: 0x8 bytes at 0x1000000000000 are beyond the 48 bits that \
-         addresses have"),
+        "15: uart: the console: 0x8 bytes at 0x1000000000000 exceed 48-bit \
+         addresses"),
     (&[("base = 0x4000_0000", "base = 0x1_0000_0000_0000")],
-        "6: memory[0]: 0x40000000 bytes at 0x1000000000000 are no range: a size and at most \
-         48 bits of address are needed"),
+        "6: memory[0]: 0x40000000 bytes at 0x1000000000000 are not a range: expected a size \
+         above 0 and addresses of at most 48 bits"),
     (&[("base = 0x080a_0000", "base = 0x1_0000_0000_0000")],
-        "43: gic.v3: the GIC's redistributors: 0x400000 bytes at 0x1000000000000 are beyond \
-         the 48 bits that addresses have"),
+        "43: gic.v3: the GIC's redistributors: 0x400000 bytes at 0x1000000000000 exceed \
+         48-bit addresses"),
     (&[("base = 0x0801_0000", "base = 0x1_0000_0000_0000")],
-        "39: gic.v2: the GIC's CPU interface: 0x1000 bytes at 0x1000000000000 are beyond the \
-         48 bits that addresses have"),
+        "39: gic.v2: the GIC's CPU interface: 0x1000 bytes at 0x1000000000000 exceed 48-bit \
+         addresses"),
     (&[("registers = { base = 0x1000_0000", "registers = { base = 0x1_0000_0000_0000")],
-        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
     (&[("0x2a81_0000", "0x4000_0000")],
         "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at \
-         0x40000000: mend the memory node, or reserve that part"),
+         0x40000000: correct the memory node, or reserve that part"),
     (&[("0x2a83_0000", "0x900_0000")],
         "15: uart: the console at 0x9000000 overlaps the timer frame at 0x9000000"),
     (&[("size = 0x4000_0000", "size = 0xffff_ffff_0000")],
-        "6: memory[0]: 0xffffffff0000 bytes at 0x40000000 are no range: a size and at most 48 \
-         bits of address are needed"),
+        "6: memory[0]: 0xffffffff0000 bytes at 0x40000000 are not a range: expected a size \
+         above 0 and addresses of at most 48 bits"),
     (&[("base = 0x0900_0000\nsize = 0x1000", "base = 0x0900_0000\nsize = 0")],
         "15: uart: /serial@9000000 reg: the region at 0x9000000 has no size"),
     (&[("[uart]", "[[memory]]\nbase = 0x100\nsize = 0\n[uart]")],
-        "15: memory[1]: 0x0 bytes at 0x100 are no range: a size and at most 48 bits of \
-         address are needed"),
+        "15: memory[1]: 0x0 bytes at 0x100 are not a range: expected a size above 0 \
+         and addresses of at most 48 bits"),
     (&[("[uart]", "[[memory]]\nbase = 0x7fff_f000\nsize = 0x2000\n[uart]")],
         "15: memory[1]: overlaps memory[0]"),
     (&[("base = 0x7000_0000\nsize = 0x1000", "base = 0x7000_0000\nsize = 0")],
-        "10: reserved[0]: 0x0 bytes at 0x70000000 are no range: a size and at most 48 bits of \
-         address are needed"),
+        "10: reserved[0]: 0x0 bytes at 0x70000000 are not a range: expected a size above 0 \
+         and addresses of at most 48 bits"),
     (&[("base = 0x7000_0000", "base = 0x7fff_f800")],
         "10: reserved[0]: not within one range of memory"),
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
@@ -167,9 +167,9 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
     (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not on a page of 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],
-        "3: load-address: the image overlaps what tee has reserved"),
+        "3: load-address: the image overlaps memory reserved for tee"),
     (&[("0x6000_0000", "0x7fff_0000")],
-        "3: load-address: 64 KiB of memory from there on, and the payload needs 896"),
+        "3: load-address: 64 KiB of memory from this address, but the payload needs 896"),
     (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
 
     // The UART.
@@ -180,18 +180,18 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 5")],
         "15: uart: /serial@9000000 reg-shift: 0x5, expected 0 to 4"),
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 1\nreg-io-width = 4")],
-        "15: uart: /serial@9000000 reg-io-width: 0x4, expected no more than from one register \
-         to the next"),
+        "15: uart: /serial@9000000 reg-io-width: 0x4, expected at most the distance between \
+         registers"),
     (&[
         ("kind = \"ns16550\"\nbase = 0x0900_0000\nsize = 0x1000", "kind = \"imx\"\nbase = 0x0900_0000\nsize = 0x80"),
     ], "15: uart: /serial@9000000 reg: 0x80, expected room for all registers"),
 
     // Timers.
-    (&[("= 30", "= 32")], "23: timer: four INTIDs of PPIs are needed, each from 16 to 31"),
-    (&[("= 30", "= 27")], "23: timer: four INTIDs of PPIs are needed, each from 16 to 31"),
-    (&[("= 92", "= 30")], "32: timer.frame.interrupt: INTID 30 is no SPI: those are 32 to 1019"),
+    (&[("= 30", "= 32")], "23: timer: expected the INTIDs of four different PPIs, 16 to 31"),
+    (&[("= 30", "= 27")], "23: timer: expected the INTIDs of four different PPIs, 16 to 31"),
+    (&[("= 92", "= 30")], "32: timer.frame.interrupt: INTID 30 is not an SPI (32 to 1019)"),
     (&[("= 92", "= 1020")],
-        "32: timer.frame.interrupt: INTID 1020 is no SPI: those are 32 to 1019"),
+        "32: timer.frame.interrupt: INTID 1020 is not an SPI (32 to 1019)"),
     (&[("number = 1", "number = 8")],
         "29: timer.frame: the device tree's timer frame has no usable frame-number"),
     (&[("base = 0x2a83_0000\nsize = 0x1000", "base = 0x2a83_0000\nsize = 0xfff")],
@@ -200,7 +200,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     // The interrupt controller.
     (&[
         ("[gic]\ndefault = 3\n\n[gic.v2]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\ncpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\nredistributors = [\n    { base = 0x080a_0000, size = 0x40_0000 },\n]\n", ""),
-    ], "23: timer: INTIDs are a GIC's, and there is no [gic]"),
+    ], "23: timer: INTIDs need a [gic], which is missing"),
     (&[
         ("[timer]\nsecure-physical = 29\nphysical = 30\nvirtual = 27\nhypervisor = 26\n\n[timer.frame]\nbase = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\ncontrol = { base = 0x2a81_0000, size = 0x1000 }\nnumber = 1\n", ""),
     ], "24: gic: a board with a [gic] needs a [timer]"),
@@ -208,30 +208,30 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[
         ("default = 3\n\n[gic.v2]\n", "default = 2\n\n[gic.v3]\n"),
         ("cpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\n", ""),
-    ], "37: gic.default: a version that is described is needed"),
+    ], "37: gic.default: expected a version that the file describes"),
     (&[("0x0800_0000, size = 0x1_0000 }\ncpu", "0x0800_0000, size = 0x10 }\ncpu")],
-        "39: gic.v2: /interrupt-controller@8000000 reg: 0x10, expected a size with room for \
+        "39: gic.v2: /interrupt-controller@8000000 reg: 0x10, expected a size that holds \
          the GIC's registers"),
     (&[("size = 0x1_0000 }\nredistributors", "size = 0x10 }\nredistributors")],
-        "43: gic.v3: /interrupt-controller@8000000 reg: 0x10, expected a size with room for \
+        "43: gic.v3: /interrupt-controller@8000000 reg: 0x10, expected a size that holds \
          the GIC's registers"),
     (&[("size = 0x40_0000", "size = 0x41_0000")],
-        "45: gic.v3.redistributors: redistributors have 128 KiB each"),
+        "45: gic.v3.redistributors: expected a multiple of 128 KiB, the size of one redistributor"),
     (&[("size = 0x40_0000", "size = 0x2_0000")],
-        "45: gic.v3.redistributors: the redistributors are for 1 CPUs, and not for 16"),
+        "45: gic.v3.redistributors: the redistributors have room for 1 CPUs, not for 16"),
     (&[("base = 0x080a_0000", "base = 0x080a_1000")],
-        "43: gic.v3: /interrupt-controller@8000000 reg: 0x80a1000, expected a frame aligned \
-         as the GIC's are"),
+        "43: gic.v3: /interrupt-controller@8000000 reg: 0x80a1000, expected an aligned GIC \
+         frame"),
     (&[("    { base = 0x080a_0000, size = 0x40_0000 },\n", "")],
-        "45: gic.v3.redistributors: the redistributors are for 0 CPUs, and not for 16"),
+        "45: gic.v3.redistributors: the redistributors have room for 0 CPUs, not for 16"),
 
     // The watchdog.
     (&[("interrupt = 48", "interrupt = 31")],
-        "53: watchdog.interrupt: INTID 31 is no SPI: those are 32 to 1019"),
+        "53: watchdog.interrupt: INTID 31 is not an SPI (32 to 1019)"),
     (&[("24_000_000", "0")],
-        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
     (&[("0x1000_0000, size = 0x1000", "0x1000_0000, size = 0x800")],
-        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
 
     // CPUs.
     (&[
@@ -250,40 +250,40 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("    [0x000, 0x001],\n    [0x002, 0x003],\n", "")],
         "56: cpus.clusters: a cluster without CPUs"),
     (&[("cluster = 2", "cluster = 4")],
-        "60: cpus.continues: by this rule cpus.clusters are not the first clusters"),
+        "60: cpus.continues: cpus.clusters are not the first clusters of this rule"),
     (&[("cluster = 2", "cluster = 0")],
-        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
     (&[("per-aff1 = 16", "per-aff1 = 257")],
-        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
     (&[("count = 32", "count = 513")],
-        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
     (&[("count = 32", "count = 2")],
-        "60: cpus.continues: by this rule cpus.clusters are not the first clusters"),
+        "60: cpus.continues: cpus.clusters are not the first clusters of this rule"),
     (&[
         ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
         ("max-cpus = 16", "max-cpus = 4"),
-    ], "84: firmware.tf-a-stock.stock.cluster: the rule cpus.continues is needed"),
+    ], "84: firmware.tf-a-stock.stock.cluster: this needs the rule cpus.continues"),
 
     // Firmwares.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
         "4: default-firmware: there is no [firmware.uefi]"),
     (&[("max-cpus = 16", "max-cpus = 99999")],
-        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
-         is asked for, and all that there are"),
+        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
+         all CPUs"),
     (&[("max-cpus = 16", "max-cpus = 0")],
-        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
-         is asked for, and all that there are"),
+        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
+         all CPUs"),
     (&[("max-cpus = 16", "max-cpus = 1")],
-        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
-         is asked for, and all that there are"),
+        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
+         all CPUs"),
     (&[("note = \"It is not measured.\"", "")],
-        "81: firmware.tf-a-stock: no idle-state: a note has to say why"),
+        "81: firmware.tf-a-stock: no idle-state: a note must say why"),
     (&[("max-cpus = 16", "max-cpus = 16\ncpu-off = false")],
-        "62: firmware.tf-a: cpu-off = false: a note has to say why"),
+        "62: firmware.tf-a: cpu-off = false: a note must say why"),
     (&[("0x0101_0022", "0x0001_0022")],
         "70: firmware.tf-a.idle-state[1]: /cpus/idle-states/cluster-off \
-         psci-bench,power-level: 0x1, expected the power level that arm,psci-suspend-param \
-         names"),
+         psci-bench,power-level: 0x1, expected the power level in \
+         arm,psci-suspend-param"),
     (&[("0x0101_0022", "0x0111_0022")],
         "72: firmware.tf-a.idle-state[1].power-state: 0x1110022 sets bits that the original \
          format reserves"),
@@ -292,7 +292,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
          format reserves"),
     (&[("0x4000_0022", "0x22")],
         "75: firmware.tf-a.idle-state[2]: /cpus/idle-states/cluster-off \
-         psci-bench,power-level: 0x1, expected 0, as of any standby state"),
+         psci-bench,power-level: 0x1, expected 0, as in any standby state"),
     (&[("name = \"cluster-off\"", "name = \"core-off\"")],
         "70: firmware.tf-a.idle-state[1]: another idle state has the same name or power-state"),
     (&[("0x0101_0022\nlevel = 1", "0x0001_0002\nlevel = 0")],
@@ -302,22 +302,22 @@ pub const REFUSED: &[(Changes, &str)] = &[
          psci-bench,power-level: 0x4, expected 0 to 3"),
 
     // Packages.
-    (&[("512", "3")], "91: package.align: a power of two up to a MiB is needed"),
-    (&[("512", "0x20_0000")], "91: package.align: a power of two up to a MiB is needed"),
+    (&[("512", "3")], "91: package.align: expected a power of two up to 1 MiB"),
+    (&[("512", "0x20_0000")], "91: package.align: expected a power of two up to 1 MiB"),
     (&[("\"tb-fw\"", "\"tb-fw\", \"bl2\"")], "90: package.requires: fiptool has no option --bl2"),
     (&[("\"tb-fw\"", "\"tb-fw\", \"tb-fw\"")], "90: package.requires: tb-fw appears twice"),
     (&[("\"tb-fw\"", "\"nt-fw\"")], "90: package.requires: nt-fw is the payload: leave it out"),
     (&[("\"tb-fw\"", "")], "87: package.kind: \"fip\" needs its images: requires = [\"tb-fw\", …]"),
     (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "9766fd3d-89be-e849-ae5d-78a140608213")],
-        "93: package.blobs: 9766fd3d-89be-e849-ae5d-78a140608213 is scp-fw, which goes into \
-         requires"),
+        "93: package.blobs: 9766fd3d-89be-e849-ae5d-78a140608213 is scp-fw, which belongs \
+         in requires"),
     (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "00000000-0000-0000-0000-000000000000")],
-        "93: package.blobs: a UUID of zeros ends the list and names no image"),
+        "93: package.blobs: a UUID of zeros ends the list and cannot name an image"),
     (&[
         ("\"MCP RAM\" }", "\"MCP RAM\" }, { uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"\" }"),
     ], "93: package.blobs: the UUID 54464222-a4cf-4bf8-b1b6-cee7dade539e appears twice"),
     (&[(", requires = [\"scp-fw\"]", "")],
-        "95: package.parts[0]: nothing is in it: requires or blobs is needed"),
+        "95: package.parts[0]: it is empty: give requires or blobs"),
     (&[("scp_fw.bin", "fip.bin")], "94: package.parts: two files have the name fip.bin"),
     (&[("kind = \"fip\"", "kind = \"raw\"")],
         "90: package.requires: this kind of package has no such key"),
@@ -350,11 +350,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
     // Labs and QEMU.
     (&[("minutes = 30", "minutes = 0")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
     (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
-    (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: at least 1 is needed"),
+    (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
     (&[("memory-mib = 1024", "memory-mib = 512")],
-        "110: qemu.memory-mib: memory has 1024 MiB in all"),
+        "110: qemu.memory-mib: memory has 1024 MiB in total"),
     (&[("memory-mib = 1024", "memory-mib = 0x1000_0000_0400")],
-        "110: qemu.memory-mib: memory has 1024 MiB in all"),
+        "110: qemu.memory-mib: memory has 1024 MiB in total"),
 ];
 
 /// Changes that are accepted: values at the limits.

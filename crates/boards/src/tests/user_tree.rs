@@ -64,8 +64,8 @@ fn names_that_are_there_twice_are_refused() {
     let cpu = replaced(b"cpu@1\0", b"cpu@0\0");
     let property = replaced(b"min-residency-us", b"entry-latency-us");
     for (blob, expected) in [
-        (cpu, "/cpus/cpu@0: there are two"),
-        (property, "two properties entry-latency-us"),
+        (cpu, "/cpus/cpu@0: two nodes"),
+        (property, "two properties are named entry-latency-us"),
         (two.to_dtb(), "a second /chosen"),
     ] {
         with_bootargs(&blob, None).expect("the payload can use it");
@@ -85,7 +85,7 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
     let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
     let end = 0xffff_ffff_0000;
-    let console = "the console: 0x4c bytes at 0x1000000000000 are beyond";
+    let console = "the console: 0x4c bytes at 0x1000000000000 exceed";
     for (from, to, expected) in [
         (uart, (1 << 48, 0x1000), console),
         (gic, (1 << 48, 0x1_0000), "distributor: 0x10000 bytes"),

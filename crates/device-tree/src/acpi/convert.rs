@@ -48,7 +48,7 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
         .with(gtdt::timers(&gtdt)?)
         .with(uart);
     let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
-        notes.push(format!("{fault}: no timer frame and no watchdog is used"));
+        notes.push(format!("{fault}: no timer frame or watchdog is used"));
         Vec::new()
     });
     let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
@@ -63,7 +63,7 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
         flags if flags & 1 == 0 => Err(fadt.error(
             core::mem::offset_of!(FadtArm, arm_boot_flags),
             format_args!(
-                "the firmware has no PSCI by these flags ({flags:#x}), as bit 0 is 0: use a \
+                "bit 0 of the flags ({flags:#x}) is 0, so the firmware has no PSCI: use a \
                  device tree instead"
             ),
         )),
@@ -100,11 +100,11 @@ fn cpus_node(
         node = node.with(cpu.cells("phandle", &[phandle]));
     }
     let topology = tables.get(*b"PPTT").and_then(|pptt| {
-        let missing = FormatError::new(format_args!("there is no ACPI table PPTT"));
+        let missing = FormatError::new(format_args!("no ACPI table PPTT"));
         Topology::read(pptt.ok_or(missing)?, cpus)
     });
     match topology {
-        Err(reason) => notes.push(format!("{reason}: CPUs are labelled by MPIDR")),
+        Err(reason) => notes.push(format!("{reason}: CPUs are labeled by MPIDR")),
         Ok(topology) => {
             node = node.with(topology.map());
             if let Some(size) = topology.second_level_cache() {

@@ -78,13 +78,13 @@ pub fn idle_states(
     if let Some(first) = unsound.first() {
         let count = unsound.len();
         notes.push(format!(
-            "{count} idle states of _LPI are left out, as their power_state has no format of \
-             PSCI's: {first:#x} is the first"
+            "{count} idle states of _LPI are left out because their power_state is in \
+             neither PSCI format; the first is {first:#x}"
         ));
     }
     if states.is_empty() {
         notes.push(
-            "no idle states: the AML has no _LPI that can be read; name states by the boot \
+            "no idle states: the AML has no readable _LPI; give states in the boot \
              arguments core= and deepest="
                 .into(),
         );
@@ -93,7 +93,7 @@ pub fn idle_states(
     let (count, half) = (states.len(), IDLE_STATES_MAX / 2);
     if count > IDLE_STATES_MAX {
         notes.push(format!(
-            "{count} idle states, of which the first and the last {half} by power_state are used"
+            "{count} idle states; only the first and the last {half} by power_state are used"
         ));
     }
     let is_used =
@@ -152,7 +152,7 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
             add_note(
                 notes,
                 cpu,
-                &format!("{limit}: those of containers are left out"),
+                &format!("{limit}: the containers' states are left out"),
             );
             break;
         }
@@ -206,7 +206,8 @@ fn level(
     };
     let states = read();
     if states.is_none() {
-        let message = format!("no package of at most {LEVEL_MAX} idle states, and left out");
+        let message =
+            format!("not a package of at most {LEVEL_MAX} idle states, so it is left out");
         add_note(notes, &path, &message);
     }
     states

@@ -71,7 +71,7 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
         None => Ok(cpus),
         Some([mpidr, _]) => Err(madt.error(
             ENTRIES,
-            format_args!("MPIDR {mpidr} is that of two enabled CPUs; each needs its own"),
+            format_args!("two enabled CPUs have MPIDR {mpidr}; each needs its own"),
         )),
     }
 }
@@ -94,7 +94,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
         0..=2 if version > 0 || count == 0 => {
             let interface = cpus.first().map_or(0, |cpu| cpu.interface);
             if interface == 0 {
-                let message = format_args!("a GICv2, and a CPU without the address of its GICC");
+                let message = format_args!("a GICv2, but a CPU has no GICC address");
                 return Err(distributor.error(0, message));
             }
             let interface = frame(interface, GICC_V2.most);

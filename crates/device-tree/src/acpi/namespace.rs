@@ -74,7 +74,7 @@ impl<'m> Namespace<'m> {
         let at = self.first_fault?;
         let opcode = table.bytes.get(at).copied().unwrap_or(0);
         let message = format_args!(
-            "AML cannot be read from here on to the end of its block (opcode {opcode:#04x})"
+            "AML from here to the end of its block cannot be read (opcode {opcode:#04x})"
         );
         Some(format!("{}", table.error(at, message)))
     }

@@ -77,8 +77,8 @@ impl<'m> Topology<'m> {
             let expected = *first_level.get_or_insert(level);
             if level != expected {
                 let message = format_args!(
-                    "{level} processors are above this core, and {expected} above that of the \
-                     first CPU"
+                    "{level} processors are above this core, but {expected} are above the \
+                     first CPU's core"
                 );
                 return Err(core.error(PARENT, message));
             }

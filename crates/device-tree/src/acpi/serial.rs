@@ -46,7 +46,7 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
         }
     }
     Err(FormatError::new(format_args!(
-        "no console: there is no ACPI table SPCR with an address, and no DBG2 with a serial \
+        "no console: no ACPI table SPCR has an address, and no DBG2 has a serial \
          port; use a device tree instead"
     )))
 }

@@ -37,7 +37,7 @@ impl<'m> Tables<'m> {
     pub fn find(memory: &impl Memory<'m>, rsdp: u64) -> Result<Self> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
-        let unreadable = || wrong("it is not in memory that can be read");
+        let unreadable = || wrong("it is not in readable memory");
         let bytes = memory.bytes(rsdp, size_of::<Rsdp>() as u64);
         let bytes = bytes.ok_or_else(unreadable)?;
         let root = Rsdp::ref_from_bytes(bytes).map_err(|_| unreadable())?;
@@ -86,8 +86,8 @@ impl<'m> Tables<'m> {
             let have = bytes.len();
             if have < HEADER_SIZE {
                 return Err(FormatError::new(format_args!(
-                    "file {number}: {have} bytes are less than a table's header; give ACPI \
-                     tables only"
+                    "file {number}: {have} bytes, shorter than a table's header; name only \
+                     ACPI tables"
                 )));
             }
             found
@@ -113,7 +113,7 @@ impl<'m> Tables<'m> {
         match read(memory, address) {
             Some(table) => self.tables.push(table),
             None => self.notes.push(format!(
-                "{by} names a table at {address:#x}, which is not in memory that can be read"
+                "{by} names a table at {address:#x}, which is not in readable memory"
             )),
         }
     }
@@ -135,7 +135,7 @@ impl<'m> Tables<'m> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {
             FormatError::new(format_args!(
-                "there is no ACPI table {name}, which has {purpose}: use a device tree instead"
+                "no ACPI table {name}, which has {purpose}: use a device tree instead"
             ))
         };
         self.get(signature)?.ok_or_else(missing)

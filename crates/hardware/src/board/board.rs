@@ -166,8 +166,8 @@ impl<'t> Board<'t> {
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
                 return Err(FormatError::new(format_args!(
-                    "the {name} at {:#x} overlaps memory at {:#x}: mend the memory node, or \
-                     reserve that part",
+                    "the {name} at {:#x} overlaps memory at {:#x}: correct the memory node, \
+                     or reserve that part",
                     region.base, there.base
                 )));
             }

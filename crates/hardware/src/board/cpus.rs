@@ -81,7 +81,7 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
         }
     }
     if count == 0 {
-        let message = format_args!("no CPU under /cpus that is not disabled");
+        let message = format_args!("no enabled CPU under /cpus");
         return Err(FormatError::new(message));
     }
     Ok((count, has_a73))
@@ -103,7 +103,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
                 Some(_) => Some(labels::unlabelled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
-            let expected = "Aff3 of 0 where there is no cpu-map";
+            let expected = "Aff3 = 0 if there is no cpu-map";
             all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
@@ -128,7 +128,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         return Err(cpus.error("reg (of the CPUs)", message));
     }
     if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
-        let message = format_args!("the CPU with MPIDR {mpidr} is left out");
+        let message = format_args!("the CPU with MPIDR {mpidr} is missing");
         return Err(cpus.error("cpu-map", message));
     }
     Ok((source, all))

@@ -151,7 +151,7 @@ pub(crate) enum Token<'t> {
 pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
     let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
-        let message = format_args!("{have} bytes are less than a header");
+        let message = format_args!("{have} bytes, shorter than a header");
         return Err(FormatError::new(message));
     };
     if magic != MAGIC {
@@ -190,7 +190,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     // The version, and the oldest version with which it is compatible.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
-        return Err((at, "another version of the format than 17"));
+        return Err((at, "the format's version is not 17"));
     }
     // A block begins after the header and ends within the blob.
     let block = |at, start: U32, size: u32| {
@@ -212,7 +212,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     let entries = blob.get(reserved..).unwrap_or(&[]);
     let mut entries = entries.chunks_exact(RESERVATION_SIZE);
     if !entries.any(|entry| entry.iter().all(|byte| *byte == 0)) {
-        return Err((reserved, "the memory reservations have no end"));
+        return Err((reserved, "the memory reservations have no terminator"));
     }
     check_structure(tree, nodes, end)?;
     Ok(tree)
@@ -224,10 +224,10 @@ fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
     let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);
     loop {
         if at >= end {
-            return Err((at, "the structure block has no end"));
+            return Err((at, "the structure block has no end token"));
         }
-        let broken = (at, "a token that is unknown, broken or not allowed here");
-        let wrong_name = (at, "the name of a node or property is not acceptable");
+        let broken = (at, "an unknown, damaged or misplaced token");
+        let wrong_name = (at, "an invalid name of a node or property");
         let Some((token, next)) = tree.token(at) else {
             let is_end = word(tree.blob, at) == Some(END) && depth == 0 && at != root;
             return is_end.then_some(()).ok_or(broken);

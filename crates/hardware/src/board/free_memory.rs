@@ -60,9 +60,9 @@ fn too_little(need: u64, largest: u64) -> FormatError {
     let [kib, missing] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
     let largest = largest / 1024;
     FormatError::new(format_args!(
-        "too little memory: {kib} KiB are needed in one piece, the largest free one has \
-         {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
-         smaller footprint="
+        "too little memory: one block of {kib} KiB is needed, the largest free block \
+         has {largest} KiB ({missing} KiB too little); reduce iterations=, loops= or \
+         footprint="
     ))
 }
 
@@ -109,9 +109,9 @@ mod tests {
     fn the_nearest_large_gap_is_found_or_the_missing_bytes_are_named() {
         let little = |need, largest, missing| {
             format!(
-                "too little memory: {need} KiB are needed in one piece, the largest free one has \
-                 {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or \
-                 a smaller footprint="
+                "too little memory: one block of {need} KiB is needed, the largest free block \
+                 has {largest} KiB ({missing} KiB too little); reduce iterations=, loops= or \
+                 footprint="
             )
         };
         let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");

@@ -68,9 +68,9 @@ impl FrameLimits {
     /// words.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
-            Err((frame.size, "a size with room for the GIC's registers"))
+            Err((frame.size, "a size that holds the GIC's registers"))
         } else if frame.base & (self.align - 1) != 0 {
-            Err((frame.base, "a frame aligned as the GIC's are"))
+            Err((frame.base, "an aligned GIC frame"))
         } else {
             Ok(())
         }

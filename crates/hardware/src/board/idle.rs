@@ -58,7 +58,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
         return Ok(());
     };
     if !StateFormat::ALL.iter().any(|it| it.accepts(power_state)) {
-        let expected = "a power_state of PSCI: this sets bits that both formats reserve";
+        let expected = "a power_state without bits that both formats reserve";
         return Err(node.wrong_value(PARAMETER, power_state.into(), expected));
     }
     let level = match node.u32(LEVEL)? {
@@ -82,9 +82,9 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     };
     match level.map(|level| format.check_level(power_state, level)) {
         Some(Err(WrongLevel::Names(_))) => {
-            return wrong("the power level that arm,psci-suspend-param names");
+            return wrong("the power level in arm,psci-suspend-param");
         }
-        Some(Err(WrongLevel::Standby)) => return wrong("0, as of any standby state"),
+        Some(Err(WrongLevel::Standby)) => return wrong("0, as in any standby state"),
         _ => {}
     }
     if let Some(state) = same {

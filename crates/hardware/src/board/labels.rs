@@ -191,7 +191,7 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
         digits => outside::number(digits, 10),
     };
     let number = number.filter(|number| *number < UNLABELLED.into());
-    let expected = "a name of kind and number, such as core0";
+    let expected = "a kind and a number, such as core0";
     let wrong = || parent.wrong_text("", node.name_text(), expected);
     number.map(|number| Some(number as u16)).ok_or_else(wrong)
 }

@@ -50,7 +50,7 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let is_memory = |node: &Node<'_>| node.value("device_type") == Some(b"memory\0");
     append(&mut list, usable_nodes(tree).filter(is_memory), MEMORY_MAX)?;
     if list.is_empty() {
-        let message = format_args!("no memory node with a size: boot loaders fill that in");
+        let message = format_args!("no memory node has a size: boot loaders fill it in");
         return Err(FormatError::new(message));
     }
     Ok(list)

@@ -42,7 +42,7 @@ pub(crate) fn regions<'t>(
         _ => cells(parent)?,
     };
     if !value.len().is_multiple_of(address + size) {
-        let expected = "whole entries of address and size";
+        let expected = "whole pairs of address and size";
         return Err(node.wrong_length("reg", value.len(), expected));
     }
     Ok(value.chunks_exact(address + size).map(move |mut entry| {
@@ -97,7 +97,7 @@ fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<R
 /// Translates the base of `region` from addresses on `bus` to its parent's.
 fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64> {
     let Some(mut ranges) = bus.value("ranges") else {
-        let message = "missing, so what is on this bus has no address for the CPUs";
+        let message = "missing, so the CPUs cannot reach devices on this bus";
         return Err(bus.error("ranges", format_args!("{message}")));
     };
     if ranges.is_empty() {
@@ -106,7 +106,7 @@ fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64
     let ((child_address, child_size), (parent_address, _)) = (cells(bus)?, cells(parent)?);
     let entry = child_address + parent_address + child_size;
     if !ranges.len().is_multiple_of(entry) {
-        let expected = "whole entries of both addresses and size";
+        let expected = "whole entries of two addresses and a size";
         return Err(bus.wrong_length("ranges", ranges.len(), expected));
     }
     while !ranges.is_empty() {
@@ -121,6 +121,6 @@ fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64
         }
     }
     let Region { base, size } = region;
-    let message = format_args!("no entry holds {size:#x} bytes at {base:#x}");
+    let message = format_args!("no entry covers {size:#x} bytes at {base:#x}");
     Err(bus.error("ranges", message))
 }

@@ -47,7 +47,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     for node in node.parents().into_iter().chain([node]) {
         if !node.is_available() {
             let value = node.text("status")?.unwrap_or("");
-            let expected = "okay, as the console is on it";
+            let expected = "okay, as the console needs it";
             return Err(node.wrong_text("status", value, expected));
         }
     }
@@ -76,7 +76,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
             Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
         };
         if io_width > 1 << reg_shift {
-            let expected = "no more than from one register to the next";
+            let expected = "at most the distance between registers";
             return wrong("reg-io-width", io_width.into(), expected);
         }
         layout = Layout::new(reg_shift, io_width);
@@ -116,7 +116,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
             return Ok((node, by));
         }
     }
-    let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
+    let none = "no stdout-path in /chosen and no alias serial0, so the console is unknown";
     let node = resolve(tree, "serial0")?;
     let node = node.ok_or_else(|| FormatError::new(format_args!("{none}")))?;
     Ok((node, "alias serial0"))

@@ -59,7 +59,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
-        return Err(node.wrong_length(name, value.len(), "whole specifiers of the GIC"));
+        return Err(node.wrong_length(name, value.len(), "whole GIC interrupt specifiers"));
     }
     let names = node.value("interrupt-names");
     let mut names = names.map(|names| names.split(|byte| *byte == 0));
@@ -93,7 +93,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         return Err(node.wrong_value(name, value.into(), expected));
     }
     if ppis == TimerPpis::default() {
-        return Err(node.wrong_length(name, value.len(), "a timer that is not secure"));
+        return Err(node.wrong_length(name, value.len(), "a non-secure timer"));
     }
     Ok(ppis)
 }

@@ -47,10 +47,10 @@ impl fmt::Display for NoWatchdog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotInTree => f.write_str("none in the device tree"),
-            Self::NotThere => f.write_str("none where the device tree has one"),
+            Self::NotThere => f.write_str("none at the device tree's address"),
             Self::TooSoon { most, least } => write!(
                 f,
-                "left alone: it resets within {most} s, and the lead may take {least}"
+                "not used: it resets within {most} s, but the lead may need {least} s"
             ),
         }
     }

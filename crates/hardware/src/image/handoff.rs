@@ -49,10 +49,10 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     for (is_wrong, what, at) in [
         (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
         (field(header, 5, 1) == 0, "version 0", 5),
-        (own < HEADER_SIZE, "too small a header", 6),
+        (own < HEADER_SIZE, "a header that is too short", 6),
         (
             used < own || used > all || used > TREE_MAX,
-            "an impossible size",
+            "an invalid size",
             8,
         ),
     ] {
@@ -67,7 +67,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
 pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {
-        return wrong("an impossible size", 8);
+        return wrong("an invalid size", 8);
     };
     let sum = list.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     if field(list, 16, 4) & HAS_CHECKSUM != 0 && sum != 0 {
@@ -84,7 +84,7 @@ pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
         }
         if field(list, at, 3) == TAG_TREE {
             if !data.is_multiple_of(ALIGN) {
-                return wrong("a device tree that is not aligned", at);
+                return wrong("an unaligned device tree", at);
             }
             if tree.replace(data..data + size).is_some() {
                 return wrong("a second device tree", at);

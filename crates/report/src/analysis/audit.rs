@@ -21,11 +21,11 @@ use crate::log::published_rows::PublishedFigure;
 /// The maximum rounding error of a printed change, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
 
-const ABSENT: &str = "there is no table of the former release beside this one";
+const ABSENT: &str = "the previous release has no such table";
 const REPEATED: &str =
-    "labels repeat: which row is which CPU's is not known, and the rows are no threads";
+    "labels repeat, so it is unknown which row belongs to which CPU, and the rows are not threads";
 const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
-                         the lock queue is no change of the firmware";
+                         the lock queue is not a change in the firmware";
 
 /// A page and the changes that it should print.
 #[derive(Clone, Debug, Serialize)]
@@ -146,7 +146,7 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     audit.findings.extend(shared(&pairs, &audit.releases));
     if older > 0 {
         let changes = many(older, "change");
-        let sentence = format!("not looked at: {changes} in the tables of older releases");
+        let sentence = format!("not checked: {changes} in the tables of older releases");
         audit.findings.push(sentence);
     }
     audit.findings.extend(unprinted(&audit, tolerance_ppm));
@@ -170,7 +170,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
     for (cluster, core) in label(old).difference(&label(new)).sorted() {
         findings.push(format!(
-            "CPU {cluster}.{core} of the previous table is not in it"
+            "CPU {cluster}.{core} of the previous table is missing here"
         ));
     }
     let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
@@ -179,11 +179,11 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     if printed > 0 && by_row == printed && (by_cpu < printed || is_ambiguous) {
         let all = many(printed, "printed change");
         let whose = match is_ambiguous {
-            true => "which need not be the same CPU's",
+            true => "which may be another CPU's",
             false => "which is another CPU's",
         };
         findings.push(format!(
-            "{all} fit the row at the same place of the previous table, {whose}"
+            "{all} match the row at the same position of the previous table, {whose}"
         ));
     }
     let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
@@ -345,7 +345,7 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     (both > 1 && same * 2 > both).then(|| {
         format!(
             "{same} of {both} figures with a change in both {newer} and {former} imply the same \
-             old figure: both are against a baseline that is not on the page"
+             old figure: both refer to a baseline that is not on the page"
         )
     })
 }
@@ -370,6 +370,5 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     let texts = missing.map(|it| it.1).collect_vec();
     let changes = many(texts.len(), "change");
     let list = texts.join("; ");
-    (!texts.is_empty())
-        .then(|| format!("{changes} of at least {least:.2} % printed nowhere: {list}"))
+    (!texts.is_empty()).then(|| format!("{changes} of at least {least:.2} % not printed: {list}"))
 }

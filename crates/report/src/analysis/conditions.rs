@@ -260,12 +260,12 @@ pub(super) fn differences<'c>(
 pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
     let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
-    let advice = condition.across.map_or_else(String::new, |it| {
-        format!(": {} passes over this", it.option())
-    });
+    let advice = condition
+        .across
+        .map_or_else(String::new, |it| format!("; {} ignores this", it.option()));
     let name = condition.name;
     Some(format!(
-        "{name} is {new}, and {old} in the baseline{advice}"
+        "{name} is {new}, but {old} in the baseline{advice}"
     ))
 }
 

@@ -108,7 +108,8 @@ impl FigureKey {
 }
 
 /// The end of a table's title if a figure in it is one of [`FigureKey::is_of_classes`].
-pub const OF_CLASSES: &str = "; medians and p99 are lower ends of classes, up to 1/16 too small";
+pub const OF_CLASSES: &str =
+    "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
 /// A figure of one CPU.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if has_other_scenarios(run) {
         all.extend(net);
     } else if !net.is_empty() {
-        let what = "Net of the loop: not told, as records of the run are lost.";
+        let what = "Net of the loop: unknown, because records of the run are lost.";
         all.push(not_told(what.to_owned()));
     }
     all.extend(contention(&run.run, scenario));

@@ -74,7 +74,7 @@ pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
         };
         let (run, first) = (&run.source, &first.source);
         repeats.push(format!(
-            "{} (run {}) is {} (run {}) again, to the last tick: it is counted once",
+            "{} (run {}) is {} (run {}) again, equal to the last tick; it counts once",
             run.input, run.place, first.input, first.place
         ));
     }
@@ -108,8 +108,8 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;
         bail!(
-            "cannot merge {input}: which row is which CPU is not known, as several have the \
-             same cluster and core; report it by itself"
+            "cannot merge {input}: several rows have the same cluster and core, so it is \
+             unknown which CPU they belong to; report it by itself"
         );
     }
     let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
@@ -262,7 +262,7 @@ mod tests {
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
         let alike = [edits::equal_labels as RunEdit; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
-        assert!(refusal.contains("which row is which CPU is not known"));
+        assert!(refusal.contains("unknown which CPU they belong to"));
     }
 
     #[test]

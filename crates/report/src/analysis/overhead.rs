@@ -123,15 +123,15 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         let has = if is_due { "no " } else { "" };
         ensure!(
             facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
-            "{}: the firmware of this run has {has}PMF: name the log of the instrumented build \
-             first, then that of the plain one",
+            "{}: the firmware of this run has {has}PMF; name the log of the instrumented build \
+             first, then that of the plain build",
             run.source.input,
         );
     }
     let sides = [(with, None), (without, None)];
     if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
         let name = condition.name;
-        bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
+        bail!("{name} is {x} in {a}, but {y} in {b}; both logs must be from one board");
     }
     let clock = with.run.clock();
     let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
@@ -140,14 +140,14 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         (CostUnit::Time, None) => (1.0, "ticks"),
         (CostUnit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
         (CostUnit::Instructions { .. }, None) => {
-            bail!("the counter's frequency is not known, and so not what a tick is")
+            bail!("the counter's frequency, and so the length of a tick, is unknown")
         }
     };
     let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
     for scenario in &with.run.scenarios {
         let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
         match without.run.scenario(scenario.key()) {
-            None => left_out.push(format!("{}: in one run alone.", scenario.id)),
+            None => left_out.push(format!("{}: only in one run.", scenario.id)),
             Some(old) if is_comparable(scenario) && state(old) == state(scenario) => {
                 costs.extend(costs_of((with, scenario), (without, old), scale));
             }
@@ -156,8 +156,8 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     }
     ensure!(
         !costs.is_empty(),
-        "{a} and {b} have no scenario in common with a figure that can be compared: \
-         PSCI_VERSION, suspends in sequence and CPU_ON have one"
+        "{a} and {b} have no scenario in common with a figure that can be compared; \
+         PSCI_VERSION, suspends in sequence and CPU_ON have such figures"
     );
     Ok(Overhead {
         unit,
@@ -169,14 +169,14 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
 
 /// The figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
-    "Powerdown, Wakeup, Cache Flush, Latency: PMF's own, which the plain build does not have. The \
+    "Powerdown, Wakeup, Cache Flush, Latency: from PMF, which the plain build does not have. The \
      cost of timestamps on the way down is hidden in the sleep.",
-    "Call of a suspend: it includes the sleep, which each run calibrates for itself.",
-    "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.",
-    "Points of all CPUs at once: they depend on the other CPUs' work, too.",
+    "Call of a suspend: includes the sleep, which each run calibrates separately.",
+    "Turn Off: with PMF the lead polls rarely, to avoid disturbing other CPUs.",
+    "Points of all CPUs at once: they also depend on the other CPUs' work.",
     "timer_latency: from a timer's expiry to its handler, which calls no firmware.",
     "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
-     the firmware, as the clock of instructions counts those of all CPUs.",
+     the firmware, because the instruction clock counts the instructions of all CPUs.",
 ];
 
 /// Returns true if the figures do not depend on the order in a queue.

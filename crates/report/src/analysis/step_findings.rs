@@ -124,7 +124,7 @@ fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
             time(run, line.slope)
         ),
         false => format!(
-            "No contention to be seen ({of}): the longest Powerdown does not grow with the number \
+            "No visible contention ({of}): the longest Powerdown does not grow with the number \
              of CPUs that go down at the same time"
         ),
     };
@@ -153,23 +153,21 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let extent = extent(&points)?;
     let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
     let text = if is_level(extent) {
-        format!("does not depend on how much is dirty: {from} to {to} with up to {last}.")
+        format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
     } else if !line.is_growth() {
         let fit = fit_text(run, &line);
-        format!("does not grow evenly with what is dirty: {from} to {to}. {fit}")
+        format!("does not grow evenly with the amount of dirty data: {from} to {to}. {fit}")
     } else {
         let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
         let end = match level {
             Some((end, level)) => {
                 let (end, level) = (bytes(end), time(run, level));
-                format!(
-                    "{end}, and is {level} from there on: no more than that stays dirty in caches"
-                )
+                format!("{end}, and is {level} beyond: the caches hold no more dirty data")
             }
-            None => format!("{last}, the most that was tried"),
+            None => format!("{last}, the largest amount tried"),
         };
         let fit = fit_text(run, &line);
-        format!("grows by {slope} with each KiB that is dirty, from {zero} up to {end}. {fit}")
+        format!("grows by {slope} with each dirty KiB, from {zero} up to {end}. {fit}")
     };
     let (of, name) = (curve.variant.word(), curve.metric.heading());
     let sentence = format!("Dirty lines ({of}): {name} {text}");
@@ -196,7 +194,7 @@ fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &St
 /// Returns how well a line fits.
 fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
-        "Straight line through {}: R² {} %, the farthest is {} off.",
+        "Straight line through {}: R² {} %, the farthest point is {} off.",
         many(line.n, "point"),
         line.r2_percent(),
         time(run, line.residual)

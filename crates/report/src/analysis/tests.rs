@@ -55,12 +55,12 @@ const SWEEPS: &[Sweep] = &[
         &[(1, 100), (2, 200), (3, 300)],
         "Contention (core): the longest Powerdown grows by 1.60 us with each CPU that goes \
          down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). Straight line \
-         through 3 points: R² 100 %, the farthest is 0.00 ns off.",
+         through 3 points: R² 100 %, the farthest point is 0.00 ns off.",
     ),
     (
         ScenarioId::ContendSweep,
         &[(1, 300), (2, 200), (3, 100)],
-        "No contention to be seen (core): the longest Powerdown does not",
+        "No visible contention (core): the longest Powerdown does not",
     ),
     (
         ScenarioId::ContendSweep,
@@ -72,8 +72,8 @@ const SWEEPS: &[Sweep] = &[
     (
         ScenarioId::DirtySweep,
         &[(0, 10), (1, 20), (2, 30), (4, 50)],
-        "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, from \
-         160.00 ns up to 4 KiB, the most that was tried. Straight line through 4 points",
+        "Dirty lines (core): Cache Flush grows by 160.00 ns with each dirty KiB, from 160.00 \
+         ns up to 4 KiB, the largest amount tried. Straight line through 4 points",
     ),
     (
         ScenarioId::DirtySweep,
@@ -86,19 +86,19 @@ const SWEEPS: &[Sweep] = &[
             (16, 50),
             (32, 50),
         ],
-        "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, from \
-         160.00 ns up to 4 KiB, and is 800.00 ns from there on: no more than that stays dirty",
+        "Dirty lines (core): Cache Flush grows by 160.00 ns with each dirty KiB, from 160.00 \
+         ns up to 4 KiB, and is 800.00 ns beyond: the caches hold no more dirty data",
     ),
     (
         ScenarioId::DirtySweep,
         &[(0, 1000), (1, 1001), (2, 1002)],
-        "Dirty lines (core): Cache Flush does not depend on how much is dirty: 16.00 us to \
-         16.03 us with up to 2 KiB.",
+        "Dirty lines (core): Cache Flush does not depend on the amount of dirty data: \
+         16.00 us to 16.03 us with up to 2 KiB.",
     ),
     (
         ScenarioId::DirtySweep,
         &[(0, 1000), (1, 500), (2, 1002)],
-        "Dirty lines (core): Cache Flush does not grow evenly with what is dirty: 8.00 us to \
+        "Dirty lines (core): Cache Flush does not grow evenly with the amount of dirty data: 8.00 us to \
          16.03 us.",
     ),
 ];
@@ -217,7 +217,7 @@ fn worst_case_is_of_sweeps_too() {
         match idle_states(&made) {
             Ok(states) => assert_eq!(Some(states[0].entry.ticks), expected, "{id} {variant:?}"),
             Err(error) => {
-                let part = "power_state 0x00000001: it was not measured how long leaving it takes";
+                let part = "power_state 0x00000001: its exit latency was not measured";
                 assert!(
                     expected.is_none() && error.to_string().contains(part),
                     "{error}"
@@ -297,20 +297,20 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
         error.to_string()
     };
     let instrumented = refusal(&suite());
-    let part = "has PMF: name the log of the instrumented build first";
+    let part = "has PMF; name the log of the instrumented build first";
     assert!(instrumented.contains(part), "{instrumented}");
     for (edit, part) in [
         (
             edits::board as RunEdit,
-            "the board is QEMU virt in a.log, and Juno in a.log",
+            "the board is QEMU virt in a.log, but Juno in a.log",
         ),
         (
             edits::clock,
-            "frequency in Hz is 62500000 in a.log, and 1000000 in",
+            "frequency in Hz is 62500000 in a.log, but 1000000 in",
         ),
         (
             edits::two_cpus,
-            "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, and 0x0 0x1 in",
+            "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, but 0x0 0x1 in",
         ),
         (edits::no_scenarios, "no scenario in common"),
     ] {

@@ -40,7 +40,7 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     }
     if let Some(least) = runs.iter().find(|it| !it.is_complete()) {
         bail!(
-            "{}: incomplete: it stands for no other run",
+            "{}: incomplete, so it cannot represent other runs",
             least.source.input
         );
     }

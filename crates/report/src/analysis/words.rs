@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use run::model::{Label, Run};
 
 /// The end of a finding about figures of a side that has records.
-pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
+pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a checksum.";
 
 /// Returns the labels of CPUs: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number, the
 /// first and the last.

@@ -59,16 +59,16 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
         run.integrity.records.is_some(),
-        "{input}: no records: what is in lines without a checksum is no worst case"
+        "{input}: no records; lines without a checksum cannot give a worst case"
     );
     ensure!(
         run.is_complete(),
-        "{input}: not all records came through, or the run did not reach its end: the worst \
-         case may be in what is missing"
+        "{input}: records are lost, or the run did not reach its end; the worst case may be \
+         in the missing part"
     );
     ensure!(
         run.run.clock().is_known(),
-        "{input}: the counter's frequency is not known, and idle-states are in us"
+        "{input}: the counter's frequency is unknown, but idle-states are in us"
     );
     idle_states(run)
 }
@@ -98,7 +98,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     }
     ensure!(
         !all.is_empty(),
-        "{}: no scenario has suspended a CPU: there is nothing for idle-states",
+        "{}: no scenario suspended a CPU, so there are no idle-states",
         run.source.input
     );
     let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
@@ -142,13 +142,12 @@ fn idle_state<'r>(
     let what = format!("power_state {power_state:#010x}");
     let entry = worst(run, of, &["powerdown"]).with_context(|| {
         format!(
-            "{what}: it was not measured how long entering it takes: that needs the firmware's \
+            "{what}: its entry latency was not measured; this needs the firmware's \
              timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
         )
     })?;
     let exit = worst(run, of, &["wakeup", "wake"]);
-    let exit =
-        exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
+    let exit = exit.with_context(|| format!("{what}: its exit latency was not measured"))?;
     let variants = of.scenarios.iter().filter_map(|it| state_of_suite(it));
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
     Ok(WorstIdleState {

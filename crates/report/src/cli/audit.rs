@@ -28,7 +28,7 @@ pub struct AuditArguments {
     /// Pages, such as TF-A's docs/perf/psci-performance-juno.rst.
     #[arg(required = true, value_name = "PAGE")]
     pages: Vec<PathBuf>,
-    /// Change that need not be printed.
+    /// Largest change that need not be printed.
     #[arg(
         long,
         value_name = "SHARE",
@@ -51,7 +51,7 @@ impl AuditArguments {
         check_output(self.output.as_deref(), "PAGE", &self.pages)?;
         if let Some(other) = self.pages.iter().find(|path| !page::is_at(path)) {
             let path = other.display();
-            bail!("{path}: only published pages are audited; name files that end in .rst");
+            bail!("{path}: only published pages can be audited; name files that end in .rst");
         }
         let mut audits = Vec::new();
         for path in &self.pages {

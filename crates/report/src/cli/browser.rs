@@ -22,7 +22,7 @@ pub(super) fn make_page() -> Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
     let kept = file.and_then(|file| Ok(file.keep()?.1));
-    kept.context("--open: cannot make a temporary file; name one by -o")
+    kept.context("--open: cannot make a temporary file; name one with -o")
 }
 
 /// Opens `page` in the user's browser.

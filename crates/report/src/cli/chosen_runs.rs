@@ -92,7 +92,7 @@ pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> R
     let count = runs.len();
     if place.is_none() && count > 1 && paths.len() == 1 {
         let path = paths[0].display();
-        bail!("{path}: there are {count} runs: choose one by {option} N");
+        bail!("{path}: it has {count} runs; choose one with {option} N");
     }
     typical(&runs)
 }

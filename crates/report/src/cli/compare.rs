@@ -24,13 +24,13 @@ Examples:
 Exit codes: 1 regression; 3 a run or the comparison is incomplete
 Details: docs/report.md, Comparing")]
 pub struct CompareArguments {
-    /// Log, or published tables, to compare with; - is stdin.
+    /// Log or published tables to compare with; - is stdin.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// Logs, or published tables, to compare with OLD, each by itself.
+    /// Logs or published tables, each compared with OLD.
     #[arg(required = true, value_name = "NEW")]
     new: Vec<PathBuf>,
-    /// Another log of the old side, whose typical run is then used.
+    /// Another log of the old side; the most typical run is used.
     #[arg(long = "old", value_name = "LOG")]
     more_old: Vec<PathBuf>,
     /// Use the Nth run of OLD, from 1.

@@ -13,7 +13,7 @@ use crate::profile::beside;
 /// What counts as a change.
 #[derive(Args, Debug)]
 pub struct ToleranceArgument {
-    /// Change that counts as none.
+    /// Largest change to ignore.
     #[arg(
         id = "tolerance",
         long = "tolerance",
@@ -36,7 +36,7 @@ pub struct ComparisonArguments {
     /// Allow NEW to lack: scenarios, cpus.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
     allow_missing: Vec<Across>,
-    /// CPUs of rows whose labels repeat, in order: MPIDRs, or labels.
+    /// CPUs of rows whose labels repeat, in order: MPIDRs or labels.
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
     pub(super) row_cpus: Vec<RowIs>,
 }

@@ -23,7 +23,7 @@ Examples:
   {program} follow /dev/ttyUSB0 --log run.log
   {program} follow - --log run.log < /dev/ttyUSB0
 
-Exit codes: 3 if the run does not reach its end in time
+Exit codes: 3 if the run does not end in time
 Details: docs/report.md, Following a board")]
 pub struct FollowArguments {
     /// Serial port, 8N1, such as /dev/ttyUSB0; - is stdin.
@@ -32,7 +32,7 @@ pub struct FollowArguments {
     /// Speed of the port.
     #[arg(long, value_name = "N", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
     baud: u32,
-    /// Write the UART's output to this file, too.
+    /// Also write the UART's output to this file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Seconds to wait for the run's end.

@@ -54,7 +54,7 @@ pub(super) fn read_only_run(log: &Path) -> Result<LoggedRun> {
 pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
     let count = runs.len();
     let run = runs.into_iter().exactly_one().ok();
-    run.with_context(|| format!("{input}: there are {count} runs; name a log with one"))
+    run.with_context(|| format!("{input}: it has {count} runs; name a log with one run"))
 }
 
 /// Prints the cost of PMF.

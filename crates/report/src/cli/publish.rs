@@ -19,7 +19,7 @@ Examples:
   {program} publish new.log --platform juno ../trusted-firmware-a
   {program} publish new.log --previous old.log --platform juno TF-A
 
-Exit codes: 1 regression against --previous, and published all the same
+Exit codes: 1 regression against --previous; the figures are published anyway
 Details: docs/publishing.md")]
 pub struct PublishArguments {
     // A single list: with two arguments clap would take a path before an option as the last one.
@@ -29,7 +29,7 @@ pub struct PublishArguments {
     /// The platform's name in TF-A's documentation, such as juno.
     #[arg(long, value_name = "NAME")]
     platform: String,
-    /// Log of the previous release [default: what TF-A has].
+    /// Log of the previous release [default: TF-A's figures].
     #[arg(long, value_name = "OLD")]
     previous: Vec<PathBuf>,
     /// Use the Nth run of OLD, from 1.
@@ -49,14 +49,14 @@ impl PublishArguments {
     /// Publishes the run, and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let Some((tf_a, new)) = self.paths.split_last().filter(|(_, new)| !new.is_empty()) else {
-            bail!("publish takes logs, and then TF-A's source tree: there is only one path");
+            bail!("publish takes logs and then TF-A's source tree, but only one path is given");
         };
         if tf_a.exists() && !tf_a.is_dir() {
             let path = tf_a.display();
             bail!("{path}: not a directory; name TF-A's source tree after the logs");
         }
         if self.previous.is_empty() && !self.comparison.row_cpus.is_empty() {
-            bail!("--row-cpus names rows of two sides: name the old one by --previous");
+            bail!("--row-cpus names rows of two sides; name the old one with --previous");
         }
         let baseline = (!self.previous.is_empty())
             .then(|| read_baseline(&self.previous, self.previous_run, "--previous-run"));
@@ -66,7 +66,7 @@ impl PublishArguments {
         let mut runs = chosen.end("--run", "the input")?;
         if new.len() == 1 && runs.len() > 1 {
             let (path, count) = (new[0].display(), runs.len());
-            bail!("{path}: there are {count} runs: choose one by --run N");
+            bail!("{path}: it has {count} runs; choose one with --run N");
         }
         if runs.len() > 1 {
             runs = vec![typical(&runs)?];

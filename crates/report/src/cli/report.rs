@@ -88,7 +88,7 @@ impl ReportArguments {
         let format = self.format.unwrap_or_else(usual);
         if self.open && format.name != PAGE {
             let name = format.name;
-            bail!("--open shows a page, and --format {name} makes none: use --format {PAGE}");
+            bail!("--open needs a page, which --format {name} does not make; use --format {PAGE}");
         }
         Ok(format)
     }

@@ -52,7 +52,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             let count = many(comparison.regressions().count(), "regression");
             let (key, id) = (change.key.in_sentence(), scenario.key.id);
             say(&format!(
-                "{count} against {baseline}; the greatest is {key} in {id}, {percent}"
+                "{count} against {baseline}; the largest is {key} in {id}, {percent}"
             ));
         } else if comparison.is_complete() {
             say(&format!("no regression against {baseline}"));

@@ -22,9 +22,9 @@ pub enum ReportVerb {
     Compare(CompareArguments),
     /// Report several runs of one board as one.
     Merge(MergeArguments),
-    /// Put the runs of lab jobs side by side, by board and firmware.
+    /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
-    /// Show what PMF costs, by two runs of one board.
+    /// Show what PMF costs, from two runs of one board.
     Overhead(OverheadArguments),
     /// Write a board's figures and its page into TF-A's documentation.
     Publish(PublishArguments),
@@ -32,7 +32,7 @@ pub enum ReportVerb {
     Audit(AuditArguments),
     /// Show how a board's figures changed over several releases.
     History(HistoryArguments),
-    /// Log a board's run from a serial port, and report it at its end.
+    /// Log a board's run from a serial port, and report it when it ends.
     Follow(FollowArguments),
 }
 

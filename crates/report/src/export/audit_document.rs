@@ -29,7 +29,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
             all.push(Block::Remarks(table.findings.clone()));
         }
     }
-    all.push(Block::Heading("Of the whole page".to_owned()));
+    all.push(Block::Heading("About the whole page".to_owned()));
     let mut remarks = vec![counts(slice::from_ref(audit))];
     remarks.extend_from_slice(&audit.findings);
     all.push(Block::Remarks(remarks));

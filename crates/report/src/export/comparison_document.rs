@@ -65,7 +65,7 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
         let (sentence, basis) = (&it.finding.sentence, basis_text(runs, &it.basis));
         match basis.is_empty() {
             true => sentence.clone(),
-            false => format!("{sentence} Rests on {basis}."),
+            false => format!("{sentence} Based on {basis}."),
         }
     });
     let refused = comparison.refused.iter().map(|it| {

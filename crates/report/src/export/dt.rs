@@ -43,7 +43,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
         TimerInState::Stops => "local-timer-stop;",
         TimerInState::WakesCpu => "/* No local-timer-stop: the CPU's own timer has woken it. */",
         TimerInState::NotMeasured => {
-            "/* Whether local-timer-stop belongs here was not measured. */"
+            "/* Not measured: whether this state needs local-timer-stop. */"
         }
     };
     let (entry, exit) = (us(run, state.entry.ticks), us(run, state.exit.ticks));
@@ -59,7 +59,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
 \t\tentry-latency-us = <{entry}>;
 \t\t/* {of_exit} */
 \t\texit-latency-us = <{exit}>;
-\t\t/* Not measured: the lower bound, entry and exit. Energy decides how much more. */
+\t\t/* Not measured: the sum of entry and exit, a lower bound. Energy decides how much more. */
 \t\tmin-residency-us = <{residency}>;
 \t}};
 "
@@ -81,7 +81,7 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
-        true => format!("its cold first sample, apart from {}", many(n, "other")),
+        true => format!("its cold first sample, in addition to {}", many(n, "other")),
         false => format!("the most of {}", many(n, "sample")),
     };
     let key = it.figure.key;
@@ -110,15 +110,15 @@ fn us(run: &LoggedRun, ticks: u64) -> u64 {
 }
 
 fn header(run: &LoggedRun) -> String {
-    let mut lines = vec!["Idle states, by the worst case that psci-bench measured.".to_owned()];
+    let mut lines = vec!["Idle states, from the worst case that psci-bench measured.".to_owned()];
     lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
     lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
     if let Some(plan) = &run.run.plan {
         let cpus = many(run.run.cpus.len(), "CPU");
         let samples = many(plan.iterations as usize, "sample");
-        lines.push(format!("{cpus}, {samples} each and a cold one"));
+        lines.push(format!("{cpus}, {samples} and a cold one each"));
     }
-    lines.push("A worst case that was measured is no bound: leave a margin.".to_owned());
+    lines.push("A measured worst case is not a bound: leave a margin.".to_owned());
     // A line of a log must not end the comment.
     let lines = lines.iter().map(|line| line.replace("*/", "* /"));
     let lines: String = lines.map(|line| format!(" * {line}\n")).collect();

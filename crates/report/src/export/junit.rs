@@ -149,8 +149,8 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let reason = status_reason(run, scenario.status);
     let mut word = reason_word(&scenario.status);
     let (element, default) = match scenario.status {
-        Status::Skipped(_) => (SKIPPED, "no reason is given"),
-        Status::Failed(_) => (FAILURE, "no reason is given"),
+        Status::Skipped(_) => (SKIPPED, "no reason given"),
+        Status::Failed(_) => (FAILURE, "no reason given"),
         Status::Crashed => (ERROR, "it ended in a reset"),
         Status::Unknown if !run.integrity.tables => (ERROR, "the log does not say how it ended"),
         Status::Passed | Status::Unknown => ("", ""),

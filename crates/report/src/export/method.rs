@@ -45,8 +45,8 @@ fn source(run: &LoggedRun) -> String {
 fn payload(run: &LoggedRun) -> String {
     match run.payload_version() {
         Some(version) => format!("psci-bench {version}"),
-        None if run.integrity.tables => "not told by tables".to_owned(),
-        None => "TFTF, or one that prints as it does".to_owned(),
+        None if run.integrity.tables => "not shown in these tables".to_owned(),
+        None => "TFTF, or a program with the same output".to_owned(),
     }
 }
 
@@ -77,7 +77,7 @@ fn cores(run: &LoggedRun) -> Option<String> {
     let each = kinds.iter().map(|(kind, cpus)| {
         let count = cpus.len();
         let Some((midr, caches)) = kind else {
-            return format!("{count} not told of");
+            return format!("{count} not listed");
         };
         let mark = if caches.is_empty() { "" } else { ": " };
         format!("{count} of {}{mark}{caches}", core_name(*midr))
@@ -115,7 +115,7 @@ pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
 /// Returns the stages of one build. Only lines contain the firmware, not records.
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
-    let version = stages[0].version.as_deref().unwrap_or("of no version");
+    let version = stages[0].version.as_deref().unwrap_or("without a version");
     let built = stages[0].built.as_ref();
     let built = built.map_or_else(String::new, |it| format!(", built {it}"));
     format!("{names} {version}{built} (not verified)")

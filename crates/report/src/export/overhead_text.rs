@@ -26,7 +26,7 @@ impl Overhead {
 
     fn table(&self) -> Table {
         let unit = self.unit_name;
-        let title = format!("The price of instrumentation, by the caller's figures ({unit})");
+        let title = format!("The cost of instrumentation, from the caller's figures ({unit})");
         let mut table = Table::titled(title);
         let is_noisy = self.unit == CostUnit::Time;
         table.words(["Scenario", "Figure", "CPU"]);
@@ -51,7 +51,7 @@ impl Overhead {
         let noise = match own.is_noise() {
             Some(true) => "noise",
             Some(false) => "",
-            None => "not weighed",
+            None => "no noise data",
         };
         cells.extend(is_noisy.then(|| noise.to_owned()));
         Some(cells)
@@ -61,17 +61,17 @@ impl Overhead {
         let is_noisy = self.unit == CostUnit::Time;
         let unit = match is_noisy {
             false => {
-                "The clock counts the instructions of all CPUs together: what another one did \
-                 meanwhile, such as the lead in waiting, is in the figure."
+                "The clock counts the instructions of all CPUs together: a figure includes \
+                 what other CPUs did meanwhile, such as the lead while it waits."
             }
             true => {
-                "Differences are medians' with the sum of both notches; what is not beyond it \
-                 is noise. Of a single sample there is no notch, and its noise is not known."
+                "Differences are of medians, with the sum of both notches; a smaller \
+                 difference is noise. A single sample has no notch, so its noise is unknown."
             }
         };
         let mut all = vec![format!(
-            "A row is of one CPU, the one whose difference is the median; Least and Most are \
-             those of all CPUs, and Alike is how many have the row's. {unit}"
+            "A row shows the CPU whose difference is the median; Least and Most are those of \
+             all CPUs, and Alike is the number of CPUs with the same difference. {unit}"
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
         let is_suite = |it: &&Cost| it.scenario.id.procedure() == Procedure::Version;
@@ -82,7 +82,7 @@ impl Overhead {
             false => it.cleanest(),
         });
         let Some(own) = own else { return all };
-        let call = "PSCI_VERSION, which passes two timestamps and does nothing else,";
+        let call = "PSCI_VERSION, which only passes two timestamps,";
         if is_noisy && own.is_noise() == Some(true) {
             all.push(format!("{call} costs no more than noise."));
             return all;
@@ -92,7 +92,7 @@ impl Overhead {
         let percent = difference / own.without.max(f64::MIN_POSITIVE) * 100.0;
         let (size, each) = (number(difference.abs()), number(difference / STAMPS));
         let is_unknown = is_noisy && own.margin.is_none();
-        let weighed = ["", ", weighed against no noise"][usize::from(is_unknown)];
+        let weighed = ["", ", not compared with noise"][usize::from(is_unknown)];
         all.push(format!(
             "{call} takes {size} {unit} {word} ({percent:+.1} %) on CPU {cpu}{weighed}: {each} for \
              each timestamp."

@@ -27,7 +27,7 @@ const GAP: i64 = 10_000;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("perfetto")?;
     if !run.clock().is_known() {
-        bail!("perfetto needs time, and the counter's frequency is not known");
+        bail!("perfetto needs times, but the counter's frequency is unknown");
     }
     let (events, at) = (Vec::new(), 0);
     let mut trace = Trace { run, events, at };
@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         trace.scenario(scenario);
     }
     if trace.at == 0 {
-        bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
+        bail!("no instants for perfetto: TFTF's logs have none, and here records may be lost");
     }
     let method = method(run).into_iter();
     let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));

@@ -81,9 +81,9 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
         let inside = part_of(&new, part).and_then(|it| new.get(it));
         let place = part_of(&own, part).with_context(|| {
             format!(
-                "{}: this page is not of psci-bench: put its figures between the lines \
-                 '.. psci-bench: begin {part}' and '.. psci-bench: end {part}', each once, or \
-                 move it away; nothing was written",
+                "{}: this page is not from psci-bench; put its figures between the lines '.. \
+                 psci-bench: begin {part}' and '.. psci-bench: end {part}', each once, or move the \
+                 page away; nothing was written",
                 path.display()
             )
         })?;
@@ -103,7 +103,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
     files::write(&[(("the page", path), text.as_bytes())])?;
     if is_new {
-        say("add the page to the toctree of docs/perf/index.rst, if it is not there");
+        say("add the page to the toctree of docs/perf/index.rst if it is missing there");
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Report {
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
         let [run] = self.runs.as_slice() else {
             let count = self.runs.len();
-            bail!("{format} takes one run, and there are {count}: choose one by --run N");
+            bail!("{format} takes one run, but there are {count}; choose one with --run N");
         };
         Ok(run)
     }

@@ -79,7 +79,7 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
         let [asked, attempts] = [it.asked, it.attempts].map(|it| it as usize);
         let noun = if id.is_parallel() { "round" } else { "attempt" };
         let (asked, attempts) = (many(asked, "sample"), many(attempts, noun));
-        all.push(format!("{asked} a CPU asked for, {attempts}"));
+        all.push(format!("{asked} per CPU requested, {attempts}"));
     }
     if it.sleep > 0 {
         let sleep = run.clock().span(it.sleep);
@@ -170,7 +170,7 @@ pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
         } else if before == OF_A_KIND_MAX {
             let count = of_kind(&findings) - before;
             all.push(format!(
-                "And {count} more of this kind: `--format json` has all."
+                "And {count} more of this kind; `--format json` lists all."
             ));
         }
     }

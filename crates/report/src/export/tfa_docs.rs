@@ -79,7 +79,8 @@ pub fn publish(
     };
     ensure!(
         !release.files.is_empty(),
-        "{input}: no figure to publish: TF-A's tables have PMF's, by method tftf; nothing was written"
+        "{input}: no figure to publish; TF-A's tables need PMF's figures with method tftf; nothing \
+         was written"
     );
     let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
     let there = read_folder(&current)?;
@@ -109,10 +110,10 @@ pub fn publish(
     if on_page == OnPage::Previous {
         note(&release, comparison);
         release.put(comparison, given.map(|_| &before))?;
-        say(&format!("{shown}: current is of {input} now"));
+        say(&format!("{shown}: current now has the figures of {input}"));
     } else {
         say(&format!(
-            "{shown}: current is of these figures already: nothing was changed"
+            "{shown}: current already has these figures; nothing was changed"
         ));
     }
     if let Some((path, text)) = page {
@@ -178,8 +179,8 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     {
         let input = &run.source.input;
         bail!(
-            "--platform {platform}: {input} is of the board {board:?}, whose name does not contain \
-             that: --across boards, if it is the platform's; nothing was written"
+            "--platform {platform}: {input} is from the board {board:?}, whose name does not \
+             contain the platform's; use --across boards if it is the same; nothing was written"
         );
     }
     Ok(platform)
@@ -203,7 +204,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
-            "{at}: a new folder; {input} does not say of which board it is"
+            "{at}: a new folder; {input} does not name its board"
         ));
     }
     let (input, all) = (&run.source.input, run.run.cpus.len());
@@ -237,8 +238,8 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     };
     if !tags.is_empty() {
         say(&format!(
-            "changes are of equal places in the order of size, and not of CPUs, in {tags}: \
-             the verb compare explains them{named}"
+            "in {tags}, changes compare figures of equal rank, not of the same CPU; see \
+             the verb compare{named}"
         ));
     }
 }
@@ -357,7 +358,7 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
         let [own, old] = [files, there].map(|it| it.get(&name).unwrap_or(&none));
         if let Some(what) = lost(own, old) {
             bail!(
-                "{}: {whose} has no figure for {what}: report one that has it, or remove it \
+                "{}: {whose} has no figure for {what}; use a run that has it, or remove it \
                  first; nothing was written",
                 folder.join(&name).display()
             );

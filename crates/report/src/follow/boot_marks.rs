@@ -21,50 +21,51 @@ pub fn explain_marks(log: &str) -> Option<String> {
 const fn explanation(stage: BootStage) -> [&'static str; 3] {
     match stage {
         BootStage::Entry => [
-            "the image runs, and stopped in its cache maintenance",
-            "the image is not loaded whole, or the memory behind it is not RAM or not non-secure",
+            "the image runs but stopped in its cache maintenance",
+            "the image is not loaded completely, or the memory after it is not RAM or not \
+             non-secure",
             "check the load address and that RAM of the header's image_size follows it",
         ],
         BootStage::Caches => [
-            "caches are off, and the MMU is not on or the emergency UART is not mapped",
+            "caches are off, but the MMU is not on or the emergency UART is not mapped",
             "relocations or translation tables were written to memory that is not RAM",
             "check the load address and that RAM of the header's image_size follows it",
         ],
         BootStage::Mmu => [
-            "MMU and caches are on, and no device tree was found",
+            "MMU and caches are on, but no device tree was found",
             "no tree is appended, and X0, X2 and X3 hold no address of one",
             "append one: cargo xtask image --board NAME, or --dtb FILE",
         ],
         BootStage::Tree => [
-            "a device tree was found, and it or the boot arguments were not accepted",
-            "the tree's console is another UART than the one that is read, or the tree is damaged",
+            "a device tree was found, but it or the boot arguments were not accepted",
+            "the tree's console is not the UART that is being read, or the tree is damaged",
             "check /chosen/stdout-path in the tree; read the line that follows the mark",
         ],
         BootStage::Board => [
-            "the device tree was accepted, and firmware has not answered",
-            "firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF, or \
-             the psci node has the wrong method",
+            "the device tree was accepted, but the firmware has not answered",
+            "the firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF, \
+             or the psci node has the wrong method",
             "read the line that follows the mark and the firmware's own messages",
         ],
         BootStage::Firmware => [
-            "firmware has answered, and the interrupt controller or the timer does not work",
-            "the tree's GIC addresses or timer interrupts are wrong, or firmware keeps the GIC to \
-             itself",
+            "the firmware has answered, but the interrupt controller or the timer does not work",
+            "the tree's GIC addresses or timer interrupts are wrong, or the firmware does not \
+             share the GIC",
             "compare the tree's interrupt-controller and timer nodes with the board's manual",
         ],
         BootStage::Gic => [
-            "interrupt controller and timer work, and no CPU_ON was called",
-            "firmware did not return from a read of a PMF timestamp, or nothing but the lead's \
+            "interrupt controller and timer work, but no CPU_ON was called",
+            "the firmware did not return from a read of a PMF timestamp, or only the lead's \
              power-down is measured",
             "read the firmware's own messages; try --args only=psci_version_parallel",
         ],
         BootStage::CpuOn => [
-            "the first CPU_ON was called, and no suspend",
+            "the first CPU_ON was called, but no suspend",
             "CPU_ON did not return, or the CPU did not arrive",
-            "check the MPIDRs of /cpus, and that firmware may power on these CPUs",
+            "check the MPIDRs of /cpus, and that the firmware can power on these CPUs",
         ],
         BootStage::Suspend => [
-            "the first suspend was called, and nothing was printed since",
+            "the first suspend was called, but nothing was printed since",
             "the power_state is wrong for this firmware, or nothing wakes the CPU",
             "try --args only=psci_version_parallel, then a shallower state by core= and deepest=",
         ],

@@ -17,8 +17,8 @@ const SUITE: &str = "psci-bench/";
 /// The test cases for the verdict: LAVA's and pytest's.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
 /// The note for a job that has monitors other than the cell's.
-pub(super) const OTHERS_MONITORS: &str =
-    "LAVA's test cases are not by the cell's monitors: its numbers are not held against the log";
+pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
+    its counts are not compared with the log";
 
 /// Returns true if a LAVA job had monitors other than the cell's, such as TF-A's.
 pub(super) fn has_others_monitors(results: &Results) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     }
     let is_verdict = |case: &String| VERDICTS.iter().any(|end| case.ends_with(end));
     if !results.cases.is_empty() && !results.cases.keys().any(is_verdict) {
-        lacks.push("the engine has no test case of the verdict".to_owned());
+        lacks.push("the engine has no test case for the verdict".to_owned());
     }
     // Each measurement in the log is removed from those of the engine.
     let (mut left, mut missing, mut all) = (results.measured.clone(), Vec::new(), 0);
@@ -63,7 +63,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     if let Some(name) = missing.first() {
         let (kept, all) = (all - missing.len(), many(all, "measurement"));
         lacks.push(format!(
-            "the engine has {kept} of the {all} in the log: {name} is missing or another"
+            "the engine has {kept} of the {all} in the log; {name} is missing or differs"
         ));
     } else if let Some((name, values)) = more.next() {
         let more = values.len() + more.map(|it| it.1.len()).sum::<usize>();
@@ -148,7 +148,7 @@ mod tests {
         );
         assert_eq!(lacks(&whole(), &runs), Vec::<String>::new());
         let version = "latency/psci_version_parallel_0_0";
-        let fewer = "the engine has 6 of the 7 measurements in the log: ";
+        let fewer = "the engine has 6 of the 7 measurements in the log; ";
         let more = "the engine has 1 measurement that the log does not have";
         for (name, values, expected) in [
             ("wakeup/cpu_susp_serial_0_1", vec![], fewer),
@@ -167,7 +167,7 @@ mod tests {
         cut.cases.clear();
         cut.add("psci-bench/other".to_owned(), CaseStatus::Passed);
         let said = lacks(&cut, &runs);
-        assert_eq!(said, ["the engine has no test case of the verdict"]);
+        assert_eq!(said, ["the engine has no test case for the verdict"]);
         assert!(!has_others_monitors(&cut));
         let mut theirs = Results::default();
         assert!(!has_others_monitors(&theirs));

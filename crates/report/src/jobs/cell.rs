@@ -73,7 +73,7 @@ impl Mark {
         let is_known = (schema.as_str(), version) == (SCHEMA, 1);
         ensure!(
             is_known,
-            "{at}: this is {schema:?} {version}, and not {SCHEMA} 1"
+            "{at}: this is {schema:?} {version}, not {SCHEMA} 1"
         );
         let names = [&mark.engine, &mark.board, &mark.firmware];
         for (key, name) in ["engine", "board", "firmware"].into_iter().zip(names) {

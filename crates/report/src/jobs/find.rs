@@ -46,7 +46,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         found.look_at(path, None).with_context(|| at.to_string())?;
         ensure!(
             is_known || found.cells.len() > count,
-            "{at}: there is no {MARK} in it or below: it is not what cargo xtask lab writes"
+            "{at}: no {MARK} in it or below; name a folder that cargo xtask lab wrote"
         );
     }
     for path in files {
@@ -54,7 +54,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
         ensure!(
             path.is_file(),
-            "{at}: this is no file, and no folder with cells"
+            "{at}: this is neither a file nor a folder with cells"
         );
         if found.seen.insert(identity) {
             found.files.push(path.clone());
@@ -65,7 +65,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         cell.files.sort();
         if cell.files.is_empty() && cell.lacks.is_empty() {
             let results = named(&cell.dir.join(RESULTS));
-            cell.lacks.push(format!("there is nothing in {results}"));
+            cell.lacks.push(format!("{results} is empty"));
         }
     }
     Ok(found)
@@ -124,7 +124,7 @@ impl Found {
             }
             let cell = cell.or(own.filter(|_| name == RESULTS));
             if let Err(error) = self.look_at(&path, cell) {
-                let why = format!("{}: not looked at: {error}", named(&path));
+                let why = format!("{}: not read: {error}", named(&path));
                 self.lacks(cell).push(why);
             }
         }
@@ -142,12 +142,12 @@ impl Found {
     fn take_file(&mut self, path: &Path, cell: Option<usize>) {
         let is_orphan = path.parent().is_some_and(|dir| dir.ends_with(RESULTS));
         let why = match cell {
-            Some(_) if path.ends_with(MARK) => "a cell within another's results is not looked at",
+            Some(_) if path.ends_with(MARK) => "a cell inside another cell's results is not read",
             _ if !is_read(path) => return,
             Some(cell) if path.is_file() => return self.cells[cell].files.push(path.to_path_buf()),
-            Some(_) => "this is no file",
+            Some(_) => "this is not a file",
             None if is_orphan => {
-                "results, and no cell.json beside their folder says whose they are"
+                "results without a cell.json next to their folder, so their cell is unknown"
             }
             None => return,
         };
@@ -209,12 +209,12 @@ mod tests {
         assert_eq!(found.files, [alone]);
         let unread = found.unread.join("\n");
         assert!(found.unread.len() == 2, "{unread}");
-        assert!(unread.contains("gone: not looked at"), "{unread}");
-        assert!(unread.contains("uart.log: results, and no"), "{unread}");
+        assert!(unread.contains("gone: not read"), "{unread}");
+        assert!(unread.contains("uart.log: results without a"), "{unread}");
         let a = &found.cells[1];
         let files = lines(&lab, a.files.iter());
         assert_eq!(files, "a/results/1/2/3/4/5/J.XML\na/results/uart.log\n");
-        let within = "1/cell.json: a cell within another's";
+        let within = "1/cell.json: a cell inside another";
         assert!(a.lacks.join("").contains(within), "{:?}", a.lacks);
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
         find(&[dir.path().join("nothing")]).expect_err("not there");

@@ -74,7 +74,7 @@ fn of_results(results: &Results) -> Vec<String> {
     let (cases, skipped) = (results.cases.len(), results.count(CaseStatus::Skipped));
     if cases > 0 && cases == skipped && results.measurements() == 0 {
         let cases = many(cases, "test case");
-        said.push(format!("nothing was run: {cases}, and all are skipped"));
+        said.push(format!("nothing was run: {cases}, all skipped"));
     }
     said
 }

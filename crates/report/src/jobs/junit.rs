@@ -69,16 +69,16 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();
     ensure!(
         !has_type,
-        "this XML has a document type, and JUnit's has none"
+        "this XML has a document type, which JUnit's does not"
     );
     let suites = memmem::find_iter(text, b"<testsuite").count();
     ensure!(suites <= SUITES_MAX, "more than {SUITES_MAX} suites");
-    let no_xml = "this is no XML as pytest writes it";
+    let no_xml = "this is not XML from pytest";
     let text = str::from_utf8(text).context(no_xml)?;
     let root: Suite = quick_xml::de::from_str(text).context(no_xml)?;
     let mut failure = None;
     let (cases, _) = root.read(results, &mut failure);
-    ensure!(cases > 0, "there is no test case in it");
+    ensure!(cases > 0, "it has no test case");
     results.ended = true;
     // Without a board there are no tests; the first failure explains why.
     if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
@@ -110,12 +110,12 @@ impl Suite {
         }
         let counted = self.failures.saturating_add(errors);
         if counted > failed {
-            let counts = format!("{counted} failures and errors, and has {failed}");
+            let counts = format!("{counted} failures and errors, but has {failed}");
             results.faults.push(format!("suite {name} counts {counts}"));
         }
         // An error after a test that passed is counted as another test.
         if tests.saturating_sub(errors) > cases {
-            let text = format!("suite {name} counts {tests} test cases, and has {cases}");
+            let text = format!("suite {name} counts {tests} test cases, but has {cases}");
             results.lacks.push(text);
         }
         (cases, failed)
@@ -196,13 +196,16 @@ mod tests {
         assert_eq!(plain.failure.as_deref(), Some(".]0;title.m > two"));
         let entity = "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>";
         for (bad, why) in [
-            ("", "this is no XML"),
-            ("<a/>", "no test case in it"),
+            ("", "this is not XML"),
+            ("<a/>", "it has no test case"),
             (
                 "<testsuite><testcase name='a'></testsuite>",
-                "this is no XML",
+                "this is not XML",
             ),
-            ("<testsuite><testcase name=c></testsuite>", "this is no XML"),
+            (
+                "<testsuite><testcase name=c></testsuite>",
+                "this is not XML",
+            ),
             ("<testsuite tests='many'/>", "invalid type"),
             (&"<testsuite>".repeat(101), "more than 100 suites"),
             (entity, "type"),

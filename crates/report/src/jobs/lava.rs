@@ -41,7 +41,7 @@ impl Results {
             "fail" => CaseStatus::Failed,
             "skip" => CaseStatus::Skipped,
             "unknown" => CaseStatus::Unknown,
-            other => bail!("{:?} is no result of LAVA's", message(other)),
+            other => bail!("{:?} is not a LAVA result", message(other)),
         };
         let text_of = |value: Option<Value>| match value {
             None => String::new(),
@@ -97,7 +97,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         if one.level != "results" {
             continue;
         }
-        let at = || format!("line {number}: a result of LAVA's that is none");
+        let at = || format!("line {number}: an invalid LAVA result");
         let one: One = serde_json::from_value(one.message).with_context(at)?;
         found.get_or_insert_default().take(one).with_context(at)?;
     }
@@ -122,7 +122,7 @@ pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
         let error = error.to_string();
         let line = message(error.lines().next().unwrap_or(&error));
         let each = "each with its suite, its name and its result";
-        anyhow!("these are no results of LAVA's, {each}: {line}")
+        anyhow!("these are not LAVA results, {each}: {line}")
     })?;
     for (place, one) in all.into_iter().enumerate() {
         let at = || format!("result {}", place + 1);

@@ -131,7 +131,7 @@ impl Parts {
         if self.runs.is_empty() {
             self.lacks.append(&mut self.without);
             if self.lacks.is_empty() {
-                self.lacks.push("there is no log of the UART".to_owned());
+                self.lacks.push("no log of the UART".to_owned());
             }
         }
         notes.extend(self.check_results(is_read));
@@ -164,7 +164,7 @@ impl Parts {
             let count = run.run.cpus.len();
             if count != cpus {
                 self.lacks.push(format!(
-                    "the log is of another job: of {}, and the cell has {cpus}",
+                    "the log is from another job: {}, but the cell has {cpus}",
                     many(count, "CPU")
                 ));
             }
@@ -176,7 +176,7 @@ impl Parts {
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
             let is_lack = self.mark.is_some() && is_read;
-            let text = "there are no results of the engine";
+            let text = "no results from the engine";
             self.lacks.extend(is_lack.then(|| text.to_owned()));
             return None;
         };
@@ -190,7 +190,7 @@ impl Parts {
             _ => {}
         }
         if is_read && !results.ended {
-            let text = "the engine's log does not come to the end of the job";
+            let text = "the engine's log does not reach the end of the job";
             self.lacks.push(text.to_owned());
         }
         if is_read && results.cases.is_empty() && results.measured.is_empty() {

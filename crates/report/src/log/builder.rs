@@ -178,7 +178,7 @@ impl LoggedRunBuilder {
         if seen < count && contradictions.len() < NAMED_MAX {
             let (tests, word) = (many(count, "test"), reason_word(&status));
             contradictions.push(format!(
-                "TFTF counts {tests} {word}, and the log shows {seen}"
+                "TFTF counts {tests} {word}, but the log shows {seen}"
             ));
         }
     }

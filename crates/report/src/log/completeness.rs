@@ -44,14 +44,12 @@ impl LoggedRun {
     pub fn verdict_text(&self) -> String {
         match (&self.closing, self.end()) {
             (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
-            (_, Some(end)) => format!("{}, by the records", ClosingLine::Ended(&end.totals)),
+            (_, Some(end)) => format!("{} (from the records)", ClosingLine::Ended(&end.totals)),
             (Some(closing), None) if closing.is_reached() => {
                 format!("{} (not verified)", closing.line)
             }
             (Some(closing), None) => closing.line.clone(),
-            (None, None) if self.is_left() => {
-                "none, as of TFTF; the suite came to its end".to_owned()
-            }
+            (None, None) if self.is_left() => "none (TFTF); the suite reached its end".to_owned(),
             (None, None) => format!("none: {}", self.lost_line()),
         }
     }
@@ -75,7 +73,7 @@ impl LoggedRun {
             ),
             None => self.lost_line(),
         };
-        Some(format!("{what}; the verdict is that of the records"))
+        Some(format!("{what}; the verdict is from the records"))
     }
 
     /// Returns doubts about the run as received, except what it lacks.
@@ -99,8 +97,8 @@ impl LoggedRun {
         let format = self.run.head.as_ref().map(|head| head.format);
         all.extend(format.filter(|it| *it != FORMAT).map(|format| {
             format!(
-                "the records are of format {format}, and this version reads format {FORMAT}: what \
-                 they say may mean something else"
+                "the records have format {format}, but this version reads format {FORMAT}: they \
+                 may mean something else"
             )
         }));
         let lost = self.run.scenarios.iter().filter_map(|it| self.lost_of(it));
@@ -108,7 +106,7 @@ impl LoggedRun {
         all.extend(self.header_contradicts());
         all.extend((!self.is_reached()).then(|| self.end_lacks()));
         if self.run.scenarios.is_empty() {
-            all.push("there is no scenario in it".to_owned());
+            all.push("it has no scenario".to_owned());
         }
         all.extend(self.integrity.contradictions.iter().cloned());
         if self.integrity.records.is_none() {
@@ -138,8 +136,9 @@ impl LoggedRun {
     /// Returns the contradiction if the header and the records belong to different runs.
     fn header_contradicts(&self) -> Option<String> {
         let (header, records) = (self.header.run?, self.run.id?);
-        (header != records)
-            .then(|| format!("the header is of run {header}, and the records of run {records}"))
+        (header != records).then(|| {
+            format!("the header is from run {header}, but the records are from run {records}")
+        })
     }
 
     /// Returns the contradiction between records if none is missing, as when two runs were pasted
@@ -149,7 +148,7 @@ impl LoggedRun {
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
         if integrity.guessed_cpus > 0 {
             let cpus = many(integrity.guessed_cpus as usize, "CPU");
-            return Some(format!("there are rows of {cpus} that no record names"));
+            return Some(format!("rows of {cpus} that no record names"));
         }
         let mut own = Totals::default();
         let scenarios = self.run.scenarios.iter();
@@ -158,8 +157,8 @@ impl LoggedRun {
         let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
         (counts(&own) != counts(&end.totals)).then(|| {
             format!(
-                "the end record counts {}, and cells have {samples}: records of \
-                 several runs, or damaged before their checksums were made",
+                "the end record counts {}, but the cells have {samples}: the records are from \
+                 several runs, or were damaged before their checksums were computed",
                 many(counted as usize, "sample")
             )
         })
@@ -188,10 +187,10 @@ impl LoggedRun {
                 .filter(|cpu| !scenario.cell(*cpu).is_some_and(is_there));
             let lost: Vec<CpuIndex> = lost.filter(|_| !is_skipped).collect();
             if !is_skipped && lost.len() == self.run.cpus.len() {
-                all.push(format!("there is no figure of {id}"));
+                all.push(format!("no figure of {id}"));
             } else if !lost.is_empty() {
                 let cpus = self.named(&lost);
-                all.push(format!("there is no row of {cpus} in {id}"));
+                all.push(format!("no row of {cpus} in {id}"));
             }
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
@@ -199,9 +198,7 @@ impl LoggedRun {
         let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
         if (1..named.saturating_sub(lost)).contains(&own) {
             let (own, named) = (many(own, "CPU"), many(named, "CPU"));
-            all.push(format!(
-                "there are rows of {own}, and the header names {named}"
-            ));
+            all.push(format!("rows of {own}, but the header names {named}"));
         }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
@@ -220,9 +217,9 @@ impl LoggedRun {
             Some(closing) => format!("it ends with '{}'", closing.line),
             None if self.broken_closing.is_some() => self.lost_line(),
             None if is_tftf => {
-                "it does not end with 'NOTICE:  Exiting tests.': log until TFTF says that".into()
+                "it does not end with 'NOTICE:  Exiting tests.': log until TFTF prints that".into()
             }
-            None => "no last line: log until the board says its verdict".into(),
+            None => "no last line: log until the board prints its verdict".into(),
         }
     }
 }
@@ -255,12 +252,9 @@ mod tests {
             ([(seq, json)], ""),
             (
                 [(seq, other.as_str())],
-                "the end record counts 7 samples, and cells",
+                "the end record counts 7 samples, but the cells",
             ),
-            (
-                [("0003", fewer)],
-                "there are rows of 3 CPUs that no record names",
-            ),
+            ([("0003", fewer)], "rows of 3 CPUs that no record names"),
         ] {
             let logged = read_one(with_records(&log, &edits));
             let lacks = logged.lacks().join("; ");
@@ -280,7 +274,7 @@ mod tests {
             (
                 3,
                 "psci-bench: PASS",
-                "there are rows of 2 CPUs, and the header names 3 CPUs",
+                "rows of 2 CPUs, but the header names 3 CPUs",
             ),
             (3, "psci-bench: FAIL", ""),
         ] {

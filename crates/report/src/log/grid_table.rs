@@ -32,7 +32,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
         let is_whole = line.len() == right + 1 && line.iter().take(left).all(|c| *c == ' ');
         ensure!(
             is_whole && at(left).is_some_and(|c| c != ' '),
-            "{number}:{}: the table's border is elsewhere, in column {}",
+            "{number}:{}: the table's border is not here but in column {}",
             line.len(),
             right + 1
         );

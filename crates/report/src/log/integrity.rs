@@ -106,7 +106,7 @@ impl Integrity {
         };
         if records.received == 0 {
             let count = many(records.damaged as usize, "record");
-            return vec![format!("{count} (@PB ...), and not one is sound")];
+            return vec![format!("{count} (@PB ...), none of them sound")];
         }
         let mut all = Vec::new();
         let named = records.missing.iter().take(NAMED_MAX);
@@ -120,7 +120,7 @@ impl Integrity {
             all.extend((count > 0).then(|| many(count, what)));
         }
         if records.expected.is_none() {
-            all.push("the end record lost: there may be more".to_owned());
+            all.push("the end record lost, so more may be lost".to_owned());
         }
         let cut = records.cut_by.map(|other| {
             format!("records of another run, {other}, follow before its end: the log mixes runs")
@@ -139,18 +139,18 @@ impl Integrity {
         let mut all = Vec::new();
         if self.lines_repeated > 0 {
             let lines = many(self.lines_repeated as usize, "line");
-            all.push(format!("{lines} came twice in a row, and counted once"));
+            all.push(format!("{lines} repeated directly; each counts once"));
         }
         if self.rt_instr_ambiguous > 0 {
             let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
             all.push(format!(
-                "{lines} contradict another one of their CPU: none of them is taken"
+                "{lines} contradict another line of their CPU; none of them is used"
             ));
         }
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
-                "{} of scenarios that this version does not know left out: {}",
+                "left out {} of scenarios that this version does not know: {}",
                 many(rows as usize, "row"),
                 self.unknown.keys().join(", ")
             ));
@@ -162,15 +162,15 @@ impl Integrity {
 impl fmt::Display for Integrity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.tables {
-            return f.write_str("published tables: figures alone, as they were printed");
+            return f.write_str("published tables: only figures, as printed");
         }
         let Some(records) = &self.records else {
-            let end = "all figures are from lines without a checksum, and not verified";
+            let end = "all figures are from lines without a checksum and are not verified";
             return write!(f, "no records: {end}");
         };
         match records.expected {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
-            None => write!(f, "{} records, and no end record", records.received)?,
+            None => write!(f, "{} records, no end record", records.received)?,
         }
         for (count, phrase) in [
             (records.from_second, "from the second copy"),

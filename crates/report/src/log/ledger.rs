@@ -17,7 +17,7 @@ const KIND_MAX: usize = 16;
 pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
     let kind: String = plain(claim.kind).chars().take(KIND_MAX).collect();
     let seq = claim.seq;
-    format!("record {seq:04} ({kind}, line {line}) is sound, and not of this version's format")
+    format!("record {seq:04} ({kind}, line {line}) is sound but not in this version's format")
 }
 
 /// The records of one run.

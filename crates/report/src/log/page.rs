@@ -98,7 +98,7 @@ pub(crate) fn is_at(path: &Path) -> bool {
 /// Returns the text of the page at `path`. Errors begin with `what`.
 pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
-    text.map_err(|line| anyhow!("{}:{line}:1: this is not text in UTF-8", path.display()))
+    text.map_err(|line| anyhow!("{}:{line}:1: this is not UTF-8 text", path.display()))
 }
 
 /// Reads the page at `path`.
@@ -124,7 +124,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     }
     ensure!(
         !page.tables.is_empty(),
-        "{input}:1:1: no table of PSCI's latencies: expected a page as TF-A's docs/perf has them, \
+        "{input}:1:1: no table of PSCI latencies; expected a page like those in TF-A's docs/perf, \
          with the columns Cluster and Core"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
@@ -137,7 +137,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
             continue;
         }
         page.doubts.push(format!(
-            "{input}:{}: the titles of {} say microseconds, and the figures are nanoseconds",
+            "{input}:{}: the titles of {} say microseconds, but the figures are nanoseconds",
             own[0].line, own[0].release
         ));
         let rows = own.iter_mut().flat_map(|it| &mut it.rows);
@@ -166,8 +166,8 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
     let are_one = tables.iter().map(PageTable::age).all_equal();
     if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {
         bail!(
-            "{}:1: this table's place among the releases is not known: expected a title that \
-             ends in one, such as (v2.13), or a file in a folder current or previous",
+            "{}:1: this table's release is unknown; expected a title that ends in one, such \
+             as (v2.13), or a file in a folder current or previous",
             it.line
         );
     }
@@ -203,7 +203,8 @@ fn releases_of_folders<'t>(
         (!table.folder.is_empty() && *most != table.release).then(|| {
             let (line, folder, own) = (table.line, &table.folder, &table.release);
             format!(
-                "{input}:{line}: the title says ({own}), and the others of the folder {folder} ({most})"
+                "{input}:{line}: the title says ({own}), but the others of the folder {folder} say \
+                 ({most})"
             )
         })
     })
@@ -320,8 +321,8 @@ impl Directive {
         let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
         let begin = begin.with_context(|| {
             format!(
-                "{}:1: this table of latencies has no figures that can be read: expected a grid \
-                 table, or a csv-table with :file:",
+                "{}:1: this table of latencies has no readable figures; expected a grid table, \
+                 or a csv-table with :file:",
                 self.begin + 1
             )
         })?;

@@ -96,7 +96,7 @@ pub(super) fn rows(
     lines: &[Vec<PublishedCell>],
     unit: u64,
 ) -> Result<Vec<PublishedRow>> {
-    ensure!(!lines.is_empty(), "there is no row of a CPU");
+    ensure!(!lines.is_empty(), "no row of a CPU");
     ensure!(lines.len() <= ROWS_MAX, "more than {ROWS_MAX} rows");
     lines.iter().map(|cells| row(id, cells, unit)).collect()
 }
@@ -104,7 +104,7 @@ pub(super) fn rows(
 fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<PublishedRow> {
     let (line, column) = cells.first().map_or((0, 1), |it| it.place);
     let (metrics, expected) = match id.map(ScenarioId::procedure) {
-        Some(Procedure::Version) => (LATENCY, "3, with a latency alone"),
+        Some(Procedure::Version) => (LATENCY, "3, with only a latency"),
         None if cells.len() == 3 => (LATENCY, ""),
         None => (SUSPEND, "3 or 5"),
         Some(_) => (
@@ -115,12 +115,14 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
     let count = cells.len();
     ensure!(
         count == metrics.len() + 2,
-        "{line}:{column}: {count} cells, and not {expected}"
+        "{line}:{column}: {count} cells, expected {expected}"
     );
     let label = |cell: &PublishedCell| {
         let ((line, column), text) = (cell.place, &cell.text);
         let number = text.parse::<u16>();
-        number.map_err(|_| anyhow!("{line}:{column}: {text:?} is no number of a cluster or core"))
+        number.map_err(|_| {
+            anyhow!("{line}:{column}: {text:?} is not the number of a cluster or core")
+        })
     };
     let figure = |(cell, metric): (&PublishedCell, &Metric)| {
         let ((line, column), text) = (cell.place, &cell.text);
@@ -130,7 +132,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
             } else {
                 "244.52 (-65.43%)"
             };
-            format!("{line}:{column}: {text:?} is no figure: expected one such as {example}")
+            format!("{line}:{column}: {text:?} is not a figure, such as {example}")
         })?;
         let (place, metric) = (format!("{line}:{column}"), *metric);
         Ok(PublishedFigure {

@@ -92,7 +92,7 @@ impl<R: Read> Iterator for Runs<R> {
                 Err(error) => {
                     self.is_over = true;
                     let (name, offset) = (&self.reader.name, self.lines.offset);
-                    let text = format!("{name}: cannot read on at byte {offset}: {error}");
+                    let text = format!("{name}: cannot read beyond byte {offset}: {error}");
                     return Some(Err(LogReadError::Io(text)));
                 }
             }
@@ -175,17 +175,17 @@ impl LogReader {
         if damaged > 0 {
             let records = many(damaged as usize, "record");
             return format!(
-                "{start}: {records} (@PB ...), and not one with the right checksum: was the \
-                 UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
+                "{start}: {records} (@PB ...), none with the right checksum: was the UART \
+                 read at the right speed and parity (115200 baud 8N1), and is the log unchanged?"
             );
         }
         let advice = match self.now.logged.firmware.last() {
             Some(stage) => format!(
-                "firmware {} {} did speak: the payload was not started, or has another UART",
+                "firmware {} {} printed lines: the payload was not started, or uses another UART",
                 stage.name,
-                stage.version.as_deref().unwrap_or("of no version")
+                stage.version.as_deref().unwrap_or("without a version")
             ),
-            None => "log the bytes of the UART from the board's reset on".to_owned(),
+            None => "log the UART's output from the board's reset".to_owned(),
         };
         format!(
             "{start}: no records (@PB ...), no RT_INSTR line, no '> Executing' and no last line \

@@ -113,7 +113,7 @@ fn header_of_another_run_is_named() {
     let mixed = [&own[..at(&own)], &other[at(&other)..]].concat();
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
     let lacks: Vec<String> = runs.iter().flat_map(LoggedRun::lacks).collect();
-    let expected = "the header is of run 1c291ca3, and the records of run 5e0ffb1d";
+    let expected = "the header is from run 1c291ca3, but the records are from run 5e0ffb1d";
     assert_eq!(lacks, [expected]);
 }
 

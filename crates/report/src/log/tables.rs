@@ -140,7 +140,8 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     let example = ScenarioId::SuspendDeepParallel.tag();
     ensure!(
         !files.is_empty(),
-        "{}: no table in this folder, and no folder current: expected files such as {example}.csv",
+        "{}: this folder has neither a table nor a folder current; expected files such as \
+         {example}.csv",
         at()
     );
     Ok(files)
@@ -191,21 +192,21 @@ mod tests {
         for (tag, text, part) in [
             ("test_x", "", "no row of a CPU"),
             ("test_x", "cluster,core,latency_ns\n", "no row of a CPU"),
-            ("test_x", "0,0,1,2\n", "1:1: 4 cells, and not 3 or 5"),
-            ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, and not 3 or 5"),
-            ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is no figure"),
-            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is no figure"),
-            ("test_x", "0,0,99999999999999999999\n", "is no figure"),
-            ("test_x", "0,65536,7\n", "1:3: \"65536\" is no number"),
-            ("test_x", "0,0,\n", "\"\" is no figure"),
+            ("test_x", "0,0,1,2\n", "1:1: 4 cells, expected 3 or 5"),
+            ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, expected 3 or 5"),
+            ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is not a figure"),
+            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is not a figure"),
+            ("test_x", "0,0,99999999999999999999\n", "is not a figure"),
+            ("test_x", "0,65536,7\n", "1:3: \"65536\" is not the number"),
+            ("test_x", "0,0,\n", "\"\" is not a figure"),
             (
                 "test_x",
                 "core,cluster,latency_ns\n0,0,0\n",
-                "\"core\" is no number",
+                "\"core\" is not the number",
             ),
             ("test_x", &rows, "more than 4096 rows"),
             (off, "0,0,7\n", "and no latency"),
-            (version, "0,0,7,8,9\n", "a latency alone"),
+            (version, "0,0,7,8,9\n", "only a latency"),
         ] {
             let said = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));
             assert!(said.contains(part), "{text}: {said}");
@@ -280,7 +281,7 @@ mod tests {
         assert_eq!(cells[0].figure(Metric::Latency), Some(7));
         assert!(logged.run.scenarios.len() == 1 && logged.is_complete());
         assert!(!logged.is_doubtful(&cells[0]));
-        let part = "1 row of scenarios that this version does not know left out: test_later";
+        let part = "1 row of scenarios that this version does not know: test_later";
         assert!(logged.doubts().join("\n").contains(part));
     }
 }

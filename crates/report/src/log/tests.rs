@@ -140,7 +140,7 @@ fn lost_records_are_named_and_cost_themselves() {
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
-        ("{\"end\":", "the end record lost: there may be more"),
+        ("{\"end\":", "the end record lost, so more may be lost"),
         (
             "{\"cell\":[\"dirty_sweep\"",
             "record 0051 lost; record 0053 lost",
@@ -248,7 +248,7 @@ fn log_with_each_line_doubled_is_one_run_with_a_note() {
     assert!(logged.is_complete(), "{:?}", logged.lacks());
     let doubts = logged.doubts();
     assert_eq!(doubts.len(), 1);
-    assert!(doubts[0].ends_with("lines came twice in a row, and counted once"));
+    assert!(doubts[0].ends_with("lines repeated directly; each counts once"));
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn runs_are_split_at_boots() {
 fn tftf_log_has_lines_alone() {
     let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
     let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
-    assert_eq!(older.lacks()[0], "1 record (@PB ...), and not one is sound");
+    assert_eq!(older.lacks()[0], "1 record (@PB ...), none of them sound");
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
@@ -295,8 +295,8 @@ fn tftf_log_has_lines_alone() {
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
-    assert!(doubts.contains("does not know left out: test_rt_instr_later_serial"));
-    assert!(logged.verdict_text().contains("the suite came to its end"));
+    assert!(doubts.contains("does not know: test_rt_instr_later_serial"));
+    assert!(logged.verdict_text().contains("the suite reached its end"));
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
     let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
@@ -348,8 +348,8 @@ fn log_without_a_run_is_refused_with_advice() {
         (&b""[..], "a.log: the log is empty"),
         (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
         (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
-        (wrong.as_bytes(), "and not one with the right checksum"),
-        (firmware.as_bytes(), "BL31 v2.12(release):x did speak"),
+        (wrong.as_bytes(), "none with the right checksum"),
+        (firmware.as_bytes(), "BL31 v2.12(release):x printed"),
     ] {
         assert!(said(log).contains(part), "{}", said(log));
     }

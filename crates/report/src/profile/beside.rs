@@ -38,7 +38,7 @@ fn read(log: &Path) -> Result<Option<Profile>> {
     let profile = Profile::from_json(&fs::read(&place).with_context(at)?).with_context(at)?;
     if log_hash(&fs::read(log)?) != profile.log {
         bail!(
-            "{}: this is the profile of another log: remove it, or profile anew",
+            "{}: this is the profile of another log; remove it, or make a new profile",
             at()
         );
     }

@@ -18,11 +18,12 @@ const SHARE_LEAST: f64 = 0.005;
 pub const UNIT: &str = "instructions of a mean call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\
-Figures are instructions of a mean call on QEMU, where each takes the same time: they say what firmware \
-executes, and nothing about memory, caches and power controllers of hardware. A CPU's own instructions are \
-what it executes itself; PMF's ticks are those of all CPUs, so that the rest is what others execute \
-meanwhile. A function's instructions are its own, without its callees'. In a flame graph a function is as \
-wide as its instructions with its callees', and callees are below it.";
+Figures are instructions of a mean call on QEMU, where each instruction takes the same time: \
+they show what firmware executes, and nothing about the memory, caches and power controllers \
+of hardware. A CPU's own instructions are those that it executes itself; PMF's ticks count \
+those of all CPUs, so the rest is executed by other CPUs meanwhile. A function's \
+instructions do not include its callees'. In a flame graph, the width of a function is its \
+instructions including its callees', and callees are below it.";
 
 /// Returns the document; with a baseline, the document of the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
@@ -37,7 +38,9 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         Some(baseline) => {
             let (here, there) = (&profile.conditions, &baseline.conditions);
             let warning = match there.as_str() {
-                "" => "the baseline is a log: its ticks are instructions only with --icount".into(),
+                "" => "the baseline is a log; its ticks are instructions only if it was run with \
+                    --icount"
+                    .into(),
                 _ => format!("conditions differ: {here}; baseline: {there}"),
             };
             all.extend((here != there).then_some(Block::Warning(warning)));

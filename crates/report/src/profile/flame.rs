@@ -105,10 +105,7 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     };
     graph.draw(&root, LEFT, 0);
     let marks = [
-        (
-            "flame-more",
-            "more instructions of its own than in the baseline",
-        ),
+        ("flame-more", "more own instructions than in the baseline"),
         ("flame-less", "fewer"),
         ("flame-other", "as many"),
     ];
@@ -116,6 +113,6 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     let legend = marks
         .map(|(class, name)| (class, name.to_owned()))
         .collect();
-    let said = format!("{all:.1} instructions of a mean call, by stacks of functions.");
+    let said = format!("{all:.1} instructions of a mean call, by call stack.");
     graph.drawing.figure(id, [title, said], legend)
 }

@@ -186,7 +186,7 @@ impl Profile {
             serde_json::from_slice(text).context("no profile of `--format json`")?;
         if profile.format != FORMAT {
             let format = profile.format;
-            bail!("a profile of format {format}, and this version reads format {FORMAT}");
+            bail!("a profile of format {format}, but this version reads format {FORMAT}");
         }
         let numbers = |it: &ProfilePhase| {
             let costs = it
@@ -203,7 +203,7 @@ impl Profile {
             .iter()
             .map(|it| (&it.scenario, &it.name, &it.cpu));
         if profile.phases.is_empty() || !profile.phases.iter().all(numbers) || !names.all_unique() {
-            bail!("a damaged profile: no phases, one of them twice, or impossible numbers");
+            bail!("a damaged profile: no phases, a repeated phase, or impossible numbers");
         }
         Ok(profile)
     }
@@ -225,7 +225,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
         .map(name_of)
         .join(", ");
     let left_out = Some(left_out).filter(|it| !it.is_empty());
-    let left_out = left_out.map(|it| format!("without PMF's timestamps, and not here: {it}"));
+    let left_out = left_out.map(|it| format!("without PMF's timestamps, so not shown here: {it}"));
     lost.into_iter().chain(left_out).collect()
 }
 

@@ -98,8 +98,8 @@ fn of_cluster(
 
 fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
     let sentence = format!(
-        "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is no \
-         evidence of it."
+        "Last man down: unknown, because {why}; the size of a flush does not show \
+         it."
     );
     let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {

@@ -99,14 +99,13 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
             "Lock queue: powerdown grows with the {order}, though not evenly: by {step} on average"
         )
     } else {
-        format!("No lock queue to be seen: powerdown does not grow with the {order}")
+        format!("No visible lock queue: powerdown does not grow with the {order}")
     };
     text += &format!(" ({n} CPUs, R2 {r2} %)");
     if !long.is_empty() {
         let flushes = Plural(long.iter().count() as u64, "cache flush");
         let cpus = words::cpus(run, long.iter());
-        text +=
-            &format!(", without the longer {flushes} of CPU {cpus}, which those behind wait for");
+        text += &format!(", without the longer {flushes} of CPU {cpus}, for which later CPUs wait");
     }
     text + "."
 }

@@ -26,8 +26,8 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     }
     // A CPU is certain to be off only if CPU_ON failed.
     let sentence = format!(
-        "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on, and keep its cluster on, \
-         so that the others in it do not flush it."
+        "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on and keep its cluster \
+         on; the others then do not flush the cluster."
     );
     let cpus = lost.map(|it| it.0);
     [Finding::by_counts(LOST, sentence, cpus)].into()

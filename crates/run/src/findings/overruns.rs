@@ -36,8 +36,8 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let (cpu, overruns, all) = (run.label(worst.cpu), overruns(worst), all(worst));
     let word = worst.step.variant.word();
     let sentence = format!(
-        "Overruns: on CPU {cpu} {overruns} of {all} expiries were missed ({how}, {word}); min, median \
-         and max are of the others only."
+        "Overruns: CPU {cpu} missed {overruns} of {all} expiries ({how}, {word}); min, median and \
+         max exclude them."
     );
     let cpus = many.map(|cell| cell.cpu);
     [Finding::by_counts(OVERRUNS, sentence, cpus)].into()

@@ -68,9 +68,9 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
         .iter()
         .any(|cell| cell.lost.is_some())
     {
-        "a CPU was lost, and may be on"
+        "a lost CPU may be on"
     } else {
-        "no round that reads it was valid, or the states' power levels are unknown"
+        "no round that reads it was valid, or the states' levels are unknown"
     };
     let sentence = format!("Reached: unknown, because {why}.");
     Some(Finding {
@@ -85,8 +85,8 @@ fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> S
     match mismatch {
         Mismatch::State => {
             let state = reached.state.map(|state| format!("{state:#010x}"));
-            let state = state.unwrap_or_else(|| "none that PSCI_STAT_COUNT tells of".into());
-            format!("Warning: CPU {cpu} should have reached {due:#010x}, and reached {state}.")
+            let state = state.unwrap_or_else(|| "no state with a PSCI_STAT_COUNT".into());
+            format!("Warning: CPU {cpu} should have reached {due:#010x}, but reached {state}.")
         }
         Mismatch::Count => {
             format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")

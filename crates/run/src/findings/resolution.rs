@@ -79,25 +79,25 @@ fn of_column(
     };
     let (name, ticks, percent) = (metric.heading(), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
-        _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
+        _ if !run.has_records() => format!(" of {tick} ns, which divides all figures"),
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
     let more = match scenario.id.procedure() {
         _ if !verbosity.is_full() || least >= TOO_FEW => "",
-        Procedure::Version => " Only many calls in a row tell what one costs.",
+        Procedure::Version => " Only many calls in a row show what one costs.",
         Procedure::Suspend(..)
         | Procedure::CpuOff
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
-        | Procedure::Steps => " It is below what this counter resolves.",
+        | Procedure::Steps => " This counter cannot resolve it.",
     };
     Some(Finding {
         kind: RESOLUTION,
         sentence: format!(
-            "Resolution: {name} is {least}{to} {ticks}{length}; a tick more or less is {percent} % \
-             of the least.{more}"
+            "Resolution: {name} is {least}{to} {ticks}{length}; one tick is {percent} % of the \
+             least.{more}"
         ),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![metric],

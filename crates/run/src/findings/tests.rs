@@ -92,8 +92,8 @@ fn a_last_man_that_is_not_known() {
         assert_eq!(known, [others; 2], "{why}");
         assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
-            "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
-             no evidence of it."
+            "Last man down: unknown, because {why}; the size of a flush does not show \
+             it."
         );
         assert_eq!(found(Verbosity::Full, Kind::NOT_TOLD), [sentence]);
     }
@@ -104,11 +104,11 @@ fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
-    let unknown = "Reached: unknown, because no round that reads it was valid, or the states' power \
+    let unknown = "Reached: unknown, because no round that reads it was valid, or the states' \
                    levels are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
     scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
-    let lost = "Reached: unknown, because a CPU was lost, and may be on.";
+    let lost = "Reached: unknown, because a lost CPU may be on.";
     assert_eq!(reached(&scenario), [lost]);
 
     let due = 0x0102_0022;
@@ -127,7 +127,7 @@ fn states_that_were_reached() {
         reached(&scenario),
         [
             "Reached, by PSCI_STAT_COUNT: 0x00000002 (CPU 0.1), 0x01020022 (CPU 0.0).",
-            "Warning: CPU 0.1 should have reached 0x01020022, and reached 0x00000002."
+            "Warning: CPU 0.1 should have reached 0x01020022, but reached 0x00000002."
         ]
     );
     scenario.cells[0].reached = reach(None, 0, 900);
@@ -136,8 +136,8 @@ fn states_that_were_reached() {
     assert_eq!(
         reached(&scenario)[1..],
         [
-            "Warning: CPU 0.0 should have reached 0x01020022, and reached none that \
-             PSCI_STAT_COUNT tells of.",
+            "Warning: CPU 0.0 should have reached 0x01020022, but reached no state \
+             with a PSCI_STAT_COUNT.",
             "Warning: PSCI_STAT_COUNT rose by 2 over one suspend of CPU 0.1.",
             "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 that took at \
              most 1000 us."
@@ -183,11 +183,11 @@ fn lock_queues() {
         flushed,
     ];
     let expected = "\
-Lock queue: powerdown grows with the place in the order of ENTER_HW_LOW_PWR, though not evenly: by 18.40 us on average \
-(4 CPUs, R2 80 %).
-No lock queue to be seen: powerdown does not grow with the place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 20 %).
-Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 100 %), without \
-the longer cache flush of CPU 0.2, which those behind wait for.";
+Lock queue: powerdown grows with the place in the order of ENTER_HW_LOW_PWR, though not evenly: \
+by 18.40 us on average (4 CPUs, R2 80 %).
+No visible lock queue: powerdown does not grow with the place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 20 %).
+Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, \
+R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.";
     assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
     assert!(of_kind(&run, &queue(&[1, 2]), Verbosity::Full, LOCK_QUEUE).is_empty());
 }
@@ -212,11 +212,11 @@ fn wake_ups_that_waited() {
 fn figures_of_few_ticks() {
     let run = example::run(4);
     let scenario = good(&run, ScenarioId::PsciVersionParallel);
-    let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; a tick more or less is 33 % of \
-                 the least.";
+    let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; one tick is 33 % of the \
+                 least.";
     let found = |verbosity| only(&run, &scenario, verbosity, RESOLUTION);
     assert_eq!(found(Verbosity::Short), short);
-    let why = " Only many calls in a row tell what one costs.";
+    let why = " Only many calls in a row show what one costs.";
     assert_eq!(found(Verbosity::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
@@ -229,8 +229,8 @@ fn figures_of_few_ticks() {
     assert_eq!(tick_ns(&run), Some(20));
     assert_eq!(
         only(&run, &scenario, Verbosity::Full, RESOLUTION),
-        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divide all figures; a tick more \
-         or less is 25 % of the least. It is below what this counter resolves."
+        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divides all figures; one tick is \
+         25 % of the least. This counter cannot resolve it."
     );
     let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&few), None);
@@ -245,7 +245,7 @@ fn more_than_one_lost_cpu() {
     assert_eq!(
         only(&run, &scenario, Verbosity::Short, LOST),
         "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
-         A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
+         A lost CPU may be on and keep its cluster on; the others then do not flush the cluster."
     );
 }
 
@@ -273,11 +273,11 @@ fn wake_sources() {
     let suite = "The CPUs' own timers stop in this state:";
     let expected = std::format!(
         "\
-{suite} the timer frame wakes the lead, and the lead the others, by SGI.
+{suite} the timer frame wakes the lead, which wakes the others by SGI.
 {suite} CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.
 {suite} the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.
-{suite} the timer frame wakes the lead; CPU_ON turns on each other CPU.
-{suite} CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.
+{suite} the timer frame wakes the lead; CPU_ON turns on the others.
+{suite} CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on the others.
 
 In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
     );
@@ -307,8 +307,8 @@ fn expiries_that_were_missed() {
         cell(2, How::All, 70, 30),
     ]
     .into();
-    let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
-                    min, median and max are of the others only.";
+    let sentence = "Overruns: CPU 0.2 missed 30 of 100 expiries (all CPUs at once, mixed); min, \
+                    median and max exclude them.";
     let found = only(&run, &scenario, Verbosity::Short, OVERRUNS);
     assert_eq!(found, sentence);
 }

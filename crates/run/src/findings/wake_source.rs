@@ -32,7 +32,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let others = match (source, scenario.helper) {
         (WakeSource::Frame, _) if lead_alone => "the timer frame wakes the lead".into(),
         (WakeSource::Frame, _) => {
-            "the timer frame wakes the lead, and the lead the others, by SGI".into()
+            "the timer frame wakes the lead, which wakes the others by SGI".into()
         }
         (_, Some(helper)) => {
             let helper = run.label(helper);
@@ -42,7 +42,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         (_, None) => "the lead wakes each other CPU by SGI".into(),
     };
     let (mark, by, end) = match lead_alone {
-        true => ("", " by SGI", "; CPU_ON turns on each other CPU."),
+        true => ("", " by SGI", "; CPU_ON turns on the others."),
         false => ("; ", "", "."),
     };
     let of_lead = of_lead.map(|helper| run.label(helper));

@@ -72,9 +72,9 @@ pub enum NoCpuOff {
 impl fmt::Display for NoCpuOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotListed => "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+            Self::NotListed => "PSCI_FEATURES says that there is no CPU_OFF",
             Self::Forbidden => "the device tree says that no CPU comes back after CPU_OFF",
-            Self::NotSupported => "CPU_OFF is advertised, and returned NOT_SUPPORTED",
+            Self::NotSupported => "CPU_OFF is advertised, but returned NOT_SUPPORTED",
         })
     }
 }

@@ -51,7 +51,7 @@ impl fmt::Display for Loss {
             Step::Arrive => "arrival after CPU_ON",
             Step::Begin => "rendezvous",
             Step::Finish => "return from the call",
-            Step::TurnOff => "AFFINITY_INFO to say OFF",
+            Step::TurnOff => "AFFINITY_INFO to return OFF",
         };
         match self.cause {
             Cause::Timeout if self.step == Step::Arrive => {
@@ -197,7 +197,7 @@ mod tests {
             (
                 Step::TurnOff,
                 firmware,
-                "AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS",
+                "AFFINITY_INFO to return OFF: firmware returned INVALID_PARAMETERS",
             ),
             (Step::TurnOff, cpu_off, "CPU_OFF returned DENIED"),
             (

@@ -14,7 +14,7 @@ impl Failure {
         match *self {
             Self::TooFewSamples { cpu, valid, asked } => {
                 let cpu = on(cpu);
-                format!("{cpu} has {valid} valid samples of {asked} asked for, fewer than 90 %")
+                format!("{cpu} has too few valid samples: {valid} of {asked}, less than 90 %")
             }
             Self::StateRefused {
                 power_state: state,
@@ -22,7 +22,7 @@ impl Failure {
                 cpu,
             } => {
                 format!(
-                    "the firmware refuses power_state {state:#010x} on {}: {error}",
+                    "the firmware rejects power_state {state:#010x} on {}: {error}",
                     on(cpu)
                 )
             }
@@ -30,7 +30,7 @@ impl Failure {
             Self::NotCalibrated { sleep, last, cpu } => {
                 let (sleep, cpu) = (run.clock().span(sleep), on(cpu));
                 format!(
-                    "no trial round was good, with up to {sleep} of sleep; the last one failed on \
+                    "no trial round succeeded, with up to {sleep} of sleep; the last one failed on \
                      {cpu}: {last}"
                 )
             }
@@ -42,14 +42,14 @@ impl Failure {
             }
             Self::GaveUp { variant, cpu } => {
                 let (word, cpu) = (variant.word(), on(cpu));
-                format!("{word} did not come on {cpu}, or another interrupt did")
+                format!("{word} did not arrive on {cpu}, or another interrupt did")
             }
             Self::WrongAnswer {
                 variant,
                 answer,
                 cpu,
             } => {
-                format!("{} came back with {answer} on {}", variant.word(), on(cpu))
+                format!("{} returned {answer} on {}", variant.word(), on(cpu))
             }
             Self::NoCpuOff(why) => format!("{why}"),
             Self::NotStated => "the log does not give the reason".into(),
@@ -59,14 +59,12 @@ impl Failure {
 
 fn of_timer(run: &Run, fault: TimerFault) -> String {
     match fault {
-        TimerFault::Pending => {
-            "was not set, as an interrupt was pending that did not go away".into()
-        }
-        TimerFault::Stray(intid) => format!("was left as interrupt {intid} came"),
-        TimerFault::Spurious => "was left as interrupts came that none was behind".into(),
-        TimerFault::Silent => "raised no interrupt any more".into(),
+        TimerFault::Pending => "was not set, as an interrupt stayed pending".into(),
+        TimerFault::Stray(intid) => format!("was stopped by interrupt {intid}"),
+        TimerFault::Spurious => "was stopped by spurious interrupts".into(),
+        TimerFault::Silent => "stopped raising interrupts".into(),
         TimerFault::Late(ticks) => format!(
-            "was handled {} late, more than threshold= allows; what follows was not measured",
+            "was handled {} late, more than threshold= allows; the rest was not measured",
             run.clock().span(ticks)
         ),
     }

@@ -64,13 +64,13 @@ impl fmt::Display for Skip {
             Self::NoCpuOff(why) => return write!(f, "{why}"),
             Self::NoHelper => return write!(f, "{stops} there is no second CPU to wake the first"),
             Self::ModeRefused(error) => {
-                return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");
+                return write!(f, "SET_SUSPEND_MODE is advertised, but returned {error}");
             }
             Self::NotTried {
                 mpidr,
                 power_state: state,
             } => {
-                return write!(f, "no trial of {state:#010x} on CPU {mpidr} was good");
+                return write!(f, "no trial of {state:#010x} on CPU {mpidr} succeeded");
             }
             Self::SgiDidNotWake {
                 mpidr,
@@ -88,22 +88,22 @@ impl fmt::Display for Skip {
                 );
             }
             Self::NoIdleState => {
-                "the board names no idle state of this kind; deepest= or core= can give one"
+                "the board has no idle state of this kind; give one with deepest= or core="
             }
-            Self::NoGic => "no GIC: nothing could wake a suspended CPU",
-            Self::NoInterrupts => "no GIC, and so no interrupt of a timer",
+            Self::NoGic => "no GIC: nothing can wake a suspended CPU",
+            Self::NoInterrupts => "no GIC, so no timer interrupts",
             Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
-            Self::NoSgi => "no GIC, and so no SGI",
+            Self::NoSgi => "no GIC, so no SGIs",
             Self::NoPmu => "the CPU has no performance monitors",
             Self::NoPmf => "PMF's timestamps cannot be read",
             Self::OneCpu => "there is no other CPU to turn on",
             Self::NoCacheSize => {
-                "neither the CPU nor the device tree tells how large a cache is; dirty= can give \
-                 steps"
+                "neither the CPU nor the device tree gives a cache size; give steps with \
+                 dirty="
             }
             Self::TooFewCpus => {
-                "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, \
-                 one more stays awake"
+                "contend= asks for more CPUs than there are; if their own timers stop, one \
+                 more stays awake"
             }
             Self::NotStated => "the log does not give the reason",
         })
@@ -114,8 +114,8 @@ fn other_format(f: &mut fmt::Formatter<'_>, format: psci::StateFormat) -> fmt::R
     let (takes, has) = (format.name(), format.other().name());
     write!(
         f,
-        "the firmware takes {takes} power_state values; the device tree has {has} ones. Use a tree \
-         with {takes} ones (--state-format, --deepest and --core of cargo xtask make one), or give \
-         the values by deepest= and core="
+        "the firmware takes {takes} power_state values, but the device tree has {has} ones. Use a \
+         tree with {takes} ones (see --state-format of cargo xtask), or give values with deepest= \
+         and core="
     )
 }

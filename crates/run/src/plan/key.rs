@@ -76,24 +76,24 @@ impl Key {
         }
         f.write_str(match self {
             Self::Only => {
-                f.write_str("help, or one or more, parted by commas, of")?;
+                f.write_str("help, or one or more of these, separated by commas:")?;
                 let tags = ScenarioId::ALL.map(ScenarioId::short_tag);
                 return write_words(f, tags.into_iter().chain(ScenarioSet::GROUPS));
             }
             Self::Stress => {
-                f.write_str("one or more, parted by commas, of")?;
+                f.write_str("one or more of these, separated by commas:")?;
                 return write_words(f, Load::ALL.map(Load::word));
             }
-            Self::Timers => "alone, all or both parted by a comma",
-            Self::Method => "tftf, warm or both parted by a comma",
+            Self::Timers => "alone, all or alone,all",
+            Self::Method => "tftf, warm or tftf,warm",
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
             Self::Samples => "none or all",
             Self::Records => "once, twice or none",
-            Self::Footprint => ", K or M behind it",
-            Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
-            Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
-            Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
+            Self::Footprint => ", then K or M if needed",
+            Self::Dirty => "up to 24 sizes from 0 to 64M, separated by commas; A-B doubles",
+            Self::Contend => "up to 24 counts from 1 to 512, separated by commas; A-B",
+            Self::Deepest | Self::Core => "a power_state: 0x and 1 to 8 hexadecimal digits",
             Self::Iterations
             | Self::Warmup
             | Self::Loops

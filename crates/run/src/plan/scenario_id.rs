@@ -93,7 +93,7 @@ scenarios! {
     },
     SelfSgi: Descriptor {
         tag: "self_sgi",
-        name: "SGI to oneself, acknowledged and ended",
+        name: "SGI to the same CPU, acknowledged and completed",
         ..Descriptor::LOOP
     },
     SysregTrap: Descriptor {
@@ -115,7 +115,7 @@ scenarios! {
     },
     Empty: Descriptor {
         tag: "empty",
-        name: "The loop of the others, with nothing in it",
+        name: "Empty loop, the overhead of the other loops",
         ..Descriptor::LOOP
     },
     TimerLatency: Descriptor {
@@ -263,7 +263,7 @@ impl fmt::Display for ScenarioId {
 
 /// A word that is not a scenario's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("no such scenario; the tags are {}", join(ScenarioId::ALL.into_iter().map(ScenarioId::short_tag), " "))]
+#[error("unknown scenario; the tags are {}", join(ScenarioId::ALL.into_iter().map(ScenarioId::short_tag), " "))]
 pub struct UnknownTag;
 
 impl core::str::FromStr for ScenarioId {

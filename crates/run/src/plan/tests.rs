@@ -225,7 +225,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         "only=x",
-        "word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
+        "word 1 \"only=x\": only takes help, or one or more of these, separated by commas: \
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states system_suspend \
@@ -233,13 +233,13 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         "footprint=5000M",
-        "word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, K \
-         or M behind it",
+        "word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, \
+         then K or M if needed",
     ),
     (
         "dirty=65M",
-        "word 1 \"dirty=65M\": dirty takes up to 24 of 0 to 64M bytes, parted by commas; \
-         A-B doubles",
+        "word 1 \"dirty=65M\": dirty takes up to 24 sizes from 0 to 64M, separated by \
+         commas; A-B doubles",
     ),
     (
         "a=b",

@@ -34,9 +34,9 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Identity {
         caches, clock_mhz, ..
     } = facts.own;
-    let of_lead = (!caches.is_empty()).then(|| format!("{caches}: the lead's"));
-    let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
-    let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz: the lead's"));
+    let of_lead = (!caches.is_empty()).then(|| format!("{caches} (the lead's)"));
+    let unknown = "unknown: KVM makes up CCSIDR_EL1 for its guests";
+    let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz (the lead's)"));
     let of_board = [
         ("Run", run.id.map(|id| format!("{id}"))),
         ("Board", Some(head.model.clone())),
@@ -45,8 +45,8 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         ("Caches", facts.kvm.then(|| unknown.into())),
         ("CPU clock", mhz),
     ];
-    let tables = "in parallel, one whole round: the one whose longest figure is the median; in sequence, \
-                  each CPU's medians";
+    let tables = "in parallel, one whole round, the one whose longest figure is the median; in \
+                  sequence, each CPU's medians";
     let has_suite = run
         .plan
         .is_some_and(|plan| !plan.scenarios.suite().is_empty());
@@ -66,7 +66,7 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     if text.words().next().is_none() {
         return Ok(());
     }
-    let lead = "Boot arguments passed over, as another program's: ";
+    let lead = "Ignored boot arguments of another program: ";
     paragraph(out, lead, 2, &text)
 }
 
@@ -148,8 +148,8 @@ fn firmware(facts: &Facts) -> String {
 fn no_cpu_off(facts: &Facts) -> Option<String> {
     let why = facts.no_cpu_off?;
     Some(format!(
-        "not used: {why}. CPUs stay on between samples (method warm), and keep their clusters up \
-         while another one is suspended alone"
+        "not used: {why}. CPUs stay on between samples (method warm) and keep their clusters on \
+         while another CPU is suspended alone"
     ))
 }
 
@@ -174,17 +174,17 @@ fn counter(facts: &Facts) -> String {
 fn wake_up(facts: &Facts) -> String {
     let (timer, intid) = (facts.timer.word(), facts.timer_intid);
     let Some(gic) = facts.gic.map(GicVersion::number) else {
-        return "none: there is no GIC".into();
+        return "none: no GIC".into();
     };
     match facts.frame {
-        Ok(frame) => format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}"),
+        Ok(frame) => format!("{timer}, interrupt {intid}, GICv{gic}; if it stops, {frame}"),
         Err(_) => format!("{timer}, interrupt {intid}, GICv{gic}"),
     }
 }
 
 fn watchdog(facts: &Facts) -> Option<String> {
     match facts.watchdog {
-        Ok(watchdog) => Some(format!("{watchdog}, should the lead not come back")),
+        Ok(watchdog) => Some(format!("{watchdog}, if the lead does not return")),
         // As on most boards.
         Err(NoWatchdog::NotInTree) => None,
         Err(why) => Some(format!("{why}")),
@@ -197,7 +197,7 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
     others(out, run, "Warning: ", &own, &|own, cpu| {
-        format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, and {hz} Hz on the lead")
+        format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, but {hz} Hz on the lead")
     })
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     };
     let own = |it: Identity| it.clock_mhz.filter(|own| own.abs_diff(mhz) > mhz / 50);
     others(out, run, "Note: ", &own, &|own, cpu| {
-        format!("the clock of CPU {cpu} is {own} MHz, and the lead's {mhz} MHz")
+        format!("CPU {cpu} runs at {own} MHz, the lead at {mhz} MHz")
     })
 }
 
@@ -229,7 +229,7 @@ fn others(
     let mut text = describe(value, run.label(first));
     text += &match others.count() as u64 {
         0 => ".".into(),
-        more => format!("; another one on {} more.", Many(more, "CPU")),
+        more => format!("; also different on {}.", Many(more, "CPU")),
     };
     paragraph(out, name, name.len(), &text)
 }
@@ -253,7 +253,7 @@ fn of_plan(plan: &Plan) -> String {
         any(|id| id.is_suite() || id.is_sweep() || id.procedure() == Procedure::CpuOn);
     if has_samples {
         let samples = Many(plan.iterations.into(), "sample");
-        text += &format!(", {samples} a CPU after {warmup} for warm-up");
+        text += &format!(", {samples} per CPU after {warmup} for warm-up");
     }
     // Sweeps use only the first method.
     let methods = match (suite, sweep) {

@@ -22,9 +22,9 @@ use hardware::text::prose::paragraph;
 const HEADINGS: u32 = 21;
 
 pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between two \
-    windows they stand, and a line is printed. Median and p99 may be 1/16 too small: they are the \
-    lower ends of classes. Overruns are expiries that had passed before their turn. Alone, the \
-    other CPUs are on, and do what the variant says. The worst case may take hours to appear. ";
+    windows they stop, and a line is printed. Median and p99 may be 1/16 too small: they are \
+    lower bounds of classes. Overruns are expiries that were past before their turn. Alone, the \
+    other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
 
 /// Writes the lines of a stretch while it is measured.
 pub(crate) struct LatencyLines<'w> {
@@ -38,8 +38,8 @@ impl Progress for LatencyLines<'_> {
     }
 
     fn without_zero(&mut self) -> fmt::Result {
-        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has \
-                    plain stores for it.";
+        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed \
+                    uses plain stores instead.";
         paragraph(self.out, "  ", 2, &text)
     }
 

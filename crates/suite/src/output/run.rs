@@ -78,8 +78,8 @@ fn foreign_states(
     } in idle_states.iter().filter(is_foreign)
     {
         let text = format!(
-            "the idle state {name} is left out: {power_state:#010x} has the {has} format of \
-             power_state, and the firmware takes the {takes} one."
+            "the idle state {name} is left out: power_state {power_state:#010x} has the \
+             {has} format, but the firmware takes the {takes} one."
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
@@ -94,8 +94,8 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
     for (power_state, cpu) in &wakers.undeclared {
         let cpu = run.label(*cpu);
         let text = format!(
-            "CPU {cpu}'s timer did not wake it from {power_state:#010x}, an SGI did: the idle \
-             state lacks local-timer-stop."
+            "CPU {cpu}'s timer did not wake it from {power_state:#010x}, but an SGI did: the \
+             idle state lacks local-timer-stop."
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
@@ -108,10 +108,12 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
     let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
-            "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
-             CPU {helper} did. A CPU that stays awake wakes the others."
+            "; the timer frame failed its trial: its interrupt did not wake the lead, but an SGI \
+             from CPU {helper} did. A CPU that stays awake wakes the others."
         ),
-        (Err(why), Some(helper)) => format!("; one from CPU {helper} woke the lead, as {why}."),
+        (Err(why), Some(helper)) => {
+            format!("; one from CPU {helper} woke the lead, because {why}.")
+        }
         (Err(_), None) => ".".into(),
     };
     let text = format!("an SGI woke CPU {woken} from {states}{lead}");
@@ -122,7 +124,7 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
 /// Prints all scenarios, with tag and name.
 pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
-        "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
+        "\nScenarios for only=, separated by commas. Groups: suite (default), micro, all:\n",
     )?;
     for id in ScenarioId::ALL {
         writeln!(out, "  {:21} {}", id.short_tag(), id.name())?;
@@ -173,7 +175,7 @@ pub fn run_all<M: Machine>(
     out: &mut dyn Write,
     observer: &mut dyn RunObserver,
 ) -> Result<Verdict, fmt::Error> {
-    let mut plan = run.plan.expect("a run that is made has a plan");
+    let mut plan = run.plan.expect("a new run has a plan");
     if machine.facts().no_cpu_off.is_some() {
         plan.methods = Methods::Warm;
         run.plan = run.plan.map(|_| plan);

@@ -185,12 +185,12 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     let per = scenario.cells.first().map_or(1, |cell| cell.step.per);
     if per > 1 {
         text += &format!(
-            "A sample is a batch of {per} operations, timed as a whole, and the figures are those \
-             of one. "
+            "A sample is a batch of {per} operations, timed as a whole; figures are per \
+             operation. "
         );
     }
     let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    text += &format!("{} a CPU asked for. ", Many(asked.into(), "sample"));
+    text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
     if scenario.id.procedure() == Procedure::Timers {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {
@@ -218,11 +218,11 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let has = |is: fn(&Cell) -> bool| scenario.cells.iter().any(is);
     let is_loop = |it: &Cell| it.step.variant == Variant::Loop;
     if has(is_loop) && has(|it| it.step.variant != Variant::Loop) {
-        *text += "The loop's own cost is in all figures, and beside them as loop. ";
+        *text += "All figures include the loop's own cost, which is also shown as loop. ";
     }
     if has(|it| it.series_of(Metric::Cycles).is_some()) {
         *text += "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they \
-                  run: then the ticks alone have their part. ";
+                  run: then only ticks include them. ";
     }
     let is_null_call = scenario.status == Status::Passed && scenario.id == ScenarioId::NullCall;
     if is_null_call && !has(|it| it.step.variant == Variant::SmcccVersion) {

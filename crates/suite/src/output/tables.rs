@@ -98,7 +98,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     let samples = Many(conditions.asked.into(), "sample");
     let made = Many(conditions.attempts.into(), one);
     let method = scenario.method.word();
-    let mut text = format!("Method {method}: {samples} a CPU asked for, {made} made{together}. ");
+    let mut text = format!("Method {method}: {samples} per CPU requested, {made} made{together}. ");
     text += &wake_ups(run, scenario, conditions);
     if parallel {
         text += &skew(run, conditions);
@@ -128,7 +128,9 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
     skew.map_or_else(String::new, |skew| {
         let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
         let rounds = Many(skew.n.into(), "round");
-        format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
+        format!(
+            "Calls started within {median} of each other (median of {rounds}; at most {most}). "
+        )
     })
 }
 
@@ -138,9 +140,9 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
         Metric::Call if id.procedure() == Procedure::Version => {
             "Call is from the call to its return. "
         }
-        Metric::Call => "Call is from the call to the resume, the sleep between them included. ",
+        Metric::Call => "Call is from the call to the resume, including the sleep. ",
         Metric::Wake => "Wake is from the due wake-up to the resume. ",
-        Metric::TurnOff => "Turn Off is from CPU_OFF to AFFINITY_INFO saying OFF. ",
+        Metric::TurnOff => "Turn Off is from CPU_OFF until AFFINITY_INFO returns OFF. ",
         Metric::TurnOn => "Turn On is from CPU_ON to the first instruction. ",
         Metric::Powerdown
         | Metric::Wakeup

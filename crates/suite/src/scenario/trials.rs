@@ -172,7 +172,7 @@ impl<'t> Trials<'t> {
     fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
         self.cpus[cpu.place()]
             .mpidr
-            .expect("the machine has it of each CPU")
+            .expect("the machine has one for each CPU")
     }
 
     fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {

@@ -174,13 +174,13 @@ impl Fip {
         let (uuid, flags) = (entry.uuid(), entry.flags.get());
         let (offset, size) = (entry.offset.get(), entry.size.get());
         let Some(end) = offset.checked_add(size) else {
-            bail!("{offset:#x} + {size:#x} wraps round 64 bits");
+            bail!("{offset:#x} + {size:#x} exceeds 64 bits");
         };
         let data = file.get(offset as usize..end as usize);
         // The offset of an empty image does not matter.
         let Some(data) = data.or((size == 0).then_some(&[])) else {
             bail!(
-                "its data ends at {end:#x}, and the file at {:#x}",
+                "its data ends at {end:#x}, but the file ends at {:#x}",
                 file.len()
             );
         };
@@ -240,7 +240,7 @@ impl Fip {
     /// put before those that were in the package already.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
-            bail!("a UUID of zeros ends the list and names no image");
+            bail!("a UUID of zeros ends the list and cannot name an image");
         }
         if data.is_empty() {
             bail!("{}: the file is empty", label(uuid));
@@ -277,11 +277,11 @@ impl Fip {
     /// Builds the file. Known images come in fiptool's order, followed by the others.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
-            bail!("no image is given");
+            bail!("no image given");
         }
         if let Some(empty) = self.images.iter().find(|image| image.data.is_empty()) {
             let label = label(empty.uuid);
-            bail!("{label}: it has no bytes: give its file, or take it out of the package");
+            bail!("{label}: it is empty; give its file, or remove it from the package");
         }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
@@ -324,10 +324,10 @@ fn header(file: &[u8]) -> Result<(&FipHeader, &[u8])> {
     };
     let magic = header.magic.get();
     if magic != MAGIC {
-        bail!("offset 0x0: no FIP: {magic:#010x} instead of {MAGIC:#010x}");
+        bail!("offset 0x0: not a FIP: {magic:#010x} instead of {MAGIC:#010x}");
     }
     if header.serial.get() == 0 {
-        bail!("offset 0x4: the serial number is 0, which firmware takes for no FIP");
+        bail!("offset 0x4: the serial number is 0, so firmware does not accept this as a FIP");
     }
     Ok((header, rest))
 }
@@ -361,8 +361,8 @@ fn faults_of_terminator(
     let more = has_more.then(|| "it has a size or flags".to_owned());
     let wrong_end = (!(last..=file).contains(&end)).then(|| {
         format!(
-            "the package's end {end:#x} is not between the last image's, {last:#x}, and the \
-             file's, {file:#x}"
+            "the package's end {end:#x} is not between the last image's end, {last:#x}, and \
+             the file's end, {file:#x}"
         )
     });
     [more, wrong_end].into_iter().flatten()

@@ -53,7 +53,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
         (duplicate, "entry 1 (tb-fw, Trusted Boot Firmware BL2) at "),
         (nothing, "offset 0x10: the package has no entries"),
         (endless, "more than 256 entries"),
-        (spoilt(0, 0), "offset 0x0: no FIP"),
+        (spoilt(0, 0), "offset 0x0: not a FIP"),
         (spoilt(0, 0xaa64_0001), "offset 0x4: the serial number is 0"),
         (spoilt(field(3, 0), 1), "offset 0xc8: the file ends within"),
         (
@@ -68,9 +68,13 @@ fn every_malformed_package_is_refused_by_name_and_place() {
         (OFFSET, 0x20, "its data at 0x20 overlaps the list"),
         (OFFSET, 0xb1, "its data 0xb1..0xc1 overlaps that of entry 0"),
         (SIZE, 0, "its size is 0"),
-        (SIZE, 0x1000, "its data ends at 0x10b3, and the file at"),
-        (OFFSET, u64::MAX, "0xffffffffffffffff + 0x10 wraps"),
-        (SIZE, u64::MAX, "0xb3 + 0xffffffffffffffff wraps"),
+        (
+            SIZE,
+            0x1000,
+            "its data ends at 0x10b3, but the file ends at",
+        ),
+        (OFFSET, u64::MAX, "0xffffffffffffffff + 0x10 exceeds"),
+        (SIZE, u64::MAX, "0xb3 + 0xffffffffffffffff exceeds"),
     ] {
         let error = refused(&spoilt(field(1, at), value));
         let place = "entry 1 (soc-fw, EL3 Runtime Firmware BL31) at offset 0x38: ";
@@ -134,7 +138,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
     }
     let empty = Fip::inspect(&spoilt(field(1, SIZE), 0)).expect("a package");
     let error = empty.fip.build().expect_err("no bytes").to_string();
-    assert!(error.contains("it has no bytes"), "{error}");
+    assert!(error.contains("it is empty"), "{error}");
 }
 
 #[test]

@@ -64,12 +64,12 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
     let key = key.display();
     if !has("PRIVATE KEY-----") {
-        bail!("{option} {key}: this is no private key in PEM form");
+        bail!("{option} {key}: this is not a private key in PEM format");
     }
     if has("ENCRYPTED") {
         bail!(
-            "{option} {key}: this key is encrypted, and a passphrase is not asked for: give the \
-             key as `openssl pkey -in {key} -out plain.pem` decrypts it"
+            "{option} {key}: this key is encrypted; decrypt it first with `openssl pkey -in \
+             {key} -out plain.pem`"
         );
     }
     Ok(())
@@ -82,8 +82,8 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
             format!(
-                "the package has certificates and no {option}: its chain of trust is not the \
-                 one that a key of the non-trusted firmware can be used with"
+                "the package has certificates but no {option}: its chain of trust does not \
+                 use a key of the non-trusted firmware"
             )
         })?;
         Read::new(format!("{option} of the package"), der)
@@ -94,8 +94,8 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
     if new.key != content_key {
         bail!(
-            "--nt-fw-key {}: this is not the key that the package's nt-fw-key-cert names, and \
-             the firmware would refuse what it signs",
+            "--nt-fw-key {}: this is not the key that the package's nt-fw-key-cert names, so \
+             the firmware would reject what it signs",
             key.display()
         );
     }
@@ -103,7 +103,10 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     for (oid, value) in &old.extensions {
         let differs = oid == BL33_HASH || oid == CONFIG_HASH && has_config;
         if !differs && new.extension(oid)? != value {
-            bail!("{}: extension {oid} is not as in the old one", new.what);
+            bail!(
+                "{}: extension {oid} differs from the old certificate's",
+                new.what
+            );
         }
     }
     fip.put(uuid_of("nt-fw-cert"), made)
@@ -135,9 +138,9 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     if !output.status.success() {
         let (key, said) = (key.display(), String::from_utf8_lossy(&output.stderr));
         let said = said.trim();
-        bail!("--nt-fw-key {key}: TF-A's cert_create signs nothing with it: {said}");
+        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with it: {said}");
     }
-    fs::read(&made).context("cert_create made no certificate")
+    fs::read(&made).context("cert_create wrote no certificate")
 }
 
 /// A certificate in the form that TF-A's `cert_create` writes.
@@ -151,7 +154,7 @@ struct Read {
 
 impl Read {
     fn new(what: String, der: &[u8]) -> Result<Self> {
-        let wrong = |error| anyhow!("{what}: no X.509 certificate: {error}");
+        let wrong = |error| anyhow!("{what}: not an X.509 certificate: {error}");
         let certificate = Certificate::from_der(der).map_err(wrong)?;
         let inner = certificate.tbs_certificate();
         let key = inner.subject_public_key_info().to_der().map_err(wrong)?;

@@ -166,12 +166,12 @@ fn make(
         files.push("fip.bin".into());
     }
     let log = place.with_extension("log");
-    process::run(&what, &mut command, &log).context("TF-A does not build")?;
+    process::run(&what, &mut command, &log).context("cannot build TF-A")?;
     let built = scratch.path().join(&platform.name).join("release");
     for file in files {
         let from = built.join(file);
         let to = place.join(from.file_name().expect("a list of files"));
-        let made = || format!("TF-A's build made no {}", from.display());
+        let made = || format!("TF-A's build did not produce {}", from.display());
         fs::copy(&from, to).with_context(made)?;
     }
     Ok(())

@@ -36,12 +36,12 @@ fn faults() -> impl Iterator<Item = &'static str> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FaultError {
     /// There is no fault with this name.
-    #[error("there is no fault {0:?}; there are {known}", known = faults().join(", "))]
+    #[error("unknown fault {0:?}; the faults are {known}", known = faults().join(", "))]
     Unknown(String),
     /// The fault with this name has other conditions.
     #[error(
-        "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each once and with commas between; \
-         count=0 would never strike"
+        "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each at most once, separated by \
+         commas; count must not be 0"
     )]
     Conditions(String),
 }
@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(check(good), Ok(good.to_owned()));
         }
         let error = check("cpu-on-Denied").expect_err("unknown").to_string();
-        assert!(error.contains("there is no fault") && error.contains("interrupt-storm"));
+        assert!(error.contains("unknown fault") && error.contains("interrupt-storm"));
         for bad in [
             "",
             "cpus=1",

@@ -109,13 +109,13 @@ pub enum VariantError {
     Twice(String),
     /// A word that is not in any list.
     #[error(
-        "{0:?} is no variant: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} in \
-         microseconds, with commas between",
+        "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
+         in microseconds, separated by commas",
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
     /// A return value of CPU_ON is given, but no race.
-    #[error("cpu-on-answer=failure: there is no race without {CPU_ON_RACE}=")]
+    #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
 }
 
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(error, Err(VariantError::NoRace));
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         let error = error.to_string();
-        let expected = "\"pmf=none\" is no variant: use coherency=hw|coherency=sw, gic-reset=0|";
+        let expected = "unknown variant \"pmf=none\": use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");
     }
 }

@@ -14,7 +14,7 @@ Examples:
       --tf-a ../trusted-firmware-a --first-parent
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
 
-Exit codes: 1 the figure grows; 3 interrupted, or an end cannot be measured
+Exit codes: 1 the figure grows; 3 interrupted, or no first or last figure
 Details: docs/profile.md, docs/qemu.md")]
 pub struct BisectArguments {
     /// SCENARIO:PHASE, or SCENARIO:PHASE:all for all CPUs.

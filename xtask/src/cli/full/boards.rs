@@ -18,7 +18,7 @@ Examples:
 
 Details: docs/boards.md")]
 pub struct BoardsArguments {
-    /// Board to show: a folder of platforms/.
+    /// Board to show: a folder in platforms/.
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 }

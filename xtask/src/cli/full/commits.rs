@@ -18,7 +18,7 @@ use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 /// The commits, how they run, and what is written of them.
 #[derive(Debug, Args)]
 pub struct CommitsArguments {
-    /// Commits after A up to B, by git's names.
+    /// Commits after A up to B, as git names them.
     #[arg(value_name = "A..B")]
     pub range: String,
     /// The run, of which --icount and samples=all are implied.
@@ -27,7 +27,7 @@ pub struct CommitsArguments {
     /// Follow only the first parent of a merge.
     #[arg(long)]
     pub first_parent: bool,
-    /// Change that counts as none.
+    /// Largest change to ignore.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
     pub tolerance: u32,
     /// Format: text, html, csv, json.

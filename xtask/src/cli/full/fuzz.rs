@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::soak::fuzz::{self, SECONDS_MAX, TARGETS};
 
-/// Fuzz everything that reads outside input.
+/// Fuzz the code that reads external input.
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Examples:
@@ -22,7 +22,7 @@ pub struct FuzzArguments {
     /// Time for each target.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=SECONDS_MAX))]
     pub seconds: u32,
-    /// Targets at a time [default: one for each CPU of the host].
+    /// Targets to run at a time [default: the host's CPU count].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }

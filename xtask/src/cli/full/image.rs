@@ -36,7 +36,7 @@ pub struct ImageArguments {
     /// Print a mark for each stage of the boot: docs/first-boot.md.
     #[arg(long)]
     pub bootlog: bool,
-    /// File to write, or a directory for the file that the loader wants.
+    /// File to write, or directory for a file with the loader's name.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -96,8 +96,8 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     }
     if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
         bail!(
-            "{what} {}: there is such a file already, and it is not from here; remove it, or \
-             give --output another name",
+            "{what} {}: this file exists and is not from this tool; remove it, or give \
+             --output another name",
             path.display()
         );
     }

@@ -25,7 +25,7 @@ type Input<'p> = (&'static str, Option<&'p Path>);
 /// The payload and the device tree of an image.
 #[derive(Debug, Args)]
 pub struct ImageSource {
-    /// Board of platforms/ [default: qemu; for EFI none].
+    /// Board in platforms/ [default: qemu; for EFI none].
     #[arg(long, value_name = "NAME", conflicts_with = "dtb")]
     pub board: Option<String>,
     /// Use this released payload instead of building one.
@@ -89,7 +89,7 @@ impl ImageSource {
             ),
         ];
         if let Some((option, _)) = of_board.iter().find(|it| it.1) {
-            bail!("{option}: only a board file's device tree has a choice: name the --board");
+            bail!("{option}: only a board file's device tree has this choice; name the --board");
         }
         image::bare(flat(base)?)
     }
@@ -117,7 +117,7 @@ pub(super) fn output_path(
 /// Prints how to start the application.
 pub(super) fn say_next() {
     say(
-        "next: start it from the EFI shell, or by U-Boot's `bootefi`, with boot arguments after \
-         its name; `cargo xtask stick` makes a medium that starts it by itself",
+        "next: start it from the EFI shell or with U-Boot's `bootefi`, with boot arguments \
+         after its name; `cargo xtask stick` makes a medium that starts it automatically",
     );
 }

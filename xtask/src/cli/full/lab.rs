@@ -54,7 +54,7 @@ pub enum NamedFileError {
     #[error(transparent)]
     Name(#[from] BadName),
     /// There is only a name.
-    #[error("there is no file's name")]
+    #[error("the file's name is missing")]
     NoFile,
 }
 
@@ -78,7 +78,7 @@ impl FromStr for NamedFile {
 /// An engine to write jobs for.
 #[derive(Debug, Subcommand)]
 pub enum LabVerb {
-    /// Write jobs for LAVA, by board and firmware.
+    /// Write jobs for LAVA, one for each board and firmware.
     #[command(after_help = "\
 Examples:
   cargo xtask lab lava -o lab
@@ -110,7 +110,7 @@ Details: docs/labs.md")]
 /// The cells to write, for any engine.
 #[derive(Debug, Args)]
 pub struct CellsArguments {
-    /// Boards of platforms/.
+    /// Boards in platforms/.
     #[arg(
         long,
         value_name = "NAME,…",
@@ -118,10 +118,10 @@ pub struct CellsArguments {
         value_delimiter = ','
     )]
     pub board: Vec<String>,
-    /// Firmware for the payload; repeated, one job each.
+    /// Firmware for the payload; one job for each.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
-    /// QEMU: variant of TF-A; repeated, one job each.
+    /// QEMU: variant of TF-A; one job for each.
     #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
     /// QEMU: TF-A checkout to build, 2.12 or later.
@@ -142,7 +142,7 @@ pub struct CellsArguments {
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Key of a signed --base's non-trusted firmware.
+    /// Key of the non-trusted firmware, for a signed --base.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
     /// The jobs.
@@ -202,7 +202,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
         if let Content::Loose(_) = &cell.content {
             let package = package::package(board)?;
             let (file, install) = (&package.file, &package.install);
-            let note = format!("{file} goes onto the board before its tests run. {install}");
+            let note = format!("put {file} onto the board before its tests run. {install}");
             notes.push(note);
         }
         ready.push(cell.ready()?);
@@ -240,10 +240,13 @@ fn wishes<'a>(
     }
     let each = match arguments.base.is_empty() {
         true => "name each --board and --variant once",
-        false => "give each a name, as in --base NAME=FILE",
+        false => "give each a name with --base NAME=FILE",
     };
     if arguments.name.is_some() && wishes.len() > 1 {
-        bail!("--name: there are {} cells: {each}", wishes.len());
+        bail!(
+            "--name needs a single cell, but there are {}: {each}",
+            wishes.len()
+        );
     }
     let mut folders = wishes.iter().map(|wish| wish.names.folder()).duplicates();
     if let Some(folder) = folders.next() {
@@ -331,16 +334,14 @@ fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
         bail!("--board {twice}: named twice");
     }
     if arguments.base.len() > 1 && boards.len() > 1 {
-        bail!(
-            "--base: with several files there can be one --board: call this again for the others"
-        );
+        bail!("--base: several files need a single --board; run this again for the other boards");
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
-        bail!("--nt-fw-key signs BL33 of a FIP, and there is no --base with one");
+        bail!("--nt-fw-key signs the BL33 of a FIP, but no --base is given");
     }
     let out = arguments.output.as_path();
     if out.exists() && !out.is_dir() {
-        bail!("-o {}: this is no directory", out.display());
+        bail!("-o {}: this is not a directory", out.display());
     }
     Ok(())
 }
@@ -355,7 +356,7 @@ fn sources<'a>(
     let (base, payload) = (!arguments.base.is_empty(), arguments.payload.is_some());
     for (option, given) in [("--base", base), ("--payload", payload)] {
         if given && is_built {
-            let built = "TF-A and a payload that is built here: use --tf-a DIR or --variant";
+            let built = "TF-A and a payload that are built here; use --tf-a DIR or --variant";
             bail!("{option}: {title} starts from {built}");
         }
     }
@@ -366,7 +367,7 @@ fn sources<'a>(
         ("--icount", arguments.icount),
     ] {
         if given && !is_built {
-            bail!("{option} is about QEMU, which does not emulate {title}");
+            bail!("{option} applies only to QEMU, which does not emulate {title}");
         }
     }
     let usual = board.default_firmware.clone();
@@ -385,15 +386,15 @@ fn sources<'a>(
         return Ok(cells);
     }
     match (package::package(board)?.kind, arguments.base.as_slice()) {
-        (PackageKind::Fip, []) => bail!(
-            "{title} boots a FIP: give the one that it boots now, or its recovery image, by --base"
-        ),
+        (PackageKind::Fip, []) => {
+            bail!("{title} boots a FIP: give its current FIP or its recovery image with --base")
+        }
         (PackageKind::Fip, bases) => {
             let given = |base: &'a NamedFile| (base.name(), CellFirmware::Given(&base.path));
             Ok(bases.iter().map(given).collect())
         }
         (_, [base, ..]) => bail!(
-            "--base {}: {title} takes no FIP (see `cargo xtask boards {name}`)",
+            "--base {}: {title} does not boot a FIP (see `cargo xtask boards {name}`)",
             base.path.display()
         ),
         (PackageKind::Raw, []) => Ok(vec![(usual, CellFirmware::None)]),

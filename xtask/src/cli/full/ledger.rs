@@ -13,7 +13,7 @@ Examples:
   cargo xtask ledger v2.12.0..v2.13.0 --tf-a ../trusted-firmware-a
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
 
-Exit codes: 1 a figure grows; 3 interrupted, or an end cannot be measured
+Exit codes: 1 a figure grows; 3 interrupted, or no first or last figures
 Details: docs/profile.md, docs/qemu.md")]
 pub struct LedgerArguments {
     #[command(flatten)]

@@ -88,7 +88,7 @@ Details: docs/efi.md")]
     #[command(after_help = "\
 Examples:
   cargo xtask lab lava -o lab
-  docs/ci/lab.sh lab              # runs the jobs that QEMU has, here
+  docs/ci/lab.sh lab              # runs the QEMU jobs on this host
   cargo xtask matrix lab          # their results, side by side
 
 Details: docs/labs.md")]

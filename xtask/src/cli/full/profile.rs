@@ -42,7 +42,7 @@ pub struct ProfileArguments {
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Log the UART's output; FILE.profile.json is written beside it.
+    /// Log the UART's output; FILE.profile.json is written next to it.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Show changes against a JSON profile, a log or a TF-A checkout.
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
         }
     }
     if arguments.format == ProfileFormat::Speedscope && against.is_some() {
-        bail!("--format speedscope has no place for --against: use html, folded or json");
+        bail!("--format speedscope cannot show --against; use html, folded or json");
     }
     let spec = qemu::spec(&arguments.run)?;
     let baseline = match against {
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     };
     let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
     if arguments.format == ProfileFormat::Folded && is_of_log {
-        bail!("--format folded is of functions, and the log of --against has none: use text");
+        bail!("--format folded shows functions, but the log of --against has none; use text");
     }
     let (code, profile) = profile(&spec, arguments.log.as_deref())?;
     let Some(profile) = profile else {

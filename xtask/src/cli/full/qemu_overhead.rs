@@ -19,7 +19,7 @@ use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
-/// Run on QEMU with PMF and without, and show what PMF costs.
+/// Run on QEMU with and without PMF, and show what PMF costs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,15 +42,15 @@ pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != FirmwareKind::TfA {
         let name = spec.firmware.name();
-        bail!(
-            "qemu-overhead builds TF-A with PMF and without, and --firmware {name} is no such build"
-        );
+        bail!("qemu-overhead builds TF-A with and without PMF, so it cannot use --firmware {name}");
     }
     if spec.variant.has("pmf=off") {
-        bail!("qemu-overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip");
+        bail!(
+            "qemu-overhead runs with and without PMF; --variant can only choose pmf=new or pmf=sip"
+        );
     }
     if spec.fault.is_some() {
-        bail!("--fault changes what is measured: qemu-overhead takes firmware without a fault");
+        bail!("--fault changes what is measured; qemu-overhead needs firmware without a fault");
     }
     let logs = arguments.log.as_deref().map(logs);
     for log in logs.iter().flatten() {
@@ -58,8 +58,8 @@ pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     }
     if !spec.icount {
         say(
-            "warning: without --icount this is the host's time, and mostly about how busy it is: \
-             emulated firmware is told by instructions",
+            "warning: without --icount, times depend mostly on how busy the host is; use \
+             --icount to compare instruction counts",
         );
     }
     let interrupt = interrupt::watch()?;

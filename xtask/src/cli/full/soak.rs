@@ -24,7 +24,7 @@ Examples:
   cargo xtask soak --time 8h --load 2 --keep night
   cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'
 
-Exit codes: 1 a run is FAIL; 3 none is FAIL and one INCOMPLETE, or none ran
+Exit codes: 1 a run failed; 3 none failed but one is INCOMPLETE, or none ran
 Details: docs/qemu.md")]
 pub struct SoakArguments {
     /// The end.
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
         && !has_suspends(&crate::cli::common::plan(Some(args))?)
     {
-        bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
+        bail!("--suspends {count}: --args {args:?} selects no scenario with CPU_SUSPEND");
     }
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;

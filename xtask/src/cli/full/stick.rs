@@ -19,7 +19,7 @@ const OUTPUT: &str = "--output";
 /// The maximum size in bytes of a file that this tool may have written.
 const OLD_MAX: usize = 64 << 20;
 
-/// Make a medium from which EFI starts the payload by itself.
+/// Make a medium from which EFI starts the payload automatically.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -69,8 +69,8 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     let image = stick::image(&workspace, &application)?;
     files::write(&[((OUTPUT, output), &image)])?;
     say(&format!(
-        "next: boot the machine from a stick that has this image. Writing it takes all else from \
-         the stick: dd if={} of=/dev/STICK bs=1M conv=fsync",
+        "next: boot the machine from a stick with this image. Writing it erases the stick: \
+         dd if={} of=/dev/STICK bs=1M conv=fsync",
         output.display()
     ));
     Ok(0)
@@ -84,18 +84,18 @@ fn check_old(path: &Path) -> Result<()> {
     let shown = path.display();
     if old.file_type().is_block_device() {
         bail!(
-            "{OUTPUT} {shown}: this is a block device, of which everything would be lost: write \
-             the image to a file, then copy that: dd if=FILE of={shown} bs=1M conv=fsync"
+            "{OUTPUT} {shown}: this is a block device, and everything on it would be lost; \
+             write the image to a file, then copy it: dd if=FILE of={shown} bs=1M conv=fsync"
         );
     }
     if !old.is_file() {
-        bail!("{OUTPUT} {shown}: this is no file");
+        bail!("{OUTPUT} {shown}: this is not a regular file");
     }
     let is_small = old.len() <= OLD_MAX as u64;
     if !is_small || !stick::is_from_here(&read_file::read(OUTPUT, path, OLD_MAX)?) {
         bail!(
-            "{OUTPUT} {shown}: there is such a file already, and it is not from here; remove it, \
-             or give {OUTPUT} another name"
+            "{OUTPUT} {shown}: this file exists and is not from this tool; remove it, or give \
+             {OUTPUT} another name"
         );
     }
     Ok(())

@@ -29,7 +29,7 @@ const LATER: &str = "dynamic";
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
 pub enum TreeVerb {
-    /// Make a device tree of ACPI tables, as the EFI application does.
+    /// Make a device tree from ACPI tables, as the EFI application does.
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
@@ -43,10 +43,10 @@ Details: docs/efi.md")]
 /// Arguments of `tree from-acpi`.
 #[derive(Debug, Args)]
 pub struct FromAcpi {
-    /// Binary tables, or folders of them.
+    /// Binary tables, or folders with tables.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
-    /// Memory, which ACPI tables lack and EFI applications need not.
+    /// Memory, which ACPI tables lack; EFI applications do not need it.
     #[arg(long, value_name = "BASE+SIZE", value_parser = region)]
     pub memory: Vec<Region>,
     /// Write a blob to this file [default: print the source text].
@@ -61,7 +61,7 @@ enum RegionError {
     NotAPair,
     #[error(transparent)]
     Number(#[from] FormError),
-    #[error("no byte has such an address")]
+    #[error("this exceeds 64-bit addresses")]
     NoSuchAddress,
 }
 
@@ -136,7 +136,7 @@ fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if found.is_empty() {
-        bail!("{}: there is no file in it", folder.display());
+        bail!("{}: no files in this folder", folder.display());
     }
     found.sort();
     Ok(found)

@@ -19,7 +19,7 @@ use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
 
-/// Check cache maintenance by a model of caches and by mutations.
+/// Check cache maintenance with a model of caches and with mutations.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
 Exit codes: 1 a finding, a run that does not pass, or a mutation not found
 Details: docs/verification.md")]
 pub struct VerifyArguments {
-    /// Only a run of two CPUs, and the mutations.
+    /// Run only two CPUs and the mutations.
     #[arg(long)]
     pub quick: bool,
 }
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
         writeln!(
             out,
             "  {options}, {args}: {found} findings, and {} in the firmware; {blocks} blocks, \
-             {maintenance} instructions of maintenance; {}",
+             {maintenance} maintenance instructions; {}",
             checked.findings.len() - found,
             checked.line
         )?;

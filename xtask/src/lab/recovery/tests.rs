@@ -47,20 +47,20 @@ fn unusable_zip_is_refused_with_its_fault() {
     let alone = |name| zip(&[(name, b"x")]);
     let both = |name| zip(&[(name, b"x"), (FIP, b"old")]);
     for (file, expected) in [
-        (good[..good.len() / 2].to_vec(), "this is a broken zip"),
+        (good[..good.len() / 2].to_vec(), "this zip is damaged"),
         (patched(&twice, b"bim", b"bin", 2), "duplicate file names"),
         (patched(&good, b"config", b"konfig", 1), "filename mismatch"),
-        (patched(&good, b"PK\x01\x02", b"PK\x01\x03", 1), "broken"),
+        (patched(&good, b"PK\x01\x02", b"PK\x01\x03", 1), "damaged"),
         (with_headers(&good, 6, 1), "\"config.txt\" is encrypted"),
         // A compression method that is not compiled in.
         (with_headers(&good, 8, 95), "config.txt cannot be unpacked"),
         (patched(&good, b"some", b"soem", 1), "cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),
-        ([b"PK#!", &good[..]].concat(), "one after other bytes"),
+        ([b"PK#!", &good[..]].concat(), "other bytes precede it"),
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
         (alone("SOFTWARE/FIP.BIN"), ", but SOFTWARE/FIP.BIN"),
-        (both("SOFTWARE/FIP.BIN"), "one file on a FAT card"),
-        (both("a/../../x"), "leads out of the card"),
+        (both("SOFTWARE/FIP.BIN"), "the same file on a FAT card"),
+        (both("a/../../x"), "is outside the card"),
     ] {
         assert!(is_zip(&file));
         let error = replace_fip(&file, FIP, |old| Ok(old.to_vec())).expect_err(expected);
@@ -79,8 +79,8 @@ fn unpacking_ends_at_the_limit() {
     let mut archive = open(&bomb).expect("opened");
     assert_eq!(read_fip(&mut archive, 1, 100_000).expect("read"), big);
     let error = read_fip(&mut archive, 1, 99_999).expect_err("too large");
-    assert!(error.to_string().contains("more than 99999 bytes"));
+    assert!(error.to_string().contains("limit of 99999 bytes"));
     check_files(&mut archive, 100_001).expect("as many");
     let error = check_files(&mut archive, 100_000).expect_err("too large");
-    assert!(error.to_string().contains("more than 100000 bytes"));
+    assert!(error.to_string().contains("limit of 100000 bytes"));
 }

@@ -33,7 +33,7 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
         MachineEnding::Exited { success: true } => "QEMU ended without a closing line".into(),
         MachineEnding::Parked => "the closing line is damaged".into(),
         MachineEnding::Exited { .. } if said.is_empty() => {
-            return "QEMU ended with an error, and printed none".into();
+            return "QEMU ended with an error but printed no message".into();
         }
         MachineEnding::Exited { .. } if outcome.log.is_empty() => {
             return format!("QEMU did not start: {said}");
@@ -43,8 +43,8 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
     let scenario = match last_scenario(&log) {
-        Some(scenario) => format!("the last scenario begun was '{scenario}'"),
-        None => "no scenario was begun".into(),
+        Some(scenario) => format!("the last scenario started was '{scenario}'"),
+        None => "no scenario was started".into(),
     };
     format!("{ended}; {scenario}: {cause}")
 }
@@ -92,19 +92,19 @@ pub fn console_moved(log: &str) -> Option<&str> {
 fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     let tf_a = context.firmware.is_tf_a();
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
-        return "the firmware panicked, see above".into();
+        return "the firmware panicked; see above".into();
     }
     if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
-        return format!("the Linux whose guest the payload is printed at last: {said}");
+        return format!("the last line of the Linux that hosts the payload: {said}");
     }
     if let Some(explanation) = explain_marks(log) {
         return explanation;
     }
     if let Some(place) = console_moved(log) {
         return format!(
-            "the payload's console moved to {place}, and nothing was heard from there: check that \
-             the device tree names the UART whose output is read"
+            "the payload's console moved to {place}, which printed nothing; check that the device \
+             tree names the UART whose output is read"
         );
     }
     if log.trim().is_empty() {
@@ -119,21 +119,21 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
         );
     }
     if tf_a && !log.contains("BL31:") {
-        return "the firmware did not get to BL31".into();
+        return "the firmware did not reach BL31".into();
     }
     if !payload_spoke(log) {
         let uarts = uarts(context.image);
         return format!(
-            "the firmware printed and the payload did not: it found no device tree that names a \
-             UART that is there, does not survive its entry, or its first PSCI call, \
-             PSCI_VERSION, does not return{uarts}"
+            "the firmware printed, but the payload did not: it found no device tree that names \
+             an existing UART, failed at its entry, or its first PSCI call, \
+             PSCI_VERSION, did not return{uarts}"
         );
     }
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
         return doubt;
     }
     if ending == MachineEnding::TimedOut {
-        "a CPU has not come back, or the time is too short for so many CPUs and iterations \
+        "a CPU did not return, or the time limit is too short for this many CPUs and iterations \
          (--timeout)"
             .into()
     } else {
@@ -184,16 +184,16 @@ mod tests {
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),
-            (&up, over, "begun was 'A': a CPU has not come back"),
+            (&up, over, "started was 'A': a CPU did not return"),
             (&up, off, "QEMU ended without a closing line; the last"),
             (&up, off, ": the machine was turned off or reset"),
-            (BANNER, off, "no scenario was begun: the firmware printed"),
-            (BANNER, over, "PSCI_VERSION, does not return"),
-            (&tftf, over, "begun: a CPU has not"),
+            (BANNER, off, "no scenario was started: the firmware printed"),
+            (BANNER, over, "PSCI_VERSION, did not return"),
+            (&tftf, over, "started: a CPU did not"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
-            ("x\r\n", off, "did not get to BL31"),
+            ("x\r\n", off, "did not reach BL31"),
             ("", over, "was built for this GIC"),
             ("", error, "QEMU did not start: qemu: bad option"),
             ("x", error, "QEMU ended with an error: qemu: bad option"),

@@ -34,8 +34,8 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         let _progress = StepProgress::start(what);
         let said = download(work.path()).with_context(|| {
             format!(
-                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, without which \
-                 there is no Linux with KVM to be a guest of. Check the network and apt's proxy"
+                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, which provide \
+                 the Linux with KVM that hosts the payload. Check the network and apt's proxy"
             )
         })?;
         let root = work.path().join("root");
@@ -71,7 +71,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     let directory = root.join(LIBRARIES);
     let libraries = closure(&qemu, |name| {
         let path = directory.join(name);
-        fs::read(&path).with_context(|| format!("{QEMU} comes without {name}, which it loads"))
+        fs::read(&path).with_context(|| format!("{QEMU} lacks {name}, which it loads"))
     })?;
     let paths = libraries.keys().map(|name| format!("{LIBRARIES}/{name}"));
     let paths: Vec<String> = paths.collect();

@@ -20,11 +20,11 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),
     // Names that cannot be files.
     ("$X fip create --out newdir/ --nt-fw old",
-        &["error: --out newdir/: this names a directory, which is"]),
+        &["error: --out newdir/: there is no such directory"]),
     ("$X fip create --out - --nt-fw old",
-        &["error: --out -: name a file, ./- for one of this name"]),
-    ("$X report - -o - < old", &["error: -o -: name a file, ./- for"]),
-    ("$X follow - --log - < old", &["error: --log -: name a file, ./- for"]),
+        &["error: --out -: name a file (./- for a file called -)"]),
+    ("$X report - -o - < old", &["error: -o -: name a file (./- for"]),
+    ("$X follow - --log - < old", &["error: --log -: name a file (./- for"]),
     // Files that would block a reader.
     ("$X fip info fifo", &["error: the FIP fifo: this is a named pipe"]),
     ("$X fip create --out new --nt-fw fifo", &["error: --nt-fw fifo: this is a named pipe"]),
@@ -32,24 +32,24 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X report fifo", &["error: fifo: this is a named pipe"]),
     ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
-    ("$X fip info sparse", &["error: the FIP sparse: more than the 536870912 bytes"]),
+    ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),
     // Open pipes, and the file that is stdin.
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
-    ("$X report - -o old < old", &["error: -o old: this is the file of LOG"]),
-    ("$X follow - --log old < old", &["error: --log old: this is the file of PORT"]),
+    ("$X report - -o old < old", &["error: -o old: this is the input file of LOG"]),
+    ("$X follow - --log old < old", &["error: --log old: this is the input file of PORT"]),
     // Boards.
-    ("$X boards greek", &["error: there is no board \"greek\""]),
+    ("$X boards greek", &["error: unknown board \"greek\""]),
     // Missing programs, and no network: the machine's own apt, through a proxy that does not
     // listen.
     ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
         &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \
            make dpkg-dev"]),
-    ("PATH=none $X qemu --firmware builtin", &["cannot install qemu-system-arm: is there"]),
+    ("PATH=none $X qemu --firmware builtin", &["cannot install qemu-system-arm; check"]),
     ("PATH=$PWD/programs/fails $X qemu --firmware builtin", &["called: update"]),
     ("PATH=programs/old:$PATH $X qemu --firmware builtin",
-        &["is QEMU 5.2, and 7.2 or later is needed"]),
+        &["is QEMU 5.2, but 7.2 or later is needed"]),
     ("PATH=programs/odd:$PATH $X qemu --firmware builtin",
         &["not a QEMU version: \"something else\""]),
     ("APT_CONFIG=$PWD/apt.conf $X qemu --image stub",

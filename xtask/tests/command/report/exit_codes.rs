@@ -34,8 +34,8 @@ fn exit_codes() {
         // A damaged last line: the records contain everything.
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
-        ("report tftf.log", 3, "log until TFTF says that"),
-        ("merge good.log good.log -o out", 0, "it is counted once"),
+        ("report tftf.log", 3, "log until TFTF prints that"),
+        ("merge good.log good.log -o out", 0, "it counts once"),
         ("report good.log cut.log --run 1 -o out", 0, ""),
         ("compare old.log new.log", 1, "regressions against"),
         ("compare new.log old.log", 0, ""),
@@ -43,9 +43,13 @@ fn exit_codes() {
         ("report garbage.log", 2, "no records (@PB"),
         ("report /dev/zero", 2, "this is a device"),
         ("report no-such.log", 2, "no-such.log"),
-        ("report .", 2, "no table in this folder"),
+        ("report .", 2, "neither a table"),
         ("report good.log --format pdf", 2, "expected one of text, "),
-        ("report good.log -o good.log", 2, "this is the file of LOG"),
+        (
+            "report good.log -o good.log",
+            2,
+            "this is the input file of LOG",
+        ),
         (
             "report good.log -o /dev/full",
             2,
@@ -63,12 +67,12 @@ fn exit_codes() {
         (
             "follow - --log x -o ./x",
             2,
-            "-o ./x: this is the file of --log",
+            "-o ./x: this is the input file of --log",
         ),
         (
             "report cut.log --format dt -o out.dtsi",
             2,
-            "not all records",
+            "records are lost",
         ),
         ("report", 2, "<LOG>"),
     ]);
@@ -83,7 +87,7 @@ fn exit_codes() {
 fn publish_takes_logs_and_then_a_source_tree() {
     let scratch = Scratch::of_reports(log());
     scratch.assert_outcomes(&[
-        ("publish good.log --platform x", 2, "there is only one path"),
+        ("publish good.log --platform x", 2, "only one path"),
         (
             "publish good.log --platform x good.log",
             2,
@@ -93,7 +97,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
         (
             "publish good.log --platform x --row-cpus 0x0 tree",
             2,
-            "name the old one by --previous",
+            "name the old one with --previous",
         ),
     ]);
     assert!(!scratch.path("tree").exists());
@@ -114,12 +118,12 @@ fn logs_without_figures_are_never_green() {
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [
-        ("frame", format!("{frame}{exit}"), "no scenario in it"),
+        ("frame", format!("{frame}{exit}"), "it has no scenario"),
         ("failed", failed, "counts 6 tests failed"),
         ("binary", strings, "incomplete: "),
-        ("last", last, "no scenario in it"),
+        ("last", last, "it has no scenario"),
         ("verdict", format!("{frame}{begin}{end}"), "no figure of"),
-        ("format", format_1, "1 record (@PB ...), and not one is"),
+        ("format", format_1, "1 record (@PB ...), none"),
     ] {
         scratch.write(name, &text);
         for format in export::ALL.iter().map(|it| it.name) {

@@ -126,7 +126,10 @@ fn lines_of_best_fit_are_where_figures_grow() {
                 cell.step.x = cell.step.x.map(|x| 6 - x);
             }
         });
-        for (report, word) in [(suite, "No lock queue"), (steps, "No contention")] {
+        for (report, word) in [
+            (suite, "No visible lock queue"),
+            (steps, "No visible contention"),
+        ] {
             let page = written(&report, "html");
             assert_eq!(page.contains("<path class=\"fit\""), grows, "{word}");
             assert_eq!(page.contains(word), !grows, "{word}");

@@ -41,7 +41,7 @@ fn junit() {
     assert!(name.starts_with("a <board> & \"quotes\""), "{name}");
     let cases = &suite.cases;
     let failure = cases[0].status.failure_as_ref();
-    let message = "CPU 0.1 has 1 valid samples of 2 asked for, fewer than 90 %";
+    let message = "CPU 0.1 has too few valid samples: 1 of 2, less than 90 %";
     assert_eq!(failure.failure_type, "too-few-samples");
     assert_eq!(failure.message, message);
     let skipped = cases[1].status.skipped_as_ref();
@@ -114,7 +114,7 @@ fn idle_states() {
 fn idle_states_are_refused() {
     type Edit = fn(&mut LoggedRun);
     let rows: [(Edit, &str); 4] = [
-        (suspend_nothing, "no scenario has suspended"),
+        (suspend_nothing, "no scenario suspended"),
         (end_by_exception, "did not reach its end"),
         (|it| it.integrity.records = None, "no records"),
         (measure_nothing, "was not measured"),

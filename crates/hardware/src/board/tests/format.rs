@@ -17,17 +17,17 @@ fn message(tree: &[u8]) -> String {
 
 #[test]
 fn headers_that_are_not_sound_are_refused() {
-    assert_eq!(message(&[]), "0 bytes are less than a header");
+    assert_eq!(message(&[]), "0 bytes, shorter than a header");
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
-    assert_eq!(message(&short), "7 bytes are less than a header");
+    assert_eq!(message(&short), "7 bytes, shorter than a header");
     assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
     let blob = NodeModel::read(Tree::Qemu(1)).blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
     let end = blob.len() as u32 - 8;
-    let endless = format!("offset {end:#x}: the memory reservations have no end");
+    let endless = format!("offset {end:#x}: the memory reservations have no terminator");
     let magic = "magic 0x7f454c46, expected 0xd00dfeed";
     let small = "offset 0x4: totalsize is less than the header's size";
-    let version = "offset 0x14: another version of the format than 17";
+    let version = "offset 0x14: the format's version is not 17";
     let unaligned = "offset 0x8: the structure block is not aligned";
     let rows = [
         (0, 0x7f45_4c46, magic),
@@ -37,7 +37,7 @@ fn headers_that_are_not_sound_are_refused() {
         (20, 16, version),
         (24, 18, version),
         (8, 42, unaligned),
-        (36, 8, "offset 0x40: the structure block has no end"),
+        (36, 8, "offset 0x40: the structure block has no end token"),
         (16, end, &endless),
     ];
     let rows = rows.map(|(at, word, error)| (at, word, error.into()));
@@ -56,8 +56,8 @@ fn headers_that_are_not_sound_are_refused() {
 #[test]
 fn structures_that_are_not_sound_are_refused() {
     let (a, slash) = (0x6100_0000, 0x2f00_0000);
-    let token = "a token that is unknown, broken or not allowed here";
-    let name = "the name of a node or property is not acceptable";
+    let token = "an unknown, damaged or misplaced token";
+    let name = "an invalid name of a node or property";
     for (expected, words) in [
         (token, &[1, 0, 2, 1, 0, 2, 9][..]),
         (token, &[2]),

@@ -26,20 +26,20 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Remove("/timer")], "no node compatible with arm,armv8-timer"),
     (Qemu(4), &[Unset("/timer", "interrupts")], "/timer interrupts: missing"),
     (Qemu(4), &[Remove("/memory@40000000")],
-        "no memory node with a size: boot loaders fill that in"),
+        "no memory node has a size: boot loaders fill it in"),
     (Qemu(4), &[Remove("/cpus")], "no node /cpus"),
     (Qemu(4), &[Unset("/cpus", "#address-cells")], "/cpus #address-cells: missing"),
     (Qemu(4), &[Unset("/cpus/cpu@2", "reg")], "/cpus/cpu@2 reg: missing"),
     (Qemu(4), &[Unset("/cpus/cpu@2", "phandle")],
         "/cpus/cpu-map/cluster0/core2 cpu: no CPU has the phandle 0x1002"),
     (Qemu(4), &[Remove("/cpus/cpu-map/cluster0/core1")],
-        "/cpus cpu-map: the CPU with MPIDR 0x1 is left out"),
+        "/cpus cpu-map: the CPU with MPIDR 0x1 is missing"),
     (Qemu(4), &[Remove("/cpus/cpu-map/cluster0")],
-        "/cpus cpu-map: the CPU with MPIDR 0x0 is left out"),
+        "/cpus cpu-map: the CPU with MPIDR 0x0 is missing"),
     (Qemu(1), &[Remove("/chosen"), Remove("/aliases")],
-        "no stdout-path in /chosen and no alias serial0, so the console is not known"),
+        "no stdout-path in /chosen and no alias serial0, so the console is unknown"),
     (Qemu(1), &[Set("/cpus/cpu@0", "status", Text("disabled"))],
-        "no CPU under /cpus that is not disabled"),
+        "no enabled CPU under /cpus"),
 
     // The firmware.
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
@@ -55,9 +55,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
         "/pl011@9000000 compatible: not a string of printable ASCII characters"),
     (Qemu(4), &[Set("/pl011@9000000", "status", Text("disabled"))],
-        "/pl011@9000000 status: \"disabled\", expected okay, as the console is on it"),
+        "/pl011@9000000 status: \"disabled\", expected okay, as the console needs it"),
     (Qemu(4), &[Set("/", "status", Text("disabled"))],
-        "/ status: \"disabled\", expected okay, as the console is on it"),
+        "/ status: \"disabled\", expected okay, as the console needs it"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x40]))],
         "/pl011@9000000 reg: 0x40, expected room for all registers"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0]))],
@@ -67,7 +67,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0xffff_ffff, 0xffff_f000, 0, 0x1001]))],
         "/pl011@9000000 reg: 0x1001 bytes at 0xfffffffffffff000 exceed 64-bit addresses"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0x1000]))],
-        "/pl011@9000000 reg: 12 bytes, expected whole entries of address and size"),
+        "/pl011@9000000 reg: 12 bytes, expected whole pairs of address and size"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Empty)],
         "/pl011@9000000 reg: 0 bytes, expected more entries"),
     (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Cells(&[0xffff_ffff]))],
@@ -89,7 +89,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("ns16550a")),
         Set("/pl011@9000000", "reg-io-width", Cells(&[2])),
-    ], "/pl011@9000000 reg-io-width: 0x2, expected no more than from one register to the next"),
+    ], "/pl011@9000000 reg-io-width: 0x2, expected at most the distance between registers"),
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("ns16550a")),
         Set("/pl011@9000000", "big-endian", Empty),
@@ -109,11 +109,11 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // Buses on the way to the console.
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x1_0000]))],
-        "/bus@7f000000/apb ranges: no entry holds 0x1000 bytes at 0x80000"),
+        "/bus@7f000000/apb ranges: no entry covers 0x1000 bytes at 0x80000"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x8_0800]))],
-        "/bus@7f000000/apb ranges: no entry holds 0x1000 bytes at 0x80000"),
+        "/bus@7f000000/apb ranges: no entry covers 0x1000 bytes at 0x80000"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000]))],
-        "/bus@7f000000/apb ranges: 12 bytes, expected whole entries of both addresses and size"),
+        "/bus@7f000000/apb ranges: 12 bytes, expected whole entries of two addresses and a size"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 0xffff_ffff, 0xffff_0000, 0x10_0000]))],
         "/bus@7f000000/apb ranges: 0x100000 bytes at 0xffffffffffff0000 exceed 64-bit addresses"),
     (Juno, &[Set("/bus@7f000000/apb", "#address-cells", Cells(&[3]))],
@@ -122,9 +122,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Juno, &[Set("/bus@7f000000/apb", "#size-cells", Cells(&[0]))],
         "/bus@7f000000/apb #size-cells: 0x0, expected 1 or 2"),
     (Juno, &[Set("/bus@7f000000/apb", "status", Text("disabled"))],
-        "/bus@7f000000/apb status: \"disabled\", expected okay, as the console is on it"),
+        "/bus@7f000000/apb status: \"disabled\", expected okay, as the console needs it"),
     (Juno, &[Unset("/bus@7f000000", "ranges")],
-        "/bus@7f000000 ranges: missing, so what is on this bus has no address for the CPUs"),
+        "/bus@7f000000 ranges: missing, so the CPUs cannot reach devices on this bus"),
 
     // The boot arguments.
     (Qemu(4), &[Set("/chosen", "bootargs", Bytes(&[0x71, 0x75, 0x69, 0x65, 0x74, 0xe9, 0x00]))],
@@ -135,10 +135,10 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // GIC and timers.
     (Qemu(4), &[
         Set("/intc@8000000", "reg", Cells(&[0, 0x800_1000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000])),
-    ], "/intc@8000000 reg: 0x8001000, expected a frame aligned as the GIC's are"),
+    ], "/intc@8000000 reg: 0x8001000, expected an aligned GIC frame"),
     (Qemu(4), &[
         Set("/intc@8000000", "reg", Cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x1_0000])),
-    ], "/intc@8000000 reg: 0x10000, expected a size with room for the GIC's registers"),
+    ], "/intc@8000000 reg: 0x10000, expected a size that holds the GIC's registers"),
     (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[9]))],
         "/intc@8000000 #redistributor-regions: 0x9, expected 1 to 8"),
     (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[2]))],
@@ -151,13 +151,13 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/intc@8000000", "#interrupt-cells", Cells(&[1]))],
         "/intc@8000000 #interrupt-cells: 0x1, expected 3 or 4"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 14]))],
-        "/timer interrupts: 20 bytes, expected whole specifiers of the GIC"),
+        "/timer interrupts: 20 bytes, expected whole GIC interrupt specifiers"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 0, 14, 4]))],
         "/timer interrupts: 0x0, expected interrupt type 1 (PPI)"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 16, 4]))],
         "/timer interrupts: 0x10, expected a PPI from 0 to 15"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4]))],
-        "/timer interrupts: 12 bytes, expected a timer that is not secure"),
+        "/timer interrupts: 12 bytes, expected a non-secure timer"),
     (Qemu(4), &[Set("/timer", "interrupts-extended", Cells(&[9, 1, 13, 4, 9, 1, 14, 4]))],
         "/timer interrupts-extended: 0x9, expected the phandle of the GIC"),
 
@@ -179,18 +179,18 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(2), &[
         Remove("/cpus/cpu-map"), Set("/cpus", "#address-cells", Cells(&[2])),
         Set("/cpus/cpu@0", "reg", Cells(&[0, 0])), Set("/cpus/cpu@1", "reg", Cells(&[1, 0])),
-    ], "/cpus/cpu@1 reg: 0x100000000, expected Aff3 of 0 where there is no cpu-map"),
+    ], "/cpus/cpu@1 reg: 0x100000000, expected Aff3 = 0 if there is no cpu-map"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core { }")],
-        "/cpus/cpu-map/cluster0: \"core\", expected a name of kind and number, such as core0"),
+        "/cpus/cpu-map/cluster0: \"core\", expected a kind and a number, such as core0"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core01 { }")],
-        "/cpus/cpu-map/cluster0: \"core01\", expected a name of kind and number, such as core0"),
+        "/cpus/cpu-map/cluster0: \"core01\", expected a kind and a number, such as core0"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core+1 { }")],
-        "/cpus/cpu-map/cluster0: \"core+1\", expected a name of kind and number, such as core0"),
+        "/cpus/cpu-map/cluster0: \"core+1\", expected a kind and a number, such as core0"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core65535 { }")],
-        "/cpus/cpu-map/cluster0: \"core65535\", expected a name of kind and number, such as \
+        "/cpus/cpu-map/cluster0: \"core65535\", expected a kind and a number, such as \
          core0"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core-a-very-long-name { }")],
-        "/cpus/cpu-map/cluster0: \"core-a-very-long-name\", expected a name of kind and \
+        "/cpus/cpu-map/cluster0: \"core-a-very-long-name\", expected a kind and a \
          number, such as core0"),
     (Qemu(4), &[
         Add("/cpus/cpu-map/cluster0/core1", "thread0 { }"),
@@ -213,8 +213,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |n| format!("cluster1{n:x} {{ }}"))],
         "/cpus/cpu-map: more than 2048 of them"),
     (Juno, &[
-        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ compatible = \"arm,idle-state\"; arm,psci-suspend-param = \
-             <0x{n:x}>; }}")),
+        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ compatible = \"arm,idle-state\"; \
+             arm,psci-suspend-param = <0x{n:x}>; }}")),
     ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 of them"),
     (Qemu(1), &[
         Add("/", "a-rather-long-name-of-a-bus@12345678 { a-rather-long-name-of-a-bus@12345678 { \
@@ -234,22 +234,22 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
          the other node with this power_state"),
     (Juno, &[Set("/cpus/idle-states/cpu-sleep-0", "psci-bench,power-level", Cells(&[1]))],
         "/cpus/idle-states/cpu-sleep-0 psci-bench,power-level: 0x1, expected the power level \
-         that arm,psci-suspend-param names"),
+         in arm,psci-suspend-param"),
     (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[0]))],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x0, expected the power \
-         level that arm,psci-suspend-param names"),
+         level in arm,psci-suspend-param"),
     (Juno, &[
         Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
         Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0x101_0000])),
         Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x1_0000])),
     ],
         "/cpus/idle-states/cpu-sleep-0 psci-bench,power-level: 0x0, expected the power level \
-         that arm,psci-suspend-param names"),
+         in arm,psci-suspend-param"),
     (Juno, &[
         Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
         Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[1])),
     ],
-        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0, as of any \
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0, as in any \
          standby state"),
 
     // Overlapping registers.
@@ -274,8 +274,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Set("/interrupt-controller@2c010000", "reg", Cells(&[0, 0x2c01_0000, 0, 0x1000, 0, 0x2c01_0000, 0, 0x2000])),
     ], "the GIC's CPU interface at 0x2c010000 overlaps the GIC's distributor at 0x2c010000"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x4800_0000, 0, 0x1000]))],
-        "the watchdog at 0x48000000 overlaps memory at 0x40000000: mend the memory node, or \
-         reserve that part"),
+        "the watchdog at 0x48000000 overlaps memory at 0x40000000: correct the memory node, \
+         or reserve that part"),
     (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
         "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
     // A power_state that fits no format.
@@ -283,7 +283,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0xffff_ffff])),
     ],
         "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a \
-         power_state of PSCI: this sets bits that both formats reserve"),
+         power_state without bits that both formats reserve"),
     // A node that may or may not be enabled.
     (Qemu(4), &[Set("/cpus/cpu@1", "status", Bytes(&[0x6f, 0x6b, 0x61, 0x79]))],
         "/cpus/cpu@1 status: a string without its final NUL"),

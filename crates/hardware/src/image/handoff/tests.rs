@@ -76,13 +76,13 @@ fn a_later_version_may_have_longer_headers() {
 
 #[test]
 fn impossible_headers_and_entries_are_refused() {
-    let size = "an impossible size at offset 0x8";
+    let size = "an invalid size at offset 0x8";
     let first = "an entry that does not fit at offset 0x18";
     for (at, bytes, expected) in [
         (5, &[1][..], "the tree"),
         (0, &[0], "no signature at offset 0x0"),
         (5, &[0], "version 0 at offset 0x5"),
-        (6, &[0x17], "too small a header at offset 0x6"),
+        (6, &[0x17], "a header that is too short at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
         // More than the total, more than the bytes present, more than any number.
         (12, &[0x18, 0, 0, 0], size),
@@ -93,11 +93,7 @@ fn impossible_headers_and_entries_are_refused() {
         (0x1b, &[7], first),
         (0x1c, &[0xff; 4], first),
         (0x1c, &[0x60, 0, 0, 0], first),
-        (
-            0x3b,
-            &[9],
-            "a device tree that is not aligned at offset 0x38",
-        ),
+        (0x3b, &[9], "an unaligned device tree at offset 0x38"),
         (0x18, &[1, 0], "a second device tree at offset 0x38"),
     ] {
         let mut list = good();

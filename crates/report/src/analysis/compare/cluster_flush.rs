@@ -59,8 +59,8 @@ pub(super) fn cluster_flushes(
         });
         let (texts, changes): (Vec<String>, Vec<Vec<&Change>>) = each.unzip();
         let sentence = format!(
-            "CPUs that are not last man {verb} a cluster-size cache flush: in one parallel round {}, \
-             of which only one can be the last in each.",
+            "CPUs that are not the last man {verb} for a cache flush of the whole cluster: in \
+             one parallel round {}, but only one CPU of a cluster can be the last man.",
             texts.join(" and ")
         );
         let scenario = scenarios

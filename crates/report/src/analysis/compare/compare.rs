@@ -31,15 +31,15 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
         if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
             let (name, option) = (condition.name, across.option());
             bail!(
-                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: {option} \
-                 compares them all the same"
+                "{name} of {run} is {x:?}, but that of the baseline {baseline} is {y:?}; \
+                 {option} compares them anyway"
             );
         }
     }
     ensure!(
         new.run.clock().is_known() == old.run.clock().is_known(),
-        "of {run} and the baseline {baseline} only one has a counter whose frequency is known: \
-         ticks and nanoseconds cannot be compared"
+        "only one of {run} and the baseline {baseline} has a known counter frequency: ticks \
+         and nanoseconds cannot be compared"
     );
     Ok(())
 }

@@ -31,8 +31,9 @@ pub(super) fn conditions(
     let mut all = Vec::new();
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
-            "Which row is which CPU cannot be told, as several have the same cluster and core: \
-             all is compared sorted. --row-cpus MPIDR,... names them in their order.",
+            "Several rows have the same cluster and core, so it is unknown which CPU they belong \
+             to: all figures are compared in sorted order. Name the CPUs of the rows with \
+             --row-cpus MPIDR,...",
         ));
     }
     let mut add = |evidence, sentence| {
@@ -42,19 +43,20 @@ pub(super) fn conditions(
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
         let sentence = format!(
-            "By its own lines, which have no checksum, the firmware is {now}, and was {then}."
+            "According to its own lines, which have no checksum, the firmware is {now} and was \
+             {then}."
         );
         add(Evidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);
-    let mut each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name));
+    let mut each = each.map(|(it, [now, then])| format!("{} is {now} and was {then}", it.name));
     let each = each.join("; ");
     if !each.is_empty() {
         let evidence = match has_records(new) && has_records(old) {
             true => Evidence::Counts,
             false => Evidence::Lines,
         };
-        add(evidence, format!("Besides figures: {each}."));
+        add(evidence, format!("Other differences: {each}."));
     }
     for key in scenarios.iter().map(|it| it.key) {
         let pair = [
@@ -64,8 +66,8 @@ pub(super) fn conditions(
         for (it, [now, then]) in differences(COMPARED, pair, false) {
             let (title, name) = (scenario_title(sides.runs(), key), it.name);
             let sentence = format!(
-                "{title}: {name} is {now}, and was {then}, which is passed over as was asked for: \
-                 it may have made a change."
+                "{title}: {name} is {now} and was {then}. This difference is ignored as \
+                 requested, but it may explain changes."
             );
             add(Evidence::Counts, sentence);
         }
@@ -77,8 +79,8 @@ pub(super) fn conditions(
         (false, false) => "the run and the baseline",
     };
     all.push(unknown(format!(
-        "Of {silent} there are figures alone: power_state, wake-up pattern, the count of samples \
-         and how they spread cannot be told, so that no change is weighed against noise."
+        "For {silent} there are only figures: power_state, wake-up pattern, the number of \
+         samples and their spread are unknown, so changes are not compared with the noise."
     )));
     all
 }
@@ -102,17 +104,17 @@ pub(super) fn unweighed(
     let bare = bare.join(", ");
     let bare = (!bare.is_empty()).then(|| {
         unknown(format!(
-            "Figures that were weighed against no noise, as one side does not tell how their \
-             samples spread: {bare}."
+            "Figures not compared with the noise, because one side does not give the spread \
+             of their samples: {bare}."
         ))
     });
     let by_round = scenarios.iter().filter(|it| is_by_round(sides, it));
     let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
     let by_round = (!tags.is_empty()).then(|| {
         unknown(format!(
-            "In {tags} one round of each side is compared, and a change is noise where the \
-             medians of these CPUs may be the same, wherever they came in the queue: samples=all \
-             on both sides tells how each place spreads."
+            "In {tags} one round of each side is compared, and a change counts as noise if \
+             the medians of these CPUs may be the same, whatever their places in the queue. \
+             samples=all on both sides shows the spread at each place."
         ))
     });
     bare.into_iter().chain(by_round).collect()

@@ -77,8 +77,7 @@ impl<'s> OneScenario<'s> {
         let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
             "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
-             it seems to change by {}: these are other CPUs' places, as the lock was taken in \
-             another order.",
+             it seems to change by {}, because the CPUs took the lock in another order.",
             still.len(),
             many(order.len(), "place"),
             greatest(&still),
@@ -139,7 +138,7 @@ impl<'s> OneScenario<'s> {
             0 => String::new(),
             count => {
                 let figures = many(count, "figure");
-                format!(", {figures} by no more than noise or a tick")
+                format!(", {figures} within noise or one tick")
             }
         };
         let (headings, greatest) = (headings.join(", "), greatest(&changes));

@@ -24,14 +24,14 @@ pub(super) enum Incomparable {
     /// Conditions differ; contains the sentence that says which.
     #[error("{0}")]
     Conditions(String),
-    #[error("{0} has no figure of it")]
+    #[error("{0} has no figure for it")]
     NoFigure(&'static str),
     #[error(
-        "{rows} rows against {before}: figures that are compared by their order need as many on \
-         both sides"
+        "{rows} rows against {before}: figures that are compared by order need the same number \
+         on both sides"
     )]
     RowCount { rows: usize, before: usize },
-    #[error("the two have no figure in common")]
+    #[error("they have no figure in common")]
     NothingInCommon,
 }
 

@@ -34,7 +34,7 @@ pub enum RowIs {
 
 /// A word that does not name a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is no MPIDR, such as 0x101, and no label, such as 1.0")]
+#[error("{0:?} is neither an MPIDR, such as 0x101, nor a label, such as 1.0")]
 pub struct NotACpu(String);
 
 impl std::str::FromStr for RowIs {
@@ -77,7 +77,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
     let without = runs.iter().chain([&*baseline]).find(lacks);
     if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
         let input = &run.source.input;
-        bail!("--row-cpus names MPIDRs, and {input} has none: name labels, such as 0.1");
+        bail!("--row-cpus names MPIDRs, but {input} has none: name labels, such as 0.1");
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     let has = many(count, "row");
     ensure!(
         rows.len() == count,
-        "--row-cpus names {named}, and {input} has {has}"
+        "--row-cpus names {named}, but {input} has {has}"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
@@ -146,8 +146,8 @@ impl<'r> Sides<'r> {
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
             !pairs.is_empty() || keyed == Keyed::Ambiguous,
-            "{run} and the baseline {baseline} have no CPU in common, by {name}: are they of one \
-             board?"
+            "{run} and the baseline {baseline} have no CPU in common, by {name}; are they from \
+             the same board?"
         );
         let mut old = old.clone();
         // If its CPUs are known by MPIDR, a table uses the labels of the run.

@@ -21,12 +21,14 @@ use crate::export::report_document::{board, document};
 use crate::export::template::render;
 
 const NOTES: &str = "\
-Of a scenario in parallel, table and time line show one whole round, the one whose longest powerdown \
-is the median: who was last in a cluster, and who queued, is of one round. In sequence, the table shows \
-each CPU's medians, and the time line its sample with the median of the first figure. Spreads are of all \
-samples that count: n is their number, p99 their 99th percentile, MAD the median of their distances from \
-the median. Beside a scenario's name are its end and its method. In a comparison, the interval of a \
-median stands in brackets. A figure marked with ? is from a line without a checksum and is not verified.";
+For a parallel scenario, the table and the time line show one whole round, the one whose \
+longest powerdown is the median, because the last man and the lock queue belong to one \
+round. For a sequential scenario, the table shows each CPU's medians, and the time line \
+shows its sample with the median of the first figure. Spreads cover all samples that count: \
+n is their number, p99 their 99th percentile, MAD the median of their distances from the \
+median. Next to a scenario's name are its result and its method. In a comparison, the \
+interval of a median is in brackets. A figure marked with ? is from a line without a \
+checksum and is not verified.";
 
 const HISTORY_NOTES: &str = "\
 Each table has a column for each release and a row for each CPU. If CPUs wait for each other, or their \

@@ -27,7 +27,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let places = x.spaced((1..=count).map(|it| (it as f64, it.to_string())));
     drawing.bottom(&x, "place in the order of ENTER_HW_LOW_PWR", places);
 
-    let mut fit = "no lock queue to be seen".to_owned();
+    let mut fit = "no visible lock queue".to_owned();
     if is_queue {
         // Through the centroid of all points, like every least-squares line.
         let middle = (count as f64 + 1.0) / 2.0;
@@ -39,7 +39,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         let without = ", without the longer cache flushes";
         let without = if long.is_empty() { "" } else { without };
         let (step, r2) = (run.clock().span(ticks), line.r2_percent);
-        fit = format!("line of best fit{without}: {step} a place, R² {r2} %");
+        fit = format!("line of best fit{without}: {step} per place, R² {r2} %");
     }
     let cluster = |cpu| run.run.cpu(cpu).cluster;
     for (place, &(_, cpu, powerdown)) in arrivals.iter().enumerate() {

@@ -158,7 +158,7 @@ fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
     for (place, lane) in lanes.iter().enumerate() {
         draw_lane(&mut drawing, &x, lane, top + height * place as f64, height);
     }
-    let bars = "how many samples of all CPUs (height: logarithm)";
+    let bars = "number of samples of all CPUs (logarithmic height)";
     let legend = legend([
         ("range", "least to greatest", true),
         ("median", "median", true),

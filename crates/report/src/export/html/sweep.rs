@@ -58,7 +58,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     }
     let median = match is_queue {
         true => "the longest median of a CPU",
-        false => "the middle one of the CPUs' medians",
+        false => "the median of the CPUs' medians",
     };
     let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));
     let legend = legend([
@@ -111,5 +111,5 @@ fn fit_text(fit: &Bent, unit: DrawnScale, per: f64, each: &str) -> String {
     let slope = fit.line.slope / unit.divisor * per;
     let (unit, r2) = (unit.name, fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2} %")
+    format!("line of best fit: {slope:.digits$} {unit} per {each}, R² {r2} %")
 }

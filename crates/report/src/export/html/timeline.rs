@@ -65,14 +65,14 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     }
     let (order, unit) = (order_text(charts.scenario), run.unit());
     let cpus = many(lanes.len(), "CPU");
-    let said = format!("The phases of {cpus}, by an axis of time in {unit}. {order}");
+    let said = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Time line of the samples shown. {order}");
     Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
 }
 
 fn order_text(scenario: &Scenario) -> &'static str {
     if !scenario.id.is_parallel() {
-        "Each CPU has its own time, as they are measured one after another."
+        "Each CPU has its own time axis, because the CPUs are measured one after another."
     } else if scenario
         .suite_cells()
         .iter()

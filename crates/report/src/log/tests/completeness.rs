@@ -8,7 +8,7 @@ fn verdict_comes_from_the_end_record() {
     let line = log.lines().last().expect("a last line").to_owned();
     let wrong = line.replace("4 passed", "3 passed");
     assert_ne!(wrong, line);
-    let records = "by the records";
+    let records = "from the records";
     for (last, doubt, text) in [
         (line.as_str(), "", line.as_str()),
         ("", "the log has no last line", records),
@@ -79,10 +79,10 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
             .lines()
             .position(|it| it.starts_with(MARK) && it.contains(&format!(" {seq} {{")));
         let line = place.expect("a record") + 1;
-        let part = format!("record {seq} ({kind}, line {line}) is sound, and not");
+        let part = format!("record {seq} ({kind}, line {line}) is sound but not");
         assert!(lack.starts_with(&part), "{lack}");
     }
-    let format = format!("of format 9, and this version reads format {FORMAT}");
+    let format = format!("have format 9, but this version reads format {FORMAT}");
     assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
@@ -117,10 +117,10 @@ fn lines_that_lack_something_are_incomplete() {
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
-        (tftf(""), "there is no scenario in it"),
-        (pass, "there is no scenario in it"),
-        (tally("Tests Failed  : 6"), "6 tests failed, and the"),
-        (tally("Tests Passed  : 3"), "passed, and the log shows 2"),
+        (tftf(""), "it has no scenario"),
+        (pass, "it has no scenario"),
+        (tally("Tests Failed  : 6"), "6 tests failed, but the"),
+        (tally("Tests Passed  : 3"), "passed, but the log shows 2"),
         (tftf(&(first.clone() + &passed)), "no figure of test_rt_"),
         (tftf(&(first.clone() + &rows)), "serial ended"),
         (format!("{begin}{both}"), "Exiting tests."),

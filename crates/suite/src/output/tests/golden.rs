@@ -84,20 +84,20 @@ fn machines() {
     };
     let header_of = |edit: Edit| header(&example::run_with(2, edit));
     let kvm = header_of(|it| (it.kvm, it.own.caches) = (true, Caches::default()));
-    let unknown = "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n";
+    let unknown = "  Caches     : unknown: KVM makes up CCSIDR_EL1 for its guests\n";
     assert!(kvm.contains(unknown), "{kvm}");
     for (watchdog, line) in [
         (
             Err(NoWatchdog::NotThere),
-            "none where the device tree has one",
+            "none at the device tree's address",
         ),
         (
             Err(NoWatchdog::TooSoon { most: 8, least: 28 }),
-            "left alone: it resets within 8 s, and the lead may take 28",
+            "not used: it resets within 8 s, but the lead may need 28 s",
         ),
         (
             Ok(sbsa),
-            "SBSA watchdog at 0x2a440000, should the lead not come back",
+            "SBSA watchdog at 0x2a440000, if the lead does not return",
         ),
     ] {
         let text = header(&example::run_with(2, |it| it.watchdog = watchdog));
@@ -120,13 +120,13 @@ fn values_that_are_not_the_leads() {
         (&|cpu| Some(clock(if cpu < 4 { 1401 } else { 1420 })), ""),
         (
             &|cpu| zero(cpu > 0),
-            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, and 62500000 Hz on the lead; another one on \
-             6 CPUs more.",
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, but 62500000 Hz on the lead; also different \
+             on 6 CPUs.",
         ),
         (
             &|cpu| Some(clock(if cpu < 4 { 1401 } else { 1800 })),
-            "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 \
-             CPUs more.",
+            "Note: CPU 1.0 runs at 1800 MHz, the lead at 1400 MHz; also different on 3 \
+             CPUs.",
         ),
     ];
     for (identity, expected) in rows {
@@ -151,16 +151,16 @@ fn plans() {
         ),
         (
             "only=dirty_sweep method=warm",
-            "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together; \
+            "1 scenario, 20 samples per CPU after 2 for warm-up; method warm, all wake together; \
              CPU_ON at least 1 ms after OFF",
         ),
         (
             "only=cpu_on cpu-on-after=0",
-            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON immediately after OFF",
+            "1 scenario, 20 samples per CPU after 2 for warm-up; CPU_ON immediately after OFF",
         ),
         (
             "only=cpu_on cpu-on-after=1500",
-            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON at least 1500 us after OFF",
+            "1 scenario, 20 samples per CPU after 2 for warm-up; CPU_ON at least 1500 us after OFF",
         ),
     ] {
         let mut run = example::run(2);
@@ -302,9 +302,9 @@ fn a_summary_names_what_was_skipped_and_why() {
 Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did
   not wake CPU 0x1 from 0x40000002
 Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC:
-  nothing could wake a suspended CPU
-Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle
-  state of this kind; deepest= or core= can give one
+  nothing can wake a suspended CPU
+Skipped: test_rt_instr_cpu_susp_serial, method warm: the board has no idle state
+  of this kind; give one with deepest= or core=
 
 240 samples, 0 not counted.
 psci-bench: PASS (1 passed, 1 skipped, ";
@@ -337,7 +337,7 @@ fn of_words_passed_over_the_first_are_printed() {
         text
     };
     assert_eq!(printed("iterations=3"), "");
-    let lead = "Boot arguments passed over, as another program's:";
+    let lead = "Ignored boot arguments of another program:";
     assert_eq!(
         printed(" quiet  iterations=3 a=b\t"),
         format!("{lead} quiet a=b\n")

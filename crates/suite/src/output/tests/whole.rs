@@ -190,15 +190,15 @@ fn parts_that_are_left_out_and_wake_ups() {
             Fake::new(2),
             "only=contend_sweep contend=1,4,7 iterations=2",
             STATES,
-            "Skipped: contend_sweep, contend=4, 7: there are fewer CPUs than contend= asks for; \
-             where the CPUs' own timers stop, one more stays awake
+            "Skipped: contend_sweep, contend=4, 7: contend= asks for more CPUs than there are; \
+             if their own timers stop, one more stays awake
              * core: longest median of powerdown by CPUs: 1: ",
         ),
         (
             Fake::new(4),
             "only=contend_sweep contend=2,4 iterations=2",
             stopping(1),
-            "Skipped: contend_sweep, contend=4: there are fewer CPUs than contend= asks for;",
+            "Skipped: contend_sweep, contend=4: contend= asks for more CPUs than there are;",
         ),
         (
             Fake::new(1),
@@ -219,7 +219,7 @@ fn parts_that_are_left_out_and_wake_ups() {
             "iterations=2",
             stopping(0),
             "Wake-up trials: an SGI woke CPU 1.3 from 0x00010002, 0x01010022; one from CPU 1.0 \
-             woke the lead, as the device tree has no timer frame
+             woke the lead, because the device tree has no timer frame
              .. table:: Suspend to deepest power level on all cores in parallel, woken by CPU 1.0 \
              (us)",
         ),
@@ -227,8 +227,8 @@ fn parts_that_are_left_out_and_wake_ups() {
             Fake::new(8).with_trials(|_, outcome| outcome.end = ActionEnd::NotRung),
             "iterations=2 only=cpu_susp_serial",
             STATES,
-            "Warning: CPU 1.3's timer did not wake it from 0x00010002, an SGI did: the idle state \
-             lacks local-timer-stop.
+            "Warning: CPU 1.3's timer did not wake it from 0x00010002, but an SGI did: the idle \
+             state lacks local-timer-stop.
              Wake-up trials: an SGI woke CPU 1.3 from 0x00010002; one from CPU 1.0 woke the lead",
         ),
         (
@@ -236,7 +236,7 @@ fn parts_that_are_left_out_and_wake_ups() {
             "iterations=2",
             stopping(1),
             "; the timer frame at 0x2a830000, interrupt 92, woke the lead.
-             where that stops, timer frame at 0x2a830000,",
+             if it stops, timer frame at 0x2a830000,",
         ),
     ] {
         check_parts(fake, args, &states, expected);
@@ -277,9 +277,9 @@ fn a_state_of_the_other_format_is_named() {
         Fake::new(2),
         "only=susp_deep_serial,cpu_susp_serial,idle_states iterations=1",
         &[STATES[0], system],
-        "Warning: the idle state system-off is left out: 0x40000222 has the extended format of \
-         power_state, and the firmware takes the original one.
-         Skipped: the firmware takes original power_state values; the device tree has extended
+        "Warning: the idle state system-off is left out: power_state 0x40000222 has the \
+         extended format, but the firmware takes the original one.
+         Skipped: the firmware takes original power_state values, but the device tree has extended
          Skipped: idle_states, power_state 0x40000222: the firmware takes original",
     );
 }
@@ -292,7 +292,7 @@ fn without_cpu_off_cpus_stay_on() {
     for (why, reason) in [
         (
             NoCpuOff::NotListed,
-            "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+            "PSCI_FEATURES says that there is no CPU_OFF",
         ),
         (
             NoCpuOff::Forbidden,
@@ -323,7 +323,7 @@ fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let (text, verdict) = printed(fake, "iterations=2", &STATES);
     assert_eq!(verdict, Verdict::Fail);
     let (run, rest) = separated(&text);
-    assert!(rest.contains("Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED"));
+    assert!(rest.contains("Failed: CPU_OFF is advertised, but returned NOT_SUPPORTED"));
     assert!(!rest.contains("<RT_INSTR:"), "{rest}");
     let cells = run.scenarios.iter().map(|it| it.suite_cells().len());
     assert_eq!(cells.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);

@@ -25,13 +25,13 @@ Examples:
 {}
 Details: docs/fip.md", options_help(true)))]
 pub struct BuildArguments {
-    /// Board of platforms/.
+    /// Board in platforms/.
     #[arg(long, value_name = "NAME")]
     pub board: String,
     /// File to write.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// FIP whose BL33 is replaced; all else stays.
+    /// FIP to copy with BL33 replaced.
     #[arg(long, value_name = "FIP")]
     pub base: Option<PathBuf>,
     /// Use this released payload instead of building one.

@@ -28,13 +28,13 @@ pub struct FipLayout {
 /// An argument of an option that is not of the option's form.
 #[derive(Debug, Error)]
 pub(in crate::cli) enum FormError {
-    #[error("this is no number of bytes, such as 512 or 0x200")]
+    #[error("expected a number of bytes, such as 512 or 0x200")]
     Number,
-    #[error("these are 16 bits in hexadecimal")]
+    #[error("expected 16 bits in hexadecimal")]
     Flags,
-    #[error("this has the form uuid=U,file=F")]
+    #[error("expected uuid=U,file=F")]
     Blob,
-    #[error("this has the form uuid=U")]
+    #[error("expected uuid=U")]
     BareUuid,
     #[error(transparent)]
     Uuid(#[from] NotAUuid),

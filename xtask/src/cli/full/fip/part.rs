@@ -8,7 +8,7 @@ use clap::Args;
 use super::images::{Images, load, number, options_help, save};
 use crate::build::package;
 
-/// Make a further file of a board, which has no payload.
+/// Make another FIP that a board needs, without the payload.
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Example:
@@ -21,7 +21,7 @@ pub struct PartArguments {
     /// Name of the file in platforms/BOARD/board.toml.
     #[arg(value_name = "PART")]
     pub part: String,
-    /// Board of platforms/.
+    /// Board in platforms/.
     #[arg(long, value_name = "NAME")]
     pub board: String,
     /// File to write.

@@ -22,7 +22,7 @@ use crate::build::package;
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]
 pub enum FipVerb {
-    /// Pack images into a new FIP, which is the same for the same images.
+    /// Pack images into a new FIP; equal images give an equal FIP.
     #[command(after_help = format!("\
 Examples:
   cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin
@@ -39,7 +39,7 @@ Details: docs/fip.md", options_help(true)))]
         #[command(flatten)]
         images: Images,
     },
-    /// Check a FIP, and list what is in it.
+    /// Check a FIP, and list its images.
     #[command(after_help = "\
 Example:
   cargo xtask fip info fip.bin")]
@@ -57,10 +57,10 @@ Examples:
         /// File to read.
         #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// Directory to write to, which is made if it is not there.
+        /// Directory to write to; created if needed.
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
-        /// Replace files that are there.
+        /// Replace existing files.
         #[arg(long)]
         force: bool,
     },
@@ -76,10 +76,10 @@ Details: docs/fip.md", options_help(true)))]
         /// File to read.
         #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// File to write [default: the one that is read].
+        /// File to write [default: the input].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
-        /// Replace BL33 although its certificate stays that of the old one.
+        /// Replace BL33 but keep the old one's certificate.
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -87,7 +87,7 @@ Details: docs/fip.md", options_help(true)))]
         #[command(flatten)]
         images: Images,
     },
-    /// Take images out of a FIP.
+    /// Remove images from a FIP.
     #[command(after_help = format!("\
 Examples:
   cargo xtask fip remove fip.bin --nt-fw --out new.bin
@@ -100,7 +100,7 @@ Details: docs/fip.md", options_help(false)))]
         /// File to read.
         #[arg(value_name = "FIP")]
         fip: PathBuf,
-        /// File to write [default: the one that is read].
+        /// File to write [default: the input].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
         /// Align images to N bytes, a power of two.
@@ -160,7 +160,7 @@ fn output<'p>(fip: &'p Path, out: Option<&'p Path>) -> (&'static str, &'p Path) 
 
 fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
     if images.is_empty() {
-        bail!("no image is given: see `cargo xtask fip {verb} --help` for the options");
+        bail!("no image given; see `cargo xtask fip {verb} --help` for the options");
     }
     Ok(())
 }
@@ -187,9 +187,9 @@ fn pack(
     let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
     if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
         bail!(
-            "{} has certificates, and firmware that checks them would refuse another BL33: give \
-             its --nt-fw-cert as well, or use `cargo xtask fip build --base`, which makes one \
-             with --nt-fw-key; or --force",
+            "{} has certificates, and firmware that checks them would reject another BL33: also \
+             give its --nt-fw-cert, use `cargo xtask fip build --base` with --nt-fw-key, or \
+             use --force",
             base.unwrap_or(out.1).display()
         );
     }
@@ -209,7 +209,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
         }
     }
     if fip.images.is_empty() {
-        bail!("{}: nothing would be left of it", path.display());
+        bail!("{}: this would remove all images", path.display());
     }
     save(output(path, out), &fip)
 }
@@ -227,7 +227,10 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     for to in &paths {
         // A dangling link also counts as existing.
         if !force && to.symlink_metadata().is_ok() {
-            bail!("{}: this file is there already: see --force", to.display());
+            bail!(
+                "{}: this file already exists; --force replaces it",
+                to.display()
+            );
         }
         files::check(("--out", to), &[("the FIP", Some(path))])?;
     }

@@ -43,9 +43,9 @@ METRICS = {1: ["latency"], 3: ["powerdown", "wakeup", "cache_flush"]}
 def read_qemu(console, keep, ended):
     """Reads QEMU's serial port until `ended` is set.
 
-    QEMU's monitor does not answer while the buffer of that port is full, and
-    labgrid, which waits for the answer, reads no port meanwhile: both would wait
-    for ever. Other consoles than QEMU's have no such socket.
+    QEMU's monitor does not answer while the port's buffer is full, and labgrid
+    does not read the port while it waits for the answer: both would wait forever.
+    Only QEMU's console has this socket.
     """
     while not ended.wait(0.01):
         port = getattr(console, "_clientsocket", None)
@@ -73,7 +73,7 @@ def switch_on(target, console, keep):
     try:
         power = target.get_driver("PowerProtocol")
     except NoDriverFoundError:
-        return  # somebody else starts the board
+        return  # the board is started by hand
     thread, ended = in_background(console, keep)
     try:
         power.off()
@@ -88,18 +88,18 @@ def read_to_last_line(console, said, keep):
     while not LAST_LINE.search(said, max(0, len(said) - 4096)):
         left = deadline - time.monotonic()
         if left <= 0:
-            pytest.fail(f"no last line within {LIMIT} s; the board said {bytes(said[-200:])!r}")
+            pytest.fail(f"no last line within {LIMIT} s; the board printed {bytes(said[-200:])!r}")
         try:
             keep(console.read(timeout=min(left, 1.0)))
         except pexpect.TIMEOUT:
             continue
         except pexpect.EOF:
-            pytest.fail(f"the serial port closed; the board said {bytes(said[-200:])!r}")
+            pytest.fail(f"the serial port closed; the board printed {bytes(said[-200:])!r}")
 
 
 @pytest.fixture(scope="session")
 def uart(target):
-    """All that the board says from its reset to its last line."""
+    """Returns everything that the board prints from its reset to its last line."""
     os.makedirs(RESULTS, exist_ok=True)
     console = target.get_driver("ConsoleProtocol")
     said = bytearray()
@@ -122,14 +122,14 @@ def uart(target):
 @pytest.mark.parametrize("tag", SCENARIOS)
 def test_scenario(uart, tag, record_property):
     cases = [case for case in CASE.finditer(uart) if case["name"] == SCENARIOS[tag]]
-    assert len(cases) == 1, f"'{SCENARIOS[tag]}' is there {len(cases)} times"
+    assert len(cases) == 1, f"'{SCENARIOS[tag]}' appears {len(cases)} times"
     for row in ROW.finditer(cases[0]["rows"]):
         assert row["tag"] == tag
         figures = row["figures"].split("\t")
         for metric, figure in zip(METRICS[len(figures)], figures):
             record_property(f"{row['cluster']}.{row['core']} {metric} ns", figure)
     if cases[0]["result"] == "Skipped":
-        pytest.skip("the payload skipped it, and says why in uart.log")
+        pytest.skip("the payload skipped it; uart.log has the reason")
     assert cases[0]["result"] == "Passed"
 
 

@@ -16,44 +16,44 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
     (
         edits::warm,
         "methods",
-        "the method is tftf, and warm in the baseline: --across methods",
+        "the method is tftf, but warm in the baseline; --across methods",
     ),
     (
         edits::state,
         "states",
-        "power_state is 0x00000002, and 0x00000007 in the baseline: --across states",
+        "power_state is 0x00000002, but 0x00000007 in the baseline; --across states",
     ),
     (
         edits::pattern,
         "wakes",
-        "wake-up pattern is chain, and staggered in the baseline: --across wakes",
+        "wake-up pattern is chain, but staggered in the baseline; --across wakes",
     ),
     (
         edits::wake_source,
         "wakes",
-        "the wake-up source is timer, and helper in the baseline: --across wakes",
+        "the wake-up source is timer, but helper in the baseline; --across wakes",
     ),
     (
         edits::helper,
         "",
-        "helper 0.3 in the baseline: --across wakes",
+        "helper 0.3 in the baseline; --across wakes",
     ),
     (
         edits::board,
         "boards",
-        "of a.log is \"QEMU virt\", and that of the baseline a.log \"Juno\": --across boards",
+        "of a.log is \"QEMU virt\", but that of the baseline a.log is \"Juno\"; --across boards",
     ),
     (
         edits::callers_figures,
         "",
-        "the source of the figures is PMF, and the caller in the baseline",
+        "the source of the figures is PMF, but the caller in the baseline",
     ),
     (
         edits::lost_row,
         "",
         "4 rows against 3: figures that are compared by",
     ),
-    (edits::no_clock, "", "frequency is known"),
+    (edits::no_clock, "", "known counter frequency"),
     (edits::no_scenarios, "", "nothing of a.log can be compared"),
     (edits::equal_mpidrs, "", "no CPU in common, by MPIDR"),
 ];
@@ -88,15 +88,15 @@ fn differences_that_are_passed_over_are_named() {
     new.firmware[0].version = Some("v2.2".into());
     let comparison = try_compare(&new, &old, "boards,methods").expect("comparable");
     let expected = [
-        "By its own lines, which have no checksum, the firmware is v2.2, and was \
+        "According to its own lines, which have no checksum, the firmware is v2.2 and was \
          v2.1.1(release):x.",
-        "Besides figures: the board is QEMU virt, and was Juno; the count of samples asked for is 2, \
-         and was 7.",
-        "Suspend to deepest power level on all cores in sequence, method tftf: the method is tftf, \
-         and was warm, which is passed over as was asked for: it may have made a change.",
+        "Other differences: the board is QEMU virt and was Juno; the count of samples asked for is \
+         2 and was 7.",
+        "Suspend to deepest power level on all cores in sequence, method tftf: the method is tftf \
+         and was warm. This difference is ignored as requested, but it may explain changes.",
     ];
     assert_eq!(sentences(&comparison, CONDITIONS), expected);
-    let first = found(&comparison, CONDITIONS, &["By its own lines"]);
+    let first = found(&comparison, CONDITIONS, &["According to its own lines"]);
     assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
@@ -155,21 +155,21 @@ const GAPS: &[Gap] = &[
         old: edits::nothing,
         gaps: &["3 scenarios", "18 figures of 2 CPUs of the baseline"],
         across: "scenarios,cpus",
-        lone: "Not compared: Powerdown, Wakeup, Cache Flush of CPU 0.2, 0.3 of the baseline, as",
+        lone: "Not compared: Powerdown, Wakeup, Cache Flush of CPU 0.2, 0.3 of the baseline, which",
     },
     Gap {
         new: edits::nothing,
         old: edits::two_cpus,
         gaps: &["3 scenarios"],
         across: "scenarios",
-        lone: "Not compared: CPU 0.2, 0.3 of the run, as the baseline has no row of it",
+        lone: "Not compared: CPU 0.2, 0.3 of the run, for which the baseline has no row",
     },
     Gap {
         new: edits::no_powerdown,
         old: edits::nothing,
         gaps: &["1 figure of 1 CPU"],
         across: "cpus",
-        lone: "Not compared: Powerdown of CPU 0.3 of the baseline, as the run does not have it",
+        lone: "Not compared: Powerdown of CPU 0.3 of the baseline, which the run does not have",
     },
 ];
 
@@ -230,7 +230,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     let mut changes = comparison.scenarios[1].by_cpu.iter();
     assert!(changes.all(|it| it.new.is_doubtful && !it.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
-    let part = "Of the run there are figures alone";
+    let part = "For the run there are only figures";
     found(&comparison, Kind::NOT_TOLD, &[part]);
 }
 

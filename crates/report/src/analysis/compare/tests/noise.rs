@@ -51,5 +51,9 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let series = cells.flat_map(|cell| &mut cell.series);
     series.for_each(|it| it.summary = Summary::default());
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
-    found(&compared(&slow, &bare), Kind::NOT_TOLD, &["no noise", part]);
+    found(
+        &compared(&slow, &bare),
+        Kind::NOT_TOLD,
+        &["not compared with the noise", part],
+    );
 }

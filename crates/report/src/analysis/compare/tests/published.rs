@@ -27,7 +27,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
             "unchanged by order of arrival",
             "6 of 6 places within 0.61 %",
             "-72.51 % to +261.32 %",
-            "lock was taken in another order",
+            "took the lock in another order",
         ],
     ),
     (
@@ -49,14 +49,14 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         "v2.10",
         "v2.9",
         Kind::NOT_TOLD,
-        &["Of the run and the baseline there are figures alone"],
+        &["For the run and the baseline there are only figures"],
     ),
     (
         "v2.13",
         "v2.12",
         FLUSH_OF_CLUSTER,
         &[
-            "CPUs that are not last man now pay a cluster-size cache flush",
+            "CPUs that are not the last man now pay for a cache flush of the whole cluster",
             "2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)",
         ],
     ),
@@ -128,7 +128,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
     for (rows, part) in [
-        ("0.0", "names 1 CPU, and"),
+        ("0.0", "names 1 CPU, but"),
         ("0.0,0.0,1.0,1.1", "twice"),
         ("0x0,0x100,0x200,0x300", "has none"),
         ("7.0,7.1,7.2,7.3", "no CPU in common"),

@@ -41,8 +41,8 @@ fn steps_are_compared_per_operation() {
     found(&same, UNCHANGED, &["Time unchanged"]);
     let single = compared(&old, &loops([256, 256], &[500]));
     assert_eq!(single.regressions().count(), 2);
-    let part =
-        "weighed against no noise, as one side does not tell how their samples spread: 2 of 2 in";
+    let part = "not compared with the noise, because one side does not give the spread of their \
+                samples: 2 of 2 in";
     found(&single, Kind::NOT_TOLD, &[part]);
     let changed = found(&single, CHANGED, &["takes more"]);
     assert_eq!(changed.finding.evidence, Evidence::Figures);
@@ -58,7 +58,7 @@ fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
 #[test]
 fn steps_of_another_question_are_not_compared() {
     let new = loops([256, 256], &LOOPS);
-    let part = "batch= is 256 operations, and 512 operations in the baseline";
+    let part = "batch= is 256 operations, but 512 operations in the baseline";
     assert_refused(&new, &loops([512, 512], &LOOPS), part);
     // Only one step is compared.
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
@@ -77,9 +77,9 @@ fn steps_of_another_question_are_not_compared() {
     };
     let new = timers(1000, 4096, 1);
     assert_refused(&new, &timers(1000, 4096, 60), "");
-    let part = "period= is 1000 us, and 100 us in the baseline";
+    let part = "period= is 1000 us, but 100 us in the baseline";
     assert_refused(&new, &timers(100, 4096, 1), part);
-    let part = "footprint= is 4096 bytes, and 8192 bytes in";
+    let part = "footprint= is 4096 bytes, but 8192 bytes in";
     assert_refused(&new, &timers(1000, 8192, 1), part);
 
     let cpu_on = |cpu_on_after| {
@@ -88,7 +88,7 @@ fn steps_of_another_question_are_not_compared() {
         run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
         run
     };
-    let part = "cpu-on-after= is 1000 us, and 0 us in the baseline";
+    let part = "cpu-on-after= is 1000 us, but 0 us in the baseline";
     assert_refused(&cpu_on(1000), &cpu_on(0), part);
 }
 
@@ -131,7 +131,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures mean something else.
-    let part = "the two have no figure in common";
+    let part = "they have no figure in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }
 
