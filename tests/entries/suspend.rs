@@ -1,6 +1,7 @@
-//! The steps of a CPU around a timed suspend, from the calls in the linked image: pending
-//! interrupts are drained after waiting for the start, and the GIC's CPU interface is set up again
-//! after the call.
+//! The steps of a CPU around a timed call, from the calls in the linked image. Around a suspend:
+//! pending interrupts are drained after waiting for the start, the first call after the wake-up
+//! comes before anything else, and the GIC's CPU interface is set up again. Before a call without
+//! the caller's cache lines: they are evicted.
 
 use super::code::{Code, Flow, flow};
 
@@ -14,34 +15,43 @@ fn is_indirect(word: u32) -> bool {
 enum Call {
     Indirect,
     Drain,
+    Timed,
+    Evict,
     SetUpAgain,
 }
 
-/// Returns the calls of these kinds in `Participant::suspend`, by address.
-fn calls(code: &Code) -> Vec<Call> {
-    let named = |part: &str| {
-        let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
-        let (_, at) = found.next().expect(part);
-        assert!(found.next().is_none(), "two symbols like {part}");
-        *at
-    };
-    // In a symbol, the length precedes a name, and `17h` precedes its hash.
-    let begin = named("11Participant7suspend17h");
-    let drain = named("9GicDriver5drain17h");
-    let again = named("11Participant12set_up_again17h");
+/// Returns the address of the only function with this part in its symbol. In a symbol, the length
+/// precedes a name, and `17h` precedes its hash.
+fn named(code: &Code, part: &str) -> u64 {
+    let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
+    let (_, at) = found.next().expect(part);
+    assert!(found.next().is_none(), "two symbols like {part}");
+    *at
+}
+
+/// Returns the calls of these kinds in the function with this part in its symbol, by address.
+fn calls(code: &Code, function: &str) -> Vec<Call> {
+    let callees = [
+        ("9GicDriver5drain17h", Call::Drain),
+        ("8CallPath9time_call17h", Call::Timed),
+        ("11cache_lines5evict17h", Call::Evict),
+        ("11Participant12set_up_again17h", Call::SetUpAgain),
+    ];
+    let callees = callees.map(|(part, call)| (named(code, part), call));
     let closures = code.symbols.iter();
     let closures = closures.filter(|(name, _)| name.contains("11Participant13execute_order28_"));
-    let closures: Vec<u64> = closures.map(|(_, at)| *at).collect();
+    let closures = closures.map(|(_, at)| (*at, Call::Indirect));
+    let callees: Vec<(u64, Call)> = closures.chain(callees).collect();
+    let begin = named(code, function);
     let end = code.symbols.values().filter(|at| **at > begin).min();
     let body = code.words.range(begin..*end.expect("a symbol after it"));
     body.filter_map(|(at, word)| match flow(*word) {
         _ if is_indirect(*word) => Some(Call::Indirect),
-        Flow::Call(offset) => match at.wrapping_add_signed(offset) {
-            target if closures.contains(&target) => Some(Call::Indirect),
-            target if target == drain => Some(Call::Drain),
-            target if target == again => Some(Call::SetUpAgain),
-            _ => None,
-        },
+        Flow::Call(offset) => {
+            let target = at.wrapping_add_signed(offset);
+            let found = callees.iter().find(|callee| callee.0 == target);
+            found.map(|callee| callee.1)
+        }
         _ => None,
     })
     .collect()
@@ -49,8 +59,46 @@ fn calls(code: &Code) -> Vec<Call> {
 
 #[test]
 fn interrupts_are_drained_after_the_wait_and_the_gic_is_set_up_after_the_call() {
-    let calls = calls(&Code::load());
-    use Call::{Drain, Indirect, SetUpAgain};
-    let expected = [Indirect, Drain, Indirect, SetUpAgain];
+    let calls = calls(&Code::load(), "11Participant7suspend17h");
+    use Call::{Drain, Indirect, SetUpAgain, Timed};
+    let expected = [Indirect, Drain, Indirect, Timed, SetUpAgain];
     assert!(calls.starts_with(&expected), "{calls:?}");
+}
+
+/// The lines of the timed function and those of its frame and its results.
+#[test]
+fn the_callers_lines_are_evicted_right_before_the_call() {
+    const DC_CIVAC: u32 = 0xd50b_7e20;
+    const IC_IVAU: u32 = 0xd50b_7520;
+    let code = Code::load();
+    let calls = calls(&code, "8CallPath17time_call_evicted17h");
+    assert_eq!(calls, [Call::Evict, Call::Evict, Call::Indirect]);
+    let evict = named(&code, "11cache_lines5evict17h");
+    let end = code.symbols.values().filter(|at| **at > evict).min();
+    let range = evict..*end.expect("a symbol after it");
+    let of = |instruction: u32| {
+        let all = code.places(|word| word & !0x1f == instruction);
+        all.into_iter()
+            .filter(|at| range.contains(at))
+            .collect::<Vec<u64>>()
+    };
+    let [clean] = of(DC_CIVAC)[..] else {
+        panic!("not one DC CIVAC")
+    };
+    assert_eq!(of(IC_IVAU), [clean + 4]);
+    assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);
+}
+
+/// `call_path.rs` has their size and the size of their frame as constants.
+#[test]
+fn timed_functions_are_as_long_as_what_is_evicted() {
+    const PUSH_FRAME: u32 = 0xa9bd_7bfd; // stp x29, x30, [sp, #-48]!
+    let code = Code::load();
+    let bytes = ["smc", "smc_twice", "hvc"].map(|path| {
+        let name = format!("timed_{path}");
+        let words = code.between(&name, &format!("{name}_function_end"));
+        assert_eq!(words[0], PUSH_FRAME, "{name}");
+        4 * words.len()
+    });
+    assert_eq!(bytes.into_iter().max(), Some(72), "{bytes:?}");
 }

@@ -120,6 +120,73 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
+/// Returns the medians of a step of `cold_call` by MPIDR, which are those of `cpus` CPUs.
+fn cold_calls(
+    log: &Log,
+    (variant, x): (Variant, u64),
+    metric: Metric,
+    cpus: usize,
+) -> BTreeMap<Mpidr, u64> {
+    let mut steps = medians(log, ScenarioId::ColdCall, variant, metric);
+    let step = steps.remove(&x).unwrap_or_default();
+    assert_eq!(step.len(), cpus, "{variant:?} {x:#x} {metric:?}");
+    step
+}
+
+/// The instruction clock has no caches: a cold call executes the same instructions as a warm one,
+/// so the two differ only if something else than the call is timed.
+#[test]
+fn a_cold_call_is_the_same_call() {
+    let args = "only=cold_call iterations=2 warmup=1";
+    let log = common::pass(&spec("--smp 8 --icount", args));
+    for (warm, evicted, woken, metrics) in [
+        (
+            Variant::VersionWarm,
+            Variant::VersionEvicted,
+            Variant::VersionWoken,
+            &[Metric::Latency, Metric::Call][..],
+        ),
+        (
+            Variant::StampWarm,
+            Variant::StampEvicted,
+            Variant::StampWoken,
+            &[Metric::Call],
+        ),
+    ] {
+        for metric in metrics {
+            let warm = cold_calls(&log, (warm, 0), *metric, 8);
+            assert!(warm.values().all(|ticks| *ticks > 0));
+            let woken = [STANDBY, CORE, CLUSTER, SYSTEM].map(|state| (woken, state));
+            for step in [(evicted, 0)].into_iter().chain(woken) {
+                let cold = cold_calls(&log, step, *metric, 8);
+                assert_eq!(cold, warm, "{step:x?} {metric:?}");
+            }
+        }
+    }
+    let plain = common::one_line(&log.text);
+    assert!(!plain.contains("left out"), "{plain}");
+}
+
+/// QEMU's own PSCI has no PMF and only a standby state.
+#[test]
+fn cold_calls_without_pmf_and_power_down() {
+    let args = "only=cold_call iterations=2 warmup=0";
+    let spec = spec("--smp 2 --icount --firmware builtin", args);
+    let no_pmf = "Without PMF, no timestamp is read.";
+    let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
+    for step in [(Variant::VersionWarm, 0), (Variant::VersionEvicted, 0)] {
+        cold_calls(&log, step, Metric::Call, 2);
+    }
+    for variant in [
+        Variant::StampWarm,
+        Variant::StampEvicted,
+        Variant::StampWoken,
+    ] {
+        let found = medians(&log, ScenarioId::ColdCall, variant, Metric::Call);
+        assert!(found.is_empty(), "{variant:?}");
+    }
+}
+
 /// QEMU's own PSCI has no power-down, so a suspend measures the caller's time.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {

@@ -9,9 +9,11 @@ use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 use hardware::spec::counter_value::CounterValue;
 use run::measure::Counter;
-use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
+use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64, PSCI_VERSION};
 
+use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
+use crate::machine::cpu::registers;
 
 // One piece of assembly, as operation_loop.S reads the counter with the macros of timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
@@ -26,15 +28,35 @@ struct RawCall {
 }
 
 unsafe extern "C" {
-    fn timed_smc(function: u32, raw: &mut RawCall);
-    fn timed_smc_twice(function: u32, raw: &mut RawCall);
-    fn timed_hvc(function: u32, raw: &mut RawCall);
+    fn timed_smc(function: u32, x1: u64, x2: u64, x3: u64, raw: &mut RawCall);
+    fn timed_smc_twice(function: u32, x1: u64, x2: u64, x3: u64, raw: &mut RawCall);
+    fn timed_hvc(function: u32, x1: u64, x2: u64, x3: u64, raw: &mut RawCall);
     fn empty_smc(raw: &mut RawCall);
     fn empty_smc_twice(raw: &mut RawCall);
     fn empty_hvc(raw: &mut RawCall);
     fn suspend_smc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
     fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
     fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+}
+
+type TimedFunction = unsafe extern "C" fn(u32, u64, u64, u64, &mut RawCall);
+
+/// The bytes of the longest timed function, from its entry to its return.
+const TIMED_BYTES: u64 = 72;
+/// The bytes of a timed function's frame.
+const TIMED_FRAME: u64 = 48;
+
+/// A function of the firmware, with its arguments.
+pub struct FirmwareFunction {
+    pub id: u32,
+    pub arguments: [u64; 3],
+}
+
+impl FirmwareFunction {
+    pub const VERSION: Self = Self {
+        id: PSCI_VERSION,
+        arguments: [0; 3],
+    };
 }
 
 #[derive(Clone, Copy)]
@@ -172,17 +194,42 @@ impl CallPath {
         }
     }
 
-    pub fn time_call(self, function: u32) -> TimedCall {
-        let timed = match self {
+    const fn timed_function(self) -> TimedFunction {
+        match self {
             Self::Smc => timed_smc,
             Self::SmcTwice(_) => timed_smc_twice,
             Self::Hvc => timed_hvc,
-        };
-        let mut raw = RawCall::default();
+        }
+    }
+
+    pub fn time_call(self, function: &FirmwareFunction) -> TimedCall {
+        self.time_into(&mut RawCall::default(), function)
+    }
+
+    #[inline(always)]
+    fn time_into(self, raw: &mut RawCall, function: &FirmwareFunction) -> TimedCall {
+        let (timed, [x1, x2, x3]) = (self.timed_function(), function.arguments);
         // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
-        // registers; the conduit is the one that the device tree names.
-        unsafe { timed(function, &mut raw) };
-        self.read(&raw)
+        // registers; the conduit is the one that the device tree names. No function that is timed
+        // changes the payload's memory.
+        unsafe { timed(function.id, x1, x2, x3, raw) };
+        self.read(raw)
+    }
+
+    /// Times a call as [`Self::time_call`] does, after evicting what the call uses from this CPU's
+    /// caches: the code of the timed function, its frame, and the results.
+    #[inline(never)]
+    pub fn time_call_evicted(self, function: &FirmwareFunction) -> TimedCall {
+        let mut raw = RawCall::default();
+        let code = self.timed_function() as usize as u64;
+        let frame = registers::stack_pointer() - TIMED_FRAME;
+        let results = core::ptr::from_ref(&raw) as u64;
+        // SAFETY: the code is part of the image, which is mapped.
+        unsafe { cache_lines::evict(code..code + TIMED_BYTES) };
+        // SAFETY: `raw` is in the frame of this function, which begins at the stack pointer; the
+        // timed function's frame is pushed below it in any case.
+        unsafe { cache_lines::evict(frame..results + size_of::<RawCall>() as u64) };
+        self.time_into(&mut raw, function)
     }
 
     /// Returns the ticks of a timed region without a call in it; None if an erratum spoiled a read.

@@ -39,14 +39,14 @@
 
     .macro  timed way, call, flag
 
-    // timed_WAY(x0 function ID, x1 result): a call that simply returns.
+    // timed_WAY(x0 function ID, x1 to x3 its arguments, x4 result): a call that simply returns.
     .section .text.timed_\way, "ax"
     .global timed_\way
 timed_\way:
     stp     x29, x30, [sp, #-48]!       // a frame, for register dumps
     mov     x29, sp
     stp     x19, x20, [sp, #16]
-    str     x1, [sp, #32]               // address for the results
+    str     x4, [sp, #32]               // address for the results
     .global timed_\way\()_begin
 timed_\way\()_begin:
     isb                                 // everything before is done
@@ -65,6 +65,8 @@ timed_\way\()_end:
     ldp     x19, x20, [sp, #16]
     ldp     x29, x30, [sp], #48
     ret
+    .global timed_\way\()_function_end
+timed_\way\()_function_end:
 
     // empty_WAY(x0 result): the region without the call, to measure its cost.
     .section .text.empty_\way, "ax"

@@ -1,5 +1,6 @@
 //! The executing CPU: registers, single instructions, cycle counter.
 
+pub mod cache_lines;
 pub mod cycle_counter;
 pub mod instructions;
 pub mod registers;

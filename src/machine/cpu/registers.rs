@@ -1,5 +1,6 @@
 //! This CPU's identity and features, read from its registers.
 
+use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use aarch64_cpu::asm::barrier;
@@ -65,6 +66,20 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
 /// Returns the size of the shortest data cache line in bytes (CTR_EL0.DminLine).
 pub fn data_line_bytes() -> u64 {
     4 << CTR_EL0.read(CTR_EL0::DMINLINE)
+}
+
+/// Returns the size of the shortest cache line in bytes, of data or instructions (CTR_EL0).
+pub fn shortest_line_bytes() -> u64 {
+    data_line_bytes().min(4 << CTR_EL0.read(CTR_EL0::IMINLINE))
+}
+
+/// Returns the stack pointer of the calling function.
+#[inline(always)]
+pub fn stack_pointer() -> u64 {
+    let sp: u64;
+    // SAFETY: only a register is read.
+    unsafe { asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
+    sp
 }
 
 /// Returns the bytes that DC ZVA zeroes; None if it may not be used (DCZID_EL0).

@@ -8,6 +8,8 @@ use tock_registers::register_bitfields;
 
 register_bitfields! { u64,
     pub CTR_EL0 [
+        /// Log2 of the words in the shortest instruction cache line.
+        IMINLINE OFFSET(0) NUMBITS(4),
         /// Log2 of the words in the shortest data cache line.
         DMINLINE OFFSET(16) NUMBITS(4),
     ],

@@ -4,15 +4,14 @@ use core::sync::atomic::Ordering;
 
 use hardware::board::{CpuIndex, GicVersion, NoFrame};
 use hardware::spec::counter_value::CounterValue;
-use hardware::spec::pmf::{Interface, ReadError};
+use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use hardware::spec::stat::{Rise, Statistics};
 use run::measure::order::{Order, SgiTargets};
-use run::measure::{Action, ActionEnd, Identity, NoCpuOff, Outcome};
-use smccc::psci::PSCI_VERSION;
+use run::measure::{Action, ActionEnd, Identity, NoCpuOff, Outcome, Preparation, SingleCall};
 use spin::Once;
 use sync::Stop;
 
-use crate::machine::call::call_path::{Return, TimedCall};
+use crate::machine::call::call_path::{CallPath, FirmwareFunction, Return, TimedCall};
 use crate::machine::call::firmware;
 use crate::machine::call::operation_loop;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
@@ -53,6 +52,12 @@ pub static PARTS: Once<RoundParts> = Once::new();
 /// Called when the CPU is ready; waits for the agreed instant and returns it. None if the round is
 /// canceled.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
+
+/// A suspend, and the call that is measured: the suspend itself, or the first call after it.
+struct SuspendCalls<'c> {
+    suspend: &'c TimedCall,
+    measured: &'c TimedCall,
+}
 
 #[derive(Clone, Copy)]
 pub struct Participant {
@@ -113,8 +118,20 @@ impl Participant {
         let start = &mut || self.wait_for_start(start);
         match order.action {
             Action::None => outcome,
-            Action::Suspend { power_state, .. } => self.suspend(order, Some(power_state), start),
-            Action::SystemSuspend => self.suspend(order, None, start),
+            Action::Suspend { .. } | Action::SystemSuspend => self.suspend(order, None, start),
+            Action::ColdCall { call, after } => match (&self.function(call), after) {
+                (None, _) => Outcome {
+                    end: ActionEnd::GaveUp,
+                    ..outcome
+                },
+                (Some(call), Preparation::Suspend { .. }) => self.suspend(order, Some(call), start),
+                (Some(call), Preparation::Warm) => {
+                    self.call_twice(order, call, CallPath::time_call, start)
+                }
+                (Some(call), Preparation::Evict) => {
+                    self.call_twice(order, call, CallPath::time_call_evicted, start)
+                }
+            },
             Action::Help => self.help_others(order, start),
             Action::Expire => self.observe_timer(order, start),
             Action::ReadBack => self.add_timestamps(Outcome {
@@ -152,7 +169,17 @@ impl Participant {
                 ..outcome
             };
         }
-        let call = waiter.path.time_call(PSCI_VERSION);
+        let call = waiter.path.time_call(&FirmwareFunction::VERSION);
+        self.finish_call(order, start, &call, outcome)
+    }
+
+    fn finish_call(
+        &self,
+        order: &Order,
+        start: u64,
+        call: &TimedCall,
+        outcome: Outcome,
+    ) -> Outcome {
         let quiet_until = self.wait_until_quiet_ends(order, start);
         self.add_timestamps(Outcome {
             end: ActionEnd::Returned,
@@ -162,6 +189,43 @@ impl Participant {
             quiet_until: CounterValue::new(quiet_until),
             ..outcome
         })
+    }
+
+    /// Returns the function of a single call; None if the firmware does not have it.
+    fn function(&self, call: SingleCall) -> Option<FirmwareFunction> {
+        Some(match call {
+            SingleCall::Version => FirmwareFunction::VERSION,
+            SingleCall::ReadStamp => {
+                let stamp = Stamp::EnterPsci.tid();
+                FirmwareFunction {
+                    id: self.parts.pmf.ok()?.get_timestamp(),
+                    arguments: [stamp.into(), self.channel.mpidr().number(), 0],
+                }
+            }
+        })
+    }
+
+    /// Makes a call, so that it is warm, and makes it again with `time_call`.
+    fn call_twice(
+        &self,
+        order: &Order,
+        function: &FirmwareFunction,
+        time_call: fn(CallPath, &FirmwareFunction) -> TimedCall,
+        start: &mut Start,
+    ) -> Outcome {
+        let path = self.parts.waiter.path;
+        let outcome = Outcome {
+            action: order.action,
+            ..Outcome::default()
+        };
+        let Some(at) = start() else {
+            return outcome;
+        };
+        path.spin_until(at);
+        path.time_call(function);
+        let call = time_call(path, function);
+        let start = CounterValue::new(at);
+        self.finish_call(order, at, &call, Outcome { start, ..outcome })
     }
 
     /// Waits for the agreed instant, up to the last stretch. All CPUs begin to spin at the same
@@ -182,9 +246,16 @@ impl Participant {
         self.channel.index == self.parts.lead
     }
 
-    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None.
-    fn suspend(&self, order: &Order, power_state: Option<u32>, start: &mut Start) -> Outcome {
+    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`; or, instead, the
+    /// first call after the wake-up.
+    fn suspend(
+        &self,
+        order: &Order,
+        first_call: Option<&FirmwareFunction>,
+        start: &mut Start,
+    ) -> Outcome {
         let waiter = &self.parts.waiter;
+        let power_state = order.action.power_state();
         let mut outcome = Outcome {
             action: order.action,
             ..Outcome::default()
@@ -205,6 +276,8 @@ impl Participant {
         waiter.path.spin_until(call_at);
         let context = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context);
+        // Before anything else on the way back calls the firmware.
+        let first_call = first_call.map(|function| waiter.path.time_call(function));
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
@@ -215,7 +288,11 @@ impl Participant {
         // Needed after either return: firmware closes the GIC's CPU interface on the way down, even
         // if the call then returns because of a pending interrupt.
         self.set_up_again();
-        self.finish_suspend(order, start, &call, &statistics, outcome)
+        let calls = SuspendCalls {
+            suspend: &call,
+            measured: first_call.as_ref().unwrap_or(&call),
+        };
+        self.finish_suspend(order, start, &calls, &statistics, outcome)
     }
 
     /// Arms the wake-up of a suspend. If an interrupt is pending, instead wakes the others, which
@@ -253,7 +330,7 @@ impl Participant {
         &self,
         order: &Order,
         start: u64,
-        call: &TimedCall,
+        calls: &SuspendCalls<'_>,
         statistics: &Statistics,
         outcome: Outcome,
     ) -> Outcome {
@@ -261,11 +338,12 @@ impl Participant {
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
         let quiet_until = self.wait_until_quiet_ends(order, start);
         let times = &order.times;
+        let SuspendCalls { suspend, measured } = calls;
         let own_timer_at = CounterValue::new(start + times.own_timer_after);
-        let is_late = times.own_timer_after > times.wake_due_after && call.after >= own_timer_at;
+        let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
         let outcome = self.add_timestamps(Outcome {
             due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
-            end: match call.back {
+            end: match suspend.back {
                 Return::WrongContext => ActionEnd::WrongContext,
                 _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
                     ActionEnd::NotRung
@@ -273,9 +351,10 @@ impl Participant {
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,
             },
-            code: call.code,
-            before: call.before,
-            after: call.after,
+            // A refusal of the suspend comes first: the CPU was not asleep.
+            code: suspend.code.filter(|code| *code < 0).or(measured.code),
+            before: measured.before,
+            after: measured.after,
             quiet_until: CounterValue::new(quiet_until),
             ..outcome
         });

@@ -87,7 +87,14 @@ impl SoakAccount {
                 Procedure::Version => false,
                 // The other CPUs are turned off.
                 Procedure::CpuOff => run.run.lead() == Some(cell.cpu),
-                _ => cell.step.variant != Variant::Off,
+                _ => !matches!(
+                    cell.step.variant,
+                    Variant::Off
+                        | Variant::VersionWarm
+                        | Variant::VersionEvicted
+                        | Variant::StampWarm
+                        | Variant::StampEvicted
+                ),
             };
             self.suspends += if is_suspend { attempts } else { 0 };
         }

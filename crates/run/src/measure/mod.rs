@@ -19,7 +19,7 @@ pub use self::histogram::{Bin, Histogram};
 pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
-pub use self::outcome::{Action, ActionEnd, Operation, Outcome};
+pub use self::outcome::{Action, ActionEnd, Operation, Outcome, Preparation, SingleCall};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
 pub use self::round::{After, OsInitiated, Round, Waker, Who, Window};
 pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};

@@ -209,6 +209,7 @@ impl OrderBook<'_> {
             | Action::Help
             | Action::ReadBack
             | Action::Version
+            | Action::ColdCall { .. }
             | Action::Expire
             | Action::OnOff
             | Action::Repeat { .. } => 0,
@@ -239,6 +240,7 @@ impl OrderBook<'_> {
             | Action::Help
             | Action::ReadBack
             | Action::Version
+            | Action::ColdCall { .. }
             | Action::OnOff
             | Action::Repeat { .. } => 0,
         };

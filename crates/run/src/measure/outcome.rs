@@ -34,6 +34,13 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
+    /// One call, timed on its own, after something that may leave it cold.
+    ColdCall {
+        /// The call that is timed.
+        call: SingleCall,
+        /// What the CPU does just before.
+        after: Preparation,
+    },
     /// Handle a timer's expiries, or put load on the memory meanwhile, as the window specifies.
     Expire,
     /// CPU_OFF at the agreed start; the lead has polled for OFF since before that.
@@ -44,6 +51,32 @@ pub enum Action {
         operation: Operation,
         /// The number of repetitions; at least 1.
         count: u32,
+    },
+}
+
+/// A call that [`Action::ColdCall`] times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleCall {
+    /// PSCI_VERSION.
+    Version,
+    /// GET_TIMESTAMP of one of PMF's timestamps.
+    ReadStamp,
+}
+
+/// What a CPU does just before [`Action::ColdCall`] times a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// It makes the same call.
+    Warm,
+    /// It makes the same call, then evicts its own cache lines that the call uses: code, stack and
+    /// results.
+    Evict,
+    /// It suspends; the timed call is its first one after the wake-up.
+    Suspend {
+        /// The argument, in the firmware's format.
+        power_state: u32,
+        /// True if it requests a power-down.
+        powerdown: bool,
     },
 }
 
@@ -80,13 +113,39 @@ impl Action {
     /// Returns true if the CPU sleeps in a power-down, false in standby; None if it does not sleep.
     pub fn sleeps(self) -> Option<bool> {
         match self {
-            Self::Suspend { powerdown, .. } => Some(powerdown),
+            Self::Suspend { powerdown, .. }
+            | Self::ColdCall {
+                after: Preparation::Suspend { powerdown, .. },
+                ..
+            } => Some(powerdown),
             Self::SystemSuspend => Some(true),
             Self::None
             | Self::Help
             | Self::Off
             | Self::ReadBack
             | Self::Version
+            | Self::ColdCall { .. }
+            | Self::Expire
+            | Self::OnOff
+            | Self::Repeat { .. } => None,
+        }
+    }
+
+    /// Returns the `power_state` that the CPU passes to CPU_SUSPEND.
+    pub const fn power_state(self) -> Option<u32> {
+        match self {
+            Self::Suspend { power_state, .. }
+            | Self::ColdCall {
+                after: Preparation::Suspend { power_state, .. },
+                ..
+            } => Some(power_state),
+            Self::None
+            | Self::SystemSuspend
+            | Self::Help
+            | Self::Off
+            | Self::ReadBack
+            | Self::Version
+            | Self::ColdCall { .. }
             | Self::Expire
             | Self::OnOff
             | Self::Repeat { .. } => None,
@@ -168,7 +227,16 @@ impl Outcome {
         let turned_on = self.turned_on;
         match self.action {
             Action::ReadBack => Some(Path::OffOn { turned_on }),
-            Action::Version => Some(Path::Call),
+            Action::Version
+            | Action::ColdCall {
+                call: SingleCall::Version,
+                ..
+            } => Some(Path::Call),
+            // PMF does not time its own calls.
+            Action::ColdCall {
+                call: SingleCall::ReadStamp,
+                ..
+            } => None,
             Action::None
             | Action::Suspend { .. }
             | Action::SystemSuspend
@@ -204,7 +272,7 @@ impl Outcome {
             return plain(Reason::CounterErratum);
         }
         // Only PSCI_VERSION returns a number.
-        let is_number = matches!(self.action, Action::Version);
+        let is_number = self.path() == Some(Path::Call);
         let is_error = |code: &i32| *code < 0 || *code > 0 && !is_number;
         if let Some(code) = self.code.filter(is_error) {
             let code = psci::ReturnCode(code);
@@ -212,7 +280,7 @@ impl Outcome {
         }
         if let Some(powerdown) = self.action.sleeps() {
             let returned = powerdown && matches!(self.end, ActionEnd::Returned);
-            let is_early = self.due.is_some_and(|due| self.after < Some(due));
+            let is_early = self.due.is_some_and(|due| self.awake() < Some(due));
             if returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
             }
@@ -273,6 +341,24 @@ impl Outcome {
         }
     }
 
+    /// Returns the first instant at which the CPU is known to be awake after a suspend.
+    fn awake(&self) -> Option<CounterValue> {
+        match self.action {
+            // The suspend was before the timed call.
+            Action::ColdCall { .. } => self.before,
+            Action::None
+            | Action::Suspend { .. }
+            | Action::SystemSuspend
+            | Action::Help
+            | Action::Off
+            | Action::ReadBack
+            | Action::Version
+            | Action::Expire
+            | Action::OnOff
+            | Action::Repeat { .. } => self.after,
+        }
+    }
+
     /// Returns true if the timestamps belong to this call.
     pub fn has_own_stamps(&self) -> bool {
         match (self.path(), self.before, self.after) {
@@ -316,14 +402,15 @@ impl Outcome {
     /// Returns a figure of an accepted outcome, if its action has that metric: in ticks, or in the
     /// metric's unit.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
-        let sleeps = self.action.sleeps().is_some();
-        let is_version = self.action == Action::Version;
+        let is_cold_call = matches!(self.action, Action::ColdCall { .. });
+        let sleeps = self.action.sleeps().is_some() && !is_cold_call;
+        let simply_returns = self.path() == Some(Path::Call);
         let is_read_back = self.action == Action::ReadBack;
         let is_on_off = self.action == Action::OnOff;
         let has_metric = match metric {
             Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => sleeps || is_read_back,
-            Metric::Latency => is_version,
-            Metric::Call => sleeps || is_version,
+            Metric::Latency => simply_returns,
+            Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
             // With PMF the lead polls rarely, so as not to disturb other CPUs; the instant at which
             // it sees the CPU off then says little.
@@ -380,6 +467,69 @@ mod tests {
         version.action = Action::Version;
         let figures = [Powerdown, Latency, Wakeup, Wake].map(|it| version.metric(it, true));
         assert_eq!(figures, [None, Some(230), None, None]);
+    }
+
+    /// The sleep is before the timed call, so only the call's own figures exist, and only the
+    /// timestamps of PSCI_VERSION must lie within it.
+    #[test]
+    fn a_call_after_a_wake_up_is_no_suspend() {
+        use Metric::{Call, Latency, Powerdown, Wake, Wakeup};
+        let after = Preparation::Suspend {
+            power_state: 2,
+            powerdown: true,
+        };
+        let woken = |call| Outcome {
+            action: Action::ColdCall { call, after },
+            code: Some(0x1_0001),
+            before: at(310),
+            // ENTER_PSCI and EXIT_PSCI are the call's, the others still the suspend's.
+            stamps: Stamps([320, 340, 160, 300, 120, 150]),
+            ..good()
+        };
+        let version = woken(SingleCall::Version);
+        let stamp = Outcome {
+            code: Some(0),
+            ..woken(SingleCall::ReadStamp)
+        };
+        for (outcome, expected) in [
+            (version, [None, None, None, Some(20), Some(40)]),
+            (stamp, [None, None, None, None, Some(40)]),
+        ] {
+            assert_eq!(outcome.judge(true), Ok(()));
+            let metrics = [Powerdown, Wakeup, Wake, Latency, Call];
+            let figures = metrics.map(|metric| outcome.metric(metric, true));
+            assert_eq!(figures, expected, "{:?}", outcome.action);
+        }
+        use Reason::*;
+        let edits: [(Edit, Reason); 5] = [
+            (|o| o.end = ActionEnd::Returned, Abandoned),
+            (|o| o.code = Some(-2), Refused),
+            (|o| o.due = at(301), EarlyWake),
+            (|o| o.stamps.0[3] = 289, EarlyWake),
+            (|o| o.quiet_until = at(349), LateReturn),
+        ];
+        for outcome in [version, stamp] {
+            for (edit, reason) in edits {
+                let mut edited = outcome;
+                edit(&mut edited);
+                let found = edited.judge(true).map_err(|it| it.reason);
+                assert_eq!(found, Err(reason), "{edited:?}");
+            }
+        }
+        // Without PMF, the call must not begin before the wake-up is due.
+        let early = Outcome {
+            due: at(311),
+            ..version
+        };
+        assert_eq!(early.judge(false), Err(Rejection::plain(EarlyWake)));
+        let stale = Outcome {
+            before: at(321),
+            ..version
+        };
+        assert_eq!(stale.judge(true).map_err(|it| it.reason), Err(Stale));
+        // Only PSCI_VERSION returns a number.
+        let number = woken(SingleCall::ReadStamp);
+        assert_eq!(number.judge(true).map_err(|it| it.reason), Err(Refused));
     }
 
     type Edit = fn(&mut Outcome);

@@ -160,6 +160,14 @@ scenarios! {
         cells: |size| 3 * size.cpus * size.idle_states,
         ..Descriptor::STEPS
     },
+    ColdCall: Descriptor {
+        tag: "cold_call",
+        name: "Calls to the firmware, warm and cold",
+        axis: Some(Axis::PowerState),
+        // Two functions: warm, with the caller's cache lines evicted, and after each idle state.
+        cells: |size| 2 * size.cpus * (2 + size.idle_states),
+        ..Descriptor::STEPS
+    },
     SystemSuspend: Descriptor {
         tag: "system_suspend",
         name: "SYSTEM_SUSPEND",

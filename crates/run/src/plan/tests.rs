@@ -228,8 +228,8 @@ const MESSAGES: &[(&str, &str)] = &[
         "word 1 \"only=x\": only takes help, or one or more of these, separated by commas: \
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
-         cpu_on empty timer_latency dirty_sweep contend_sweep idle_states system_suspend \
-         suite micro all",
+         cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
+         system_suspend suite micro all",
     ),
     (
         "footprint=5000M",

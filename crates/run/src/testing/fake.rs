@@ -17,7 +17,7 @@ use smccc::psci::{self, SuspendMode};
 
 use crate::measure::{
     Action, ActionEnd, After, Cause, Counter, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
-    Outcome, Overheads, Round, Step, Tally, TimerFault, Waker,
+    Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally, TimerFault, Waker,
 };
 
 /// The ticks to flush a core.
@@ -28,6 +28,13 @@ pub const CLUSTER_FLUSH: u64 = 26_000;
 pub const CORE_LINES: u64 = 512;
 /// The ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
+/// The ticks of PSCI_VERSION by its timestamps, and of a read of a timestamp by the caller's
+/// counter.
+pub const WARM_CALL: u64 = 20;
+/// The additional ticks of the first call after a wake-up from a power-down.
+pub const COLD_CALL: u64 = 70;
+/// The additional ticks of a call if the caller's cache lines were evicted.
+pub const EVICTED_CALL: u64 = 3;
 /// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;
 /// The loss that the tests use.
@@ -227,7 +234,9 @@ impl Fake {
         };
         let is_deep = match action {
             // Above the level of a core.
-            Action::Suspend { power_state, .. } => power_state >> 24 != 0,
+            Action::Suspend { .. } | Action::ColdCall { .. } => {
+                action.power_state().is_some_and(|state| state >> 24 != 0)
+            }
             _ => true,
         };
         // The lead is awake while others go down alone.
@@ -287,7 +296,7 @@ impl Fake {
             rise,
             ..Outcome::default()
         };
-        if round.action == Action::Version {
+        if round.action.sleeps().is_none() {
             return Outcome {
                 code: Some(0x1_0001),
                 due: None,
@@ -319,6 +328,43 @@ impl Fake {
         }
     }
 
+    /// Turns the outcome of a suspend, or of PSCI_VERSION, into that of the single call after it.
+    fn cold_call(outcome: Outcome, call: SingleCall, after: Preparation) -> Outcome {
+        let suspends = matches!(after, Preparation::Suspend { .. });
+        let extra = match after {
+            Preparation::Warm => 0,
+            Preparation::Evict => EVICTED_CALL,
+            Preparation::Suspend { powerdown, .. } => u64::from(powerdown) * COLD_CALL,
+        };
+        let back = if suspends {
+            outcome.after
+        } else {
+            outcome.before
+        };
+        let before = back.map_or(0, CounterValue::number) + 5;
+        let took = WARM_CALL + extra;
+        let mut stamps = outcome.stamps;
+        let around = match call {
+            SingleCall::Version => 10,
+            SingleCall::ReadStamp => 0,
+        };
+        if call == SingleCall::Version {
+            (stamps.0[0], stamps.0[1]) = (before + around, before + around + took);
+        }
+        let version = (call == SingleCall::Version).then_some(0x1_0001);
+        Outcome {
+            code: outcome
+                .code
+                .filter(|code| *code < 0)
+                .or(version)
+                .or(Some(0)),
+            before: at(before),
+            after: at(before + around + took + around),
+            stamps,
+            ..outcome
+        }
+    }
+
     fn part(&mut self, round: &Round, start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
         let (cpu, action) = (queue[place], round.action);
         let outcome = Outcome {
@@ -331,6 +377,9 @@ impl Fake {
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
                 self.call(round, start, queue, place)
+            }
+            Action::ColdCall { call, after } => {
+                Self::cold_call(self.call(round, start, queue, place), call, after)
             }
             Action::Off | Action::OnOff => {
                 self.off_at[cpu.place()] = start;

@@ -195,6 +195,8 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {
         add_loops(&mut text, run, scenario, asked);
+    } else if scenario.id == ScenarioId::ColdCall && !scenario.has_pmf() {
+        text += "Without PMF, no timestamp is read. ";
     }
     text
 }

@@ -46,7 +46,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     let mut tries = TRIES;
     while let Err((cpu, wrong)) = run_trial(bench, who) {
         let too_soon = has_come_too_soon(bench, wrong);
-        if let Action::Suspend { power_state, .. } = action
+        if let Some(power_state) = action.power_state()
             && let Detail::Firmware(error) = wrong.detail
             && !too_soon
         {

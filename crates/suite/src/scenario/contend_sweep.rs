@@ -30,7 +30,8 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     if !any {
         return sweep.leave_out(Skip::TooFewCpus);
     }
+    let first = sweep.suspend_metric();
     for count in steps().filter(|count| *count > most) {
-        sweep.push_left_out(How::All, count as u64, Skip::TooFewCpus);
+        sweep.push_left_out(first, How::All, count as u64, Skip::TooFewCpus);
     }
 }

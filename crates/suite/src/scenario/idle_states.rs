@@ -3,33 +3,22 @@
 
 use hardware::spec::psci::ReturnCode;
 use run::measure::{Action, Who};
-use run::model::{Failure, How, Skip, Variant};
+use run::model::{Failure, Skip, Variant};
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
 
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
-    let states = sweep.bench.setting.states;
-    for state in &states.foreign {
-        let why = Skip::OtherFormat(states.format);
-        sweep.leave_out(why);
-        sweep.push_left_out(How::Alone, u64::from(*state), why);
-    }
-    for state in &states.accepted {
-        let x = u64::from(state.power_state);
-        if let Some(why) = sweep.bench.setting.wakers.skip(Some(*state)) {
-            sweep.leave_out(why);
-            sweep.push_left_out(How::Alone, x, why);
-            continue;
-        }
+    sweep.each_state(sweep.suspend_metric(), |sweep, state| {
+        let x = Some(state.power_state.into());
         for (variant, turns) in [
             (Variant::Serial, Rounds::Serial),
             (Variant::Parallel, Rounds::Parallel),
         ] {
-            sweep.step(variant, Some(x), BenchStep::to_state(turns, *state));
+            sweep.step(variant, x, BenchStep::to_state(turns, state));
         }
-    }
+    });
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
 }
 

@@ -12,8 +12,8 @@ use super::loops::Loops;
 use super::progress::Progress;
 use super::steps::Sweep;
 use super::{
-    contend_sweep, cpu_on, dirty_sweep, idle_states, loops, steps, suite, system_suspend,
-    timer_latency,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, idle_states, loops, steps, suite,
+    system_suspend, timer_latency,
 };
 
 /// The code that measures a scenario.
@@ -43,6 +43,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::DirtySweep => Measurement::Steps(dirty_sweep::measure_steps),
         ScenarioId::ContendSweep => Measurement::Steps(contend_sweep::measure_steps),
         ScenarioId::IdleStates => Measurement::Steps(idle_states::measure_steps),
+        ScenarioId::ColdCall => Measurement::Steps(cold_call::measure_steps),
         ScenarioId::SystemSuspend => Measurement::Steps(system_suspend::measure_steps),
     }
 }

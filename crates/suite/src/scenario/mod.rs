@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 mod calibrate;
 mod cell_state;
+mod cold_call;
 mod contend_sweep;
 mod cpu_on;
 mod dirty_sweep;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
-use run::measure::{Action, Facts, Machine, Metric, Summary};
+use run::measure::{Action, Facts, Machine, Metric, SingleCall, Summary};
 use run::model::{
     Cell, CellStep, Conditions, Failure, How, Scenario, ScenarioKey, Series, Skip, Status, Variant,
     WakeSource,
@@ -94,6 +94,33 @@ impl Sweep<'_> {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
+    /// Calls `measure` for each idle state of the device tree that can be used. For each other
+    /// state, adds a cell with the first metric of the scenario.
+    pub(crate) fn each_state(&mut self, first: Metric, measure: fn(&mut Sweep<'_>, Chosen)) {
+        let states = self.bench.setting.states;
+        for state in &states.foreign {
+            let why = Skip::OtherFormat(states.format);
+            self.leave_out(why);
+            self.push_left_out(first, How::Alone, u64::from(*state), why);
+        }
+        for state in &states.accepted {
+            let Some(why) = self.bench.setting.wakers.skip(Some(*state)) else {
+                measure(self, *state);
+                continue;
+            };
+            self.leave_out(why);
+            self.push_left_out(first, How::Alone, state.power_state.into(), why);
+        }
+    }
+
+    /// Returns the first metric of a suspend.
+    pub(crate) fn suspend_metric(&self) -> Metric {
+        match self.bench.pmf {
+            true => Metric::Powerdown,
+            false => Metric::Call,
+        }
+    }
+
     /// Returns steps to the deepest state and to the core's state, which do not read PSCI_STAT.
     pub(crate) fn two_states(
         &mut self,
@@ -113,8 +140,8 @@ impl Sweep<'_> {
         })
     }
 
-    /// Adds the cell of a step that is left out.
-    pub(crate) fn push_left_out(&mut self, how: How, x: u64, why: Skip) {
+    /// Adds the cell of a step that is left out, with the first metric of the scenario.
+    pub(crate) fn push_left_out(&mut self, first: Metric, how: How, x: u64, why: Skip) {
         let step = CellStep {
             how,
             x: Some(x),
@@ -126,9 +153,7 @@ impl Sweep<'_> {
             ..Cell::new(CpuIndex::default(), step)
         };
         cell.series.reserve_exact(1);
-        let metrics = figures(Action::None, self.bench.pmf);
-        cell.series
-            .extend(metrics.first().copied().map(Series::new));
+        cell.series.push(Series::new(first));
         self.bench.results.push(cell);
     }
 
@@ -207,7 +232,7 @@ impl Sweep<'_> {
         bench.results.push(Cell {
             counts: Some(state.counts()),
             helper: waker.helper(),
-            wake_source: Some(waker.into()),
+            wake_source: bench.step.action.goes_down().then(|| waker.into()),
             power_state: match bench.step.action {
                 Action::Suspend { power_state, .. } => Some(power_state),
                 Action::None
@@ -216,6 +241,7 @@ impl Sweep<'_> {
                 | Action::Off
                 | Action::ReadBack
                 | Action::Version
+                | Action::ColdCall { .. }
                 | Action::Expire
                 | Action::OnOff
                 | Action::Repeat { .. } => None,
@@ -233,6 +259,11 @@ impl Sweep<'_> {
 const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     match action {
+        Action::ColdCall {
+            call: SingleCall::Version,
+            ..
+        } if pmf => &[Latency, Call],
+        Action::ColdCall { .. } => &[Call],
         Action::Version if pmf => &[Latency],
         Action::Version => &[Call],
         Action::None

@@ -2,7 +2,7 @@
 
 use hardware::board::NoFrame;
 use run::measure::Metric;
-use run::testing::fake::CORE_LINES;
+use run::testing::fake::{COLD_CALL, CORE_LINES, EVICTED_CALL, WARM_CALL};
 use smccc::psci::SuspendMode;
 
 use super::*;
@@ -111,6 +111,97 @@ fn cells_name_what_woke_the_cpu() {
             let expected = (Some(waker.into()), waker.helper());
             assert_eq!(found, expected, "{cpu} {variant:?} {x}");
         }
+    }
+}
+
+#[test]
+fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
+    let args = "only=cold_call iterations=3 warmup=1";
+    let all = [
+        (Variant::VersionWarm, None, 0),
+        (Variant::VersionEvicted, None, EVICTED_CALL),
+        (Variant::StampWarm, None, 0),
+        (Variant::StampEvicted, None, EVICTED_CALL),
+        (Variant::VersionWoken, Some(CORE), COLD_CALL),
+        (Variant::StampWoken, Some(CORE), COLD_CALL),
+        (Variant::VersionWoken, Some(CLUSTER), COLD_CALL),
+        (Variant::StampWoken, Some(CLUSTER), COLD_CALL),
+    ];
+    let is_of_stamp = |variant: Variant| variant.word().starts_with("stamp");
+    for pmf in [true, false] {
+        let fake = if pmf {
+            Fake::new(5)
+        } else {
+            Fake::without_pmf(5)
+        };
+        let ran = run(fake, args);
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        let expected = all.iter().filter(|it| pmf || !is_of_stamp(it.0));
+        let mut cells = ran.cells();
+        for (variant, x, more) in expected {
+            for cpu in CpuIndex::all(5) {
+                let cell = cells.next().expect("a cell of each CPU");
+                assert_eq!(
+                    (cell.cpu, cell.step.variant, cell.step.x),
+                    (cpu, *variant, *x)
+                );
+                assert_eq!((cell.valid(), cell.power_state), (3, None));
+                let metrics = match pmf && !is_of_stamp(*variant) {
+                    true => &[Metric::Latency, Metric::Call][..],
+                    false => &[Metric::Call],
+                };
+                assert!(cell.series.iter().map(|it| &it.metric).eq(metrics));
+                let around = if is_of_stamp(*variant) { 0 } else { 20 };
+                let call = cell.summary(Metric::Call).map(|it| it.median);
+                assert_eq!(call, Some(WARM_CALL + more + around), "{variant:?} {x:?}");
+            }
+        }
+        assert_eq!(cells.next(), None);
+        // PSCI_STAT would be a call between the wake-up and the timed one.
+        assert!(!ran.asks(|round| !round.ladder.is_empty()));
+    }
+}
+
+#[test]
+fn cold_calls_without_a_wake_up_are_counted_by_reason() {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if cpu.place() == 1 && round % 3 == 0 && outcome.action.sleeps().is_some() {
+            outcome.end = ActionEnd::Returned;
+        }
+    });
+    let ran = run(fake, "only=cold_call iterations=9 warmup=0");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let counts = ran.scenarios[0].rejected().collect::<Vec<_>>();
+    assert!(
+        matches!(counts[..], [(Reason::Abandoned, 1..)]),
+        "{counts:?}"
+    );
+    let rejected = |cell: &&Cell| {
+        cell.counts
+            .as_ref()
+            .is_some_and(|it| it.rejected_total() > 0)
+    };
+    assert!(ran.cells().filter(rejected).all(|it| it.step.x.is_some()));
+}
+
+#[test]
+fn cold_calls_after_states_that_cannot_be_used_are_left_out() {
+    let args = "only=cold_call iterations=1 warmup=0";
+    for (fake, states, why, left_out) in [
+        (Fake::new(2), &[][..], Skip::NoIdleState, 0),
+        (Fake::new(2).without_gic(), &STATES, Skip::NoGic, 2),
+        (Fake::new(1), &stopping(1), Skip::NoHelper, 1),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        assert_eq!(ran.conditions().states_left_out, Some(why));
+        let cells = || ran.cells().filter(|it| it.skipped.is_some());
+        assert_eq!(cells().count(), left_out, "{why:?}");
+        assert!(cells().all(|it| it.series_of(Metric::Call).is_some()));
+        assert!(
+            ran.cells()
+                .any(|it| it.step.variant == Variant::StampEvicted)
+        );
     }
 }
 
