@@ -4,6 +4,7 @@ use hardware::text::plural::many;
 use run::findings::{Verbosity, findings_of};
 use run::model::{Evidence, Finding, Kind, Scenario};
 
+use super::cold_calls::cold_calls;
 use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
@@ -24,6 +25,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     }
     all.extend(contention(&run.run, scenario));
     all.extend(dirty_flush(&run.run, scenario));
+    all.extend(cold_calls(&run.run, scenario));
     for finding in &mut all {
         let is_doubtful = |cpu| scenario.cell(cpu).is_some_and(|it| run.is_doubtful(it));
         if finding.cpus.iter().any(is_doubtful) {

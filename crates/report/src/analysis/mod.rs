@@ -1,6 +1,7 @@
 //! Turns runs into findings, comparisons and merged runs.
 
 pub mod audit;
+mod cold_calls;
 pub mod compare;
 pub(crate) mod conditions;
 pub(crate) mod cpu_names;

@@ -93,7 +93,7 @@ fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
     }
 }
 
-fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
     let middle = values.get(values.len().saturating_sub(1) / 2);
     middle.copied().unwrap_or(0.0)
@@ -209,7 +209,7 @@ fn bytes(value: f64) -> String {
 }
 
 /// Returns a duration from [`FigureKey::per_operation`] with its unit.
-fn time(run: &Run, value: f64) -> String {
+pub(super) fn time(run: &Run, value: f64) -> String {
     if !run.clock().is_known() {
         format!("{value:.2} ticks")
     } else if value.abs() < 1000.0 {

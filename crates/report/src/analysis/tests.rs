@@ -7,6 +7,7 @@ use run::measure::{Metric, Waker};
 use run::model::{Cell, CellStep, Evidence, Finding, How, Kind, Variant, WakeSource};
 use run::plan::ScenarioId;
 
+use super::cold_calls::COLD_CALL;
 use super::edits::{self, RunEdit, edited};
 use super::findings::findings;
 use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
@@ -144,6 +145,54 @@ fn operation_is_net_of_its_loop() {
     run.run.scenarios.extend(empty);
     assert_eq!(text(&run), expected);
     assert!(of_kind(&run, 1, NET).is_empty());
+}
+
+const CORTEX_A57: u64 = 0x411f_d070;
+
+#[test]
+fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
+    let cells = |of: [(Variant, Option<u64>, Metric, [u64; 3]); 6]| {
+        let each = of.into_iter().flat_map(|(variant, x, metric, ticks)| {
+            let cpus = (0..).zip(ticks);
+            cpus.map(move |(cpu, ticks)| cell_of(cpu, step(variant, x), metric, &[ticks]))
+        });
+        each.collect::<Vec<Cell>>()
+    };
+    use Metric::{Call, Latency};
+    let mut run = with_steps(
+        ScenarioId::ColdCall,
+        cells([
+            (Variant::VersionWarm, None, Latency, [10, 10, 20]),
+            // The caller's side of a call that PMF measures, too.
+            (Variant::VersionWarm, None, Call, [15, 15, 25]),
+            (Variant::VersionEvicted, None, Latency, [10, 10, 19]),
+            (Variant::VersionWoken, Some(2), Latency, [60, 70, 20]),
+            (Variant::StampWarm, None, Call, [30, 30, 30]),
+            (Variant::StampWoken, Some(2), Call, [40, 40, 40]),
+        ]),
+    );
+    let identity = |midr| run::measure::Identity {
+        midr,
+        ..run::measure::Identity::default()
+    };
+    for (cpu, midr) in run.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
+        cpu.identity = Some(identity(midr));
+    }
+    let found = of_kind(&run, 0, COLD_CALL).into_iter();
+    let found: Vec<String> = found.map(|it| it.sentence).collect();
+    let expected = [
+        "PSCI_VERSION (Latency) on Cortex-A57 (CPU 0.0, 0.1): 160.00 ns warm; the same without \
+         the caller's cache lines; 800.00 ns longer as the first call after a wake-up from \
+         0x00000002 (960.00 ns).",
+        "PSCI_VERSION (Latency) on CPU 0.2: 320.00 ns warm; 16.00 ns shorter without the \
+         caller's cache lines (304.00 ns); the same as the first call after a wake-up from \
+         0x00000002.",
+        "Read of a PMF timestamp (Call) on Cortex-A57 (CPU 0.0, 0.1): 480.00 ns warm; 160.00 ns longer as \
+         the first call after a wake-up from 0x00000002 (640.00 ns).",
+        "Read of a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer as the \
+         first call after a wake-up from 0x00000002 (640.00 ns).",
+    ];
+    assert_eq!(found, expected);
 }
 
 /// Adds the statistics of a metric, and its very first sample.

@@ -1,0 +1,137 @@
+//! Findings about the scenario `cold_call`: how much longer than a warm call a cold one takes.
+
+use hardware::board::CpuIndex;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario, Variant};
+use run::plan::ScenarioId;
+
+use super::cpu_names;
+use super::figure::{FigureKey, x_text};
+use super::step_findings::{lower_median, time};
+use super::words::cpus_text;
+use crate::log::grouped::grouped;
+
+/// A cold call beside a warm one.
+pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
+
+/// A function of the firmware and its variants in the scenario.
+struct Function {
+    name: &'static str,
+    warm: Variant,
+    evicted: Variant,
+    woken: Variant,
+}
+
+const FUNCTIONS: [Function; 2] = [
+    Function {
+        name: "PSCI_VERSION",
+        warm: Variant::VersionWarm,
+        evicted: Variant::VersionEvicted,
+        woken: Variant::VersionWoken,
+    },
+    Function {
+        name: "Read of a PMF timestamp",
+        warm: Variant::StampWarm,
+        evicted: Variant::StampEvicted,
+        woken: Variant::StampWoken,
+    },
+];
+
+/// One CPU's medians for a cold call and for a warm one, as [`FigureKey::per_operation`] returns
+/// them.
+struct Pair {
+    cpu: CpuIndex,
+    cold: f64,
+    warm: f64,
+}
+
+/// Compares the cold calls of each function with warm ones, for each type of CPU.
+pub(super) fn cold_calls(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    if scenario.id != ScenarioId::ColdCall {
+        return Vec::new();
+    }
+    let functions = FUNCTIONS.iter();
+    let each = functions.flat_map(|function| of_function(run, scenario, function));
+    each.collect()
+}
+
+fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Finding> {
+    let of_variant = |variant: Variant| {
+        let all = scenario.step_series();
+        all.filter(move |it| it.cell.step.variant == variant && it.series.summary.n > 0)
+    };
+    let has = |metric: &Metric| of_variant(function.warm).any(|it| it.series.metric == *metric);
+    let Some(metric) = [Metric::Latency, Metric::Call].into_iter().find(has) else {
+        return Vec::new();
+    };
+    let median =
+        |it: CellSeries<'_>| FigureKey::of(it).per_operation(run.clock(), it.series.summary.median);
+    let pair = |cold: CellSeries<'_>| {
+        let cpu = cold.cell.cpu;
+        let mut warm = of_variant(function.warm).filter(|it| it.series.metric == metric);
+        let pair = Pair {
+            cpu,
+            cold: median(cold),
+            warm: median(warm.find(|it| it.cell.cpu == cpu)?),
+        };
+        // CPUs of one type have the same MIDR_EL1.
+        let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
+        Some((midr, (cold.cell.step.x, pair)))
+    };
+    let cold = of_variant(function.evicted).chain(of_variant(function.woken));
+    let pairs = cold
+        .filter(|it| it.series.metric == metric)
+        .filter_map(pair);
+    let what = format!("{} ({})", function.name, metric.heading());
+    let by_type = grouped(pairs).into_iter();
+    by_type
+        .map(|(midr, pairs)| finding(run, scenario.id, (&what, midr), pairs))
+        .collect()
+}
+
+/// Returns the finding about the CPUs of one type.
+fn finding(
+    run: &Run,
+    id: ScenarioId,
+    (what, midr): (&str, Option<u64>),
+    pairs: Vec<(Option<u64>, Pair)>,
+) -> Finding {
+    let own_cpus: Vec<CpuIndex> = pairs.iter().map(|it| it.1.cpu).unique().collect();
+    let labels = cpus_text(run, own_cpus.iter().copied());
+    let cpus = match midr.and_then(cpu_names::type_of) {
+        Some(name) => format!("{name} ({labels})"),
+        None => labels,
+    };
+    let warm = lower_median(pairs.iter().map(|it| it.1.warm));
+    let by_state = grouped(pairs.into_iter());
+    let mut each = by_state.iter().map(|(state, pairs)| {
+        let condition = match state {
+            Some(state) => {
+                let state = x_text(id, *state);
+                format!("as the first call after a wake-up from {state}")
+            }
+            None => "without the caller's cache lines".to_owned(),
+        };
+        let warm = lower_median(pairs.iter().map(|it| it.warm));
+        let cold = lower_median(pairs.iter().map(|it| it.cold));
+        let more = cold - warm;
+        if more == 0.0 {
+            return format!("the same {condition}");
+        }
+        let word = if more > 0.0 { "longer" } else { "shorter" };
+        let (more, cold) = (time(run, more.abs()), time(run, cold));
+        format!("{more} {word} {condition} ({cold})")
+    });
+    Finding {
+        kind: COLD_CALL,
+        sentence: format!(
+            "{what} on {cpus}: {} warm; {}.",
+            time(run, warm),
+            each.join("; ")
+        ),
+        cpus: own_cpus.into_iter().collect(),
+        metrics: Vec::new(),
+        evidence: Evidence::Figures,
+    }
+}
