@@ -203,7 +203,7 @@ fn a_timers_handler_begins_with_the_counter() {
     let reads = [words[0], words[1], words[2], words[4], words[5]];
     let expected = [TBNZ_X18, CNTPCT | 16, CNTPCT | 17, CNTVCT | 16, COPY];
     assert_eq!(reads, expected);
-    let handler = (code.symbol("timer_interrupt") - begin) as i64;
+    let handler = code.symbol("timer_interrupt") as i64 - begin as i64;
     for place in [3, 6] {
         let is_jump = |at: i64| matches!(flow(words[place]), Flow::Jump(offset) if offset == at);
         assert!(is_jump(handler - 4 * place as i64), "word {place}");
