@@ -38,6 +38,8 @@ type Written = Result<(), Never>;
 struct Json<'t>(&'t mut String);
 
 impl<'t> Json<'t> {
+    // Not inlined, like the functions below, as they are called for each type of value.
+    #[inline(never)]
     fn word(self, word: &str) -> Written {
         self.0.push_str(word);
         Ok(())
@@ -48,8 +50,9 @@ impl<'t> Json<'t> {
         Ok(())
     }
 
-    fn list(self, begin: char, end: &'static str) -> List<'t> {
-        self.0.push(begin);
+    #[inline(never)]
+    fn list(self, begin: &'static str, end: &'static str) -> List<'t> {
+        self.0.push_str(begin);
         List {
             text: self.0,
             end,
@@ -58,6 +61,7 @@ impl<'t> Json<'t> {
     }
 
     /// Begins an object with the name of a variant, whose contents follow.
+    #[inline(never)]
     fn variant(self, name: &'static str) -> Self {
         self.0.push('{');
         push_key(self.0, name);
@@ -95,11 +99,19 @@ struct List<'t> {
 
 impl List<'_> {
     /// Returns the writer of the next element.
+    #[inline(never)]
     fn next(&mut self) -> Json<'_> {
         if !self.is_first {
             self.text.push(',');
         }
         self.is_first = false;
+        Json(self.text)
+    }
+
+    /// Returns the writer of the next field's value.
+    #[inline(never)]
+    fn field(&mut self, key: &'static str) -> Json<'_> {
+        push_key(self.next().0, key);
         Json(self.text)
     }
 
@@ -217,15 +229,15 @@ impl<'t> Serializer for Json<'t> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<List<'t>, Never> {
-        Ok(self.list('[', "]"))
+        Ok(self.list("[", "]"))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<List<'t>, Never> {
-        Ok(self.list('[', "]"))
+        Ok(self.list("[", "]"))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<List<'t>, Never> {
-        Ok(self.list('[', "]"))
+        Ok(self.list("[", "]"))
     }
 
     fn serialize_tuple_variant(
@@ -235,15 +247,15 @@ impl<'t> Serializer for Json<'t> {
         name: &'static str,
         _: usize,
     ) -> Result<List<'t>, Never> {
-        Ok(self.variant(name).list('[', "]}"))
+        Ok(self.variant(name).list("[", "]}"))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<List<'t>, Never> {
-        Ok(self.list('{', "}"))
+        Ok(self.list("{", "}"))
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<List<'t>, Never> {
-        Ok(self.list('{', "}"))
+        Ok(self.list("{", "}"))
     }
 
     fn serialize_struct_variant(
@@ -253,7 +265,7 @@ impl<'t> Serializer for Json<'t> {
         name: &'static str,
         _: usize,
     ) -> Result<List<'t>, Never> {
-        Ok(self.variant(name).list('{', "}}"))
+        Ok(self.variant(name).list("{", "}}"))
     }
 }
 
@@ -312,8 +324,7 @@ macro_rules! fields {
                 key: &'static str,
                 value: &T,
             ) -> Written {
-                push_key(self.next().0, key);
-                value.serialize(Json(self.text))
+                value.serialize(self.field(key))
             }
 
             fn end(self) -> Written {
