@@ -188,7 +188,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("fip build --board qemu --base fip.bin --payload payload.bin --nt-fw a -o f",
         &["BL33 is the payload here"]),
     ("fip build --board qemu --base fip.bin --payload payload.bin --nt-fw-key a -o f",
-        &["there are no certificates"]),
+        &["it has no certificates"]),
     ("fip build --board qemu --base fip.bin --payload a -o f", &["--payload a: shorter than"]),
     ("fip build --board qemu --base fip.bin --payload gone -o f", &["--payload gone"]),
     ("fip build --board qemu --base fip.bin --payload payload.bin --args iterations=x -o f",
@@ -239,7 +239,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --payload payload.bin -o set", &["that are built here"]),
     ("lab lava --board juno --payload payload.bin -o set --base y=board.zip --base x=board.zip \
       --name both",
-        &["there are 2 cells"]),
+        &["there are 2: give"]),
     ("lab lava --board juno --payload payload.bin -o set --base board.zip --base folder/board.zip",
         &["two cells are called lava-juno-board"]),
     ("lab lava --board juno,rpi4 --base board.zip --payload payload.bin -o set",
@@ -247,7 +247,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["give --url"]),
 
     // Words of lab jobs
-    ("lab lava -o a", &["this is no directory"]),
+    ("lab lava -o a", &["this is not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
     ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
     ("lab lava --args itterations=3 -o set", &["itterations"]),
@@ -261,7 +261,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --place bench -o set", &["unexpected argument '--place'"]),
     ("lab labgrid --tags fast -o set", &["unexpected argument '--tags'"]),
     ("lab lava --args only=help -o set", &["so no job can pass"]),
-    ("lab lava --args only=null_call -o set", &["there is none"]),
+    ("lab lava --args only=null_call -o set", &["but none is selected"]),
     ("lab lava --url https://h/a?b#c -o set", &["ends a URL's path at '?'"]),
     ("lab lava --url h/a -o set", &["accepts http://HOST/"]),
     ("lab lava --url http://:80/x -o set", &["accepts http://HOST/"]),
