@@ -76,10 +76,12 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
         check_log(log, &arguments.run)?;
     }
     let spec = spec(&arguments.run)?;
-    say_opening(&spec)?;
+    let is_terminal = stdout().is_terminal();
+    if is_terminal {
+        say_opening(&spec)?;
+    }
     let interrupt = interrupt::watch()?;
     let prepared = prepare::prepare(&spec)?;
-    let is_terminal = stdout().is_terminal();
     let mut log = match &arguments.log {
         Some(path) => Some(LogFile::create(path)?),
         None if is_terminal => {

@@ -169,7 +169,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("0x6000_0000", "0x6fff_f000")],
         "3: load-address: the image overlaps memory reserved for tee"),
     (&[("0x6000_0000", "0x7fff_0000")],
-        "3: load-address: 64 KiB of memory from this address, but the payload needs 896"),
+        "3: load-address: 64 KiB of memory from this address, but the payload needs 904"),
     (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
 
     // The UART.
@@ -362,7 +362,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
 pub const ACCEPTED: &[Changes] = &[
     &[("In flash.", "Über")],
     &[("base = 0x0900_0000", "base = 0xffff_ffff_f000")],
-    &[("0x6000_0000", "0x7ff2_0000")],
+    &[("0x6000_0000", "0x7ff1_e000")],
     &[("0x6000_0000", "0x6ffb_0000")],
     &[("title =", "verified = \"hardware\"\ntitle =")],
     &[("title =", "verified = \"emulated\"\ntitle =")],
