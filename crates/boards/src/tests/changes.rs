@@ -163,7 +163,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
         "15: reserved[1]: overlaps reserved[0]"),
 
-    // The load address: 16 CPUs need 256 + 64 + 16 * 32 KiB.
+    // The load address: the image, its heap and the stacks of 16 CPUs.
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
     (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not on a page of 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],
