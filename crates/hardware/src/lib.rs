@@ -31,7 +31,6 @@
 //! | folder | task |
 //! |---|---|
 //! | [`text`] | words, plurals and errors that several crates print |
-//! | [`sort`] | sorting in little code |
 //! | [`spec`] | PSCI, SMCCC, PMF, ticks, counters, timers, caches |
 //! | [`devices`] | register sequences over a [`devices::Bus`] |
 //! | [`image`] | the image's header, its parameter block and what a loader passes |
@@ -50,6 +49,5 @@ extern crate std;
 pub mod board;
 pub mod devices;
 pub mod image;
-pub mod sort;
 pub mod spec;
 pub mod text;

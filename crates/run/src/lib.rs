@@ -26,7 +26,7 @@
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`crc`], [`hex`], [`json`] | the checksum of records, and the numbers and values in them |
+//! | [`crc`], [`hex`] | the checksum of records, and the numbers in them |
 //! | [`plan`] | reads boot arguments |
 //! | [`measure`] | rounds, outcomes, samples and their statistics |
 //! | [`model`] | scenarios, cells and their series, the verdict |
@@ -47,7 +47,6 @@ extern crate std;
 pub mod crc;
 pub mod findings;
 pub mod hex;
-pub mod json;
 pub mod measure;
 pub mod model;
 pub mod plan;

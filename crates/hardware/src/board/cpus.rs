@@ -10,7 +10,6 @@ use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::fdt::{Fdt, number};
 use super::labels::{self, Cpu, Handle, LabelSource};
 use super::node::{Node, usable_nodes};
-use crate::sort::sort;
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
@@ -117,8 +116,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
             LabelSource::CpuMap
         }
     };
-    // By MPIDR, their first field.
-    sort(&mut all);
+    all.sort_unstable_by_key(|cpu| cpu.mpidr);
     let cpus = Node::find(tree, "/cpus").expect("cpu_nodes has found the node");
     let twice = all
         .array_windows()

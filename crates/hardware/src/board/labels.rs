@@ -16,7 +16,7 @@ use crate::text::outside;
 use crate::words;
 
 /// One CPU, with its hardware affinity and its labels in the topology.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Its hardware affinity.
     pub mpidr: Mpidr,

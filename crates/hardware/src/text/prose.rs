@@ -124,8 +124,7 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     }
     // The space may be the first character that does not fit.
     line.truncate(MOST + 1);
-    let blank = line.bytes().rposition(|byte| byte == b' ');
-    let blank = blank.filter(|at| *at >= COLUMNS / 2);
+    let blank = line.rfind(' ').filter(|at| *at >= COLUMNS / 2);
     line.truncate(blank.unwrap_or(MOST));
     writeln!(out, "{line}{MORE}")
 }

@@ -29,7 +29,8 @@ macro_rules! words {
     ) => {
         $(#[$about])*
         #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize,
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize,
         )]
         #[repr(u8)]
         pub enum $name {
@@ -48,12 +49,6 @@ macro_rules! words {
                 match self {
                     $(Self::$variant => $word,)+
                 }
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.serialize_str(self.$method())
             }
         }
 

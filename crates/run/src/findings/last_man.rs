@@ -8,7 +8,6 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hardware::sort::sort;
 use thiserror::Error;
 
 use super::words::{self, Verbosity};
@@ -72,7 +71,7 @@ fn of_cluster(
     };
     let known: Option<Vec<_>> = cells.iter().map(order).collect();
     let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster))?;
-    sort(&mut known);
+    known.sort_unstable();
     let last = known.pop();
     let (_, cpu, flush) = last.expect("a cluster has a CPU, and each CPU a row");
     let (cpu, clock) = (run.label(cpu), run.clock());

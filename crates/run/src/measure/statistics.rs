@@ -8,7 +8,6 @@
 //!   Association 88 (1993).
 //! * A p-quantile is given only if n >= 1 / (1 - p).
 
-use hardware::sort::sort;
 use serde::{Deserialize, Serialize};
 
 /// The fewest samples for which a 99th percentile is given.
@@ -58,7 +57,7 @@ impl Summary {
 
 /// Sorts `values` and returns their median, the lower of two; 0 if there are none.
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    sort(values);
+    values.sort_unstable();
     of_rank(values, 50)
 }
 
@@ -101,8 +100,7 @@ impl FittedLine {
         let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
         Some(Self {
             n: n as u32,
-            // Both have fewer than 63 bits.
-            slope: (xy as i64 + xx as i64 / 2).div_euclid(xx as i64),
+            slope: (xy + xx / 2).div_euclid(xx) as i64,
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::crc::Crc32;
-use crate::json;
 use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
@@ -141,10 +140,20 @@ impl Writer {
 
     /// Writes the record's line into `line`, and returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
+        let json = serde_json::to_string(record);
+        let json = json.expect("a record has neither fractions nor maps");
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
-        json::append(&mut self.line, record);
+        for c in json.chars() {
+            if c == '@' || !c.is_ascii() || c.is_ascii_control() {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(self.line, "\\u{unit:04x}");
+                }
+            } else {
+                self.line.push(c);
+            }
+        }
         let crc = Crc32::of(self.line.as_bytes());
         let _ = write!(self.line, " {crc:0CRC_DIGITS$x}");
         self.line.len() <= LINE_MAX
@@ -222,7 +231,7 @@ impl Writer {
             return self.write(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
-        let middle = first + left.len() as u16;
+        let middle = first + u16::try_from(left.len()).expect("bins are numbered by u16");
         self.histogram(out, at, first, left)?;
         self.histogram(out, at, middle, right)
     }
