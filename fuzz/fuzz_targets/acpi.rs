@@ -1,4 +1,4 @@
-//! `acpi` under libFuzzer.
+//! Runs `acpi` under libFuzzer.
 
 #![no_main]
 

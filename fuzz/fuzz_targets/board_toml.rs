@@ -1,4 +1,4 @@
-//! `board_toml` under libFuzzer.
+//! Runs `board_toml` under libFuzzer.
 
 #![no_main]
 

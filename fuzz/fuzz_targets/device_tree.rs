@@ -1,4 +1,4 @@
-//! `device_tree` under libFuzzer.
+//! Runs `device_tree` under libFuzzer.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `fip` under libFuzzer.
+//! Runs `fip` under libFuzzer.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `image` under libFuzzer.
+//! Runs `image` under libFuzzer.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `lab` under libFuzzer.
+//! Runs `lab` under libFuzzer.
 
 #![no_main]
 

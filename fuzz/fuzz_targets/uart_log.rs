@@ -1,4 +1,4 @@
-//! `uart_log` under libFuzzer.
+//! Runs `uart_log` under libFuzzer.
 
 #![no_main]
 

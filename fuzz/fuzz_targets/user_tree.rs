@@ -1,4 +1,4 @@
-//! `user_tree` under libFuzzer.
+//! Runs `user_tree` under libFuzzer.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! ACPI tables, one after another, of which device trees are made.
+//! Concatenated ACPI tables, from which a device tree is built.
 
 use crate::input::worded;
 use device_tree::acpi::{Tables, to_tree};
@@ -17,8 +17,8 @@ pub fn check(data: &[u8]) {
     make(&tables(data, true));
 }
 
-/// Cuts the input into tables by their own lengths. Few mutations leave a checksum right, so
-/// that `is_mended` tables have right ones.
+/// Splits the input into tables at the lengths in their headers. Few mutations leave a checksum
+/// correct, so `is_mended` corrects them.
 fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     let mut tables = Vec::new();
     while data.len() >= HEADER_SIZE {
@@ -39,7 +39,7 @@ fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     tables
 }
 
-/// A tree that is made is sound and made again, and has a console and a conduit.
+/// If a tree is built, it must be valid, reproducible, and have a console and a conduit.
 fn make(tables: &[Vec<u8>]) {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
     let convert = || to_tree(&Tables::of_files(&files)?, "arm,armv8");

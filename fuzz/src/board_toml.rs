@@ -1,4 +1,4 @@
-//! Board files, and the device trees that are made of those that are good.
+//! Board files, and the device trees built from valid ones.
 
 use crate::input::worded;
 use boards::device_tree::{self, Choices};
@@ -45,8 +45,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A tree that is made is one that the payload reads, and says what the board
-/// file says.
+/// If a tree is built, the payload must be able to read it, and it must match the board file.
 fn make(board: &BoardFile, choices: &Choices<'_>) {
     let Some(blob) = worded(device_tree::build(board, choices, BOOTARGS)) else {
         return;

@@ -1,5 +1,4 @@
-//! Device trees, transfer lists that contain one, and boot arguments, as the
-//! payload reads them.
+//! Device trees, transfer lists that contain one, and boot arguments, as read by the payload.
 
 use hardware::board::{Board, Cpu, FormatError, LabelSource, Region, TreeConsole, free_memory};
 use hardware::image::handoff;
@@ -20,7 +19,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A tree that is found lies within what the list says is in use.
+/// A tree found in a transfer list must lie within the part of the list that is in use.
 fn check_list(data: &[u8]) {
     match handoff::device_tree(data) {
         Ok(None) => {}
@@ -33,7 +32,7 @@ fn check_list(data: &[u8]) {
     }
 }
 
-/// Does with a tree all that the payload does.
+/// Does everything with a tree that the payload does.
 fn check_tree(tree: &[u8]) {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(check_error);
@@ -57,7 +56,7 @@ fn check_tree(tree: &[u8]) {
     check_free_memory(&board, need.heap as u64);
 }
 
-/// Errors go to a terminal as one line.
+/// An error is printed on a terminal, so it must be a single line.
 fn check_error(error: FormatError) {
     let text = error.to_string();
     assert!(text.is_ascii() && text.len() < 250, "{text}");
@@ -78,7 +77,7 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
     match Plan::parse(bootargs) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            // It may list all scenarios; the payload wraps it when it prints it.
+            // The error may list all scenarios; the payload wraps the text when it prints it.
             let text = error.to_string();
             assert!(text.is_ascii() && text.len() < 500, "{text}");
             None
@@ -86,9 +85,9 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
     }
 }
 
-/// The memory found is aligned to pages and overlaps no reserved region.
+/// Any free memory found must be page-aligned and must not overlap a reserved region.
 fn check_free_memory(board: &Board<'_>, need: u64) {
-    // Near the end of the first memory, as an image may be.
+    // Search near the end of the first memory region, where an image may be.
     let near = board.memory.first().map_or(0, Region::end);
     match free_memory::find(&board.memory, &board.reserved, near, need) {
         Ok(found) => {

@@ -1,4 +1,4 @@
-//! FIPs: the reader, and that what was read can be written and read again.
+//! FIPs: the reader, and that a FIP can be written and read back.
 
 use crate::input::worded;
 use boards::Uuid;
@@ -21,7 +21,7 @@ pub fn check(data: &[u8]) {
     assert_eq!(write(&again), written);
 }
 
-/// The package of the same images. The alignment is the input's choice, too.
+/// Builds a package with the same images. The input also determines the alignment.
 fn write(package: &Fip) -> Vec<u8> {
     let mut package = package.clone();
     let align = 1 << (package.images.len() % 8);

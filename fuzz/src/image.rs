@@ -1,4 +1,4 @@
-//! The image's header and parameter block, and the ELF file it is made of.
+//! The image's header and parameter block, and the ELF file that it is built from.
 
 use crate::input::worded;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
@@ -32,13 +32,13 @@ fn write_again(file: &[u8], block: ParameterBlock) {
     let mut copy = file.to_vec();
     block.write(&mut copy, u64::MAX).expect("it was read");
     assert_eq!(ParameterBlock::read(&copy), Ok(block));
-    // What of a block does not count may be anything, and is 0 from then on.
+    // Unused fields of a block may contain anything; writing the block sets them to 0.
     let mut again = copy.clone();
     block.write(&mut again, u64::MAX).expect("it was read");
     assert_eq!(copy, again);
 }
 
-/// Images of `base`, with a part of it for a tree and without.
+/// Builds images from `base`, with and without part of it as the tree.
 fn make(base: Vec<u8>, emergency: Emergency) {
     let tree = base[base.len() / 2..].to_vec();
     for (tree, cpus) in [(None, 1), (Some(tree.as_slice()), 512)] {

@@ -1,8 +1,8 @@
-//! Device trees from text.
+//! Builds device trees from text.
 //!
-//! Few mutations of a blob's bytes leave it sound, so that code behind the reader's first check
-//! would hardly be reached. An input that is not a blob is therefore taken as text, from which a
-//! sound tree is made. [`Blob::add_text`] describes the text.
+//! Few mutations of a blob's bytes leave it valid, so the code behind the reader's first check
+//! would hardly be reached. Input that is not a blob is therefore treated as text, from which a
+//! valid tree is built. [`Blob::add_text`] describes the text.
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ use fdt_blob::{Blob, BlobToken};
 
 const MAGIC: u32 = 0xd00d_feed;
 
-/// Returns what succeeded; an error has to have a text.
+/// Returns the value of a success. An error must have a message.
 pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
     let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
     checked.ok()
 }
 
-/// Returns the trees that `data` stands for. A blob is one as it is, and one with a
-/// `totalsize` that agrees with its length, which a mutation seldom leaves right.
+/// Returns the trees to test with `data`. A blob is used as it is, and also with its `totalsize`
+/// set to its length, because mutations seldom leave that field correct.
 pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     if !data.starts_with(&MAGIC.to_be_bytes()) {
         return vec![data.to_vec(), tree(data)];
@@ -31,7 +31,7 @@ pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     trees
 }
 
-/// Returns the tree that `text` stands for.
+/// Builds the tree that `text` describes.
 fn tree(text: &[u8]) -> Vec<u8> {
     let mut blob = Blob {
         tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],

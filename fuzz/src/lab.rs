@@ -1,10 +1,10 @@
-//! Files that labs give and take: recovery images, LAVA's results, JUnit's XML.
+//! Files exchanged with labs: recovery images, LAVA results, JUnit XML.
 
 use crate::input::worded;
 use report::jobs::{Results, ResultsFormat, read_log};
 use xtask::lab::recovery::replace_fip;
 
-/// Where the FIP is; short, so that it is soon found.
+/// The path of the FIP; it is short so that a fuzzer soon finds it.
 const FIP: &str = "fip";
 
 /// Checks one input.
@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
     worded(read_log(data));
 }
 
-/// A file that is written reads as before, but for the FIP.
+/// A file that has been written must read back unchanged, except for the FIP.
 fn recovery(data: &[u8]) {
     let Ok(new) = replace_fip(data, FIP, |_| Ok(b"another".to_vec())) else {
         return;

@@ -1,7 +1,7 @@
-//! Checks of everything that reads untrusted input. Each takes any bytes, and panics if a reader
-//! does, or if what was read has a property that it must not have.
+//! Checks of everything that reads untrusted input. Each check accepts any bytes. It panics if a
+//! reader does, or if the result violates an invariant.
 //!
-//! The tests of this crate run them with mutated seeds; `cargo xtask fuzz` runs them under
+//! This crate's tests run the checks with mutated seeds. `cargo xtask fuzz` runs them under
 //! libFuzzer (`fuzz/fuzz_targets`).
 
 #![forbid(unsafe_code)]
@@ -19,7 +19,7 @@ pub mod user_tree;
 /// A check of one input.
 pub type Check = fn(&[u8]);
 
-/// All checks by name.
+/// All checks, by name.
 pub const TARGETS: [(&str, Check); 8] = [
     ("fip", fip::check),
     ("device_tree", device_tree::check),

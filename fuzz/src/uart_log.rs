@@ -1,5 +1,5 @@
-//! UART logs: records and what is counted by them, the last line, what is made
-//! of a run without one, and reports in every format.
+//! UART logs: their records and the statistics computed from them, the last line, the diagnosis of
+//! a run without one, and reports in every format.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn records(log: &[u8]) {
     let _ = builder.run();
 }
 
-/// Each format takes any run that was read.
+/// Every format must accept any run that was read.
 fn reports(log: &[u8]) {
     let mut report = match read_bytes("log", log) {
         Ok(runs) => Report::from(runs),
@@ -71,21 +71,21 @@ fn reports(log: &[u8]) {
         }
     }
     report.merged = worded(merge(&report.runs));
-    // The first run as the baseline of all.
+    // The first run is the baseline for all runs.
     if let Some(first) = report.runs.first() {
         let all = compare(&report.runs, first, &compare::Options::default());
         report.comparisons = worded(all).unwrap_or_default();
     }
     for exporter in export::ALL {
         let mut out = Vec::new();
-        // A format may refuse what was read, in words.
+        // A format may reject the report, but must give a reason.
         worded(exporter.write(&report, &mut out));
         assert!(std::str::from_utf8(&out).is_ok());
     }
 }
 
-/// Returns `log` with a right checksum behind each line with a record's mark: by
-/// chance none has one.
+/// Returns `log` with a valid checksum on each line marked as a record, because random lines have
+/// none.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
     let mut mended = Vec::new();
     for line in log.split(|byte| *byte == b'\n') {
@@ -123,7 +123,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// Diagnoses the log after its first byte, which chooses firmware and ending.
+/// Diagnoses the log. Its first byte selects the firmware and the ending.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

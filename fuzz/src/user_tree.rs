@@ -1,4 +1,4 @@
-//! Device trees of the user's, which the tool checks and changes.
+//! The user's device trees, which the tool checks and changes.
 
 use crate::input::{trees, worded};
 use boards::device_tree::machine;
@@ -34,7 +34,7 @@ fn check_tree(blob: &[u8]) {
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
-    // What is found beyond reading does not hang on the boot arguments.
+    // Beyond what the reader checks, the result must not depend on the boot arguments.
     match (machine(&kept), machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
             assert_eq!(kept, changed);
@@ -48,7 +48,7 @@ fn check_tree(blob: &[u8]) {
     }
 }
 
-/// All that the payload learns from a tree, but for the boot arguments.
+/// Everything that the payload reads from a tree, except the boot arguments.
 fn said(blob: &[u8]) -> String {
     let board = Board::read(blob).expect("a tree that was accepted");
     let firmware = (board.model, board.uart, board.conduit, &board.idle_states);

@@ -1,6 +1,6 @@
-//! Each check with the seeds of its fuzzer, and with mutations of them: the same ones in each run.
-//! A fuzzer, which prefers inputs with new coverage, finds more; this finds the coarse mistakes in
-//! seconds, without a special build.
+//! Runs each check with its fuzzer's seeds and with mutations of them, which are the same in each
+//! run. A fuzzer finds more because it prefers inputs that increase coverage. These tests find
+//! gross mistakes in seconds, without a special build.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,14 +11,14 @@ use xtask::soak::fuzz as verb;
 
 /// The longest mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;
-/// The total size of a check's mutated inputs, in bytes: its time grows with them.
+/// The total size of a check's mutated inputs, in bytes; run time is proportional to it.
 const BYTES: usize = 1 << 22;
-/// The same for `uart_log`, which writes reports in all formats.
+/// The total size for `uart_log`, which writes reports in all formats.
 const BYTES_OF_LOGS: usize = 1 << 19;
-/// The maximum number of mutated inputs of a check.
+/// The maximum number of mutated inputs for each check.
 const INPUTS: usize = 20_000;
 
-/// Values at the borders of numbers.
+/// Boundary values.
 const BORDERS: [u64; 8] = [
     0,
     1,
@@ -30,7 +30,7 @@ const BORDERS: [u64; 8] = [
     u64::MAX,
 ];
 
-/// Random numbers: xorshift64*.
+/// A random number generator: xorshift64*.
 struct Dice(u64);
 
 impl Dice {
@@ -54,7 +54,7 @@ fn package() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the seeds of a target, in the order of their names.
+/// Returns a target's seeds, sorted by name.
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let folder = package().join("seeds").join(name);
     let entries = fs::read_dir(&folder).expect("a folder of seeds");
@@ -64,7 +64,7 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
     files.collect()
 }
 
-/// Returns the words of a target's dictionary; none if it has none.
+/// Returns the words in a target's dictionary; empty if the target has no dictionary.
 fn words(name: &str) -> Vec<Vec<u8>> {
     let Ok(text) = fs::read_to_string(package().join("dictionaries").join(name)) else {
         return Vec::new();
@@ -74,7 +74,7 @@ fn words(name: &str) -> Vec<Vec<u8>> {
     quoted.map(unescaped).collect()
 }
 
-/// Returns the bytes of a word with `\xNN`, `\"` and `\\`.
+/// Returns the bytes of a dictionary word, with `\xNN`, `\"` and `\\` unescaped.
 fn unescaped(word: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = word.bytes();
@@ -133,7 +133,7 @@ fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<
     input.truncate(INPUT_MAX);
 }
 
-/// Runs a check; if it panics, keeps the input and names it.
+/// Runs a check. If it panics, keeps the input and prints its path.
 fn run(name: &str, check: Check, input: &[u8]) {
     if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| check(input))) {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.input"));

@@ -1,5 +1,4 @@
-//! The classes of mutations: the change, and the differences that a run which passes may
-//! have.
+//! The mutation classes: the change that each makes, and how a run that passes may then differ.
 
 use fdt_blob::Blob;
 
@@ -7,27 +6,26 @@ use self::Allows::{Nothing, OtherFigures, OtherStates};
 use self::TreeChange::{Bits, Byte, Field, Tree};
 use crate::mutations::*;
 
-/// The change of a part of the image.
+/// A change to part of the image.
 #[derive(Clone, Copy, Debug)]
 pub enum TreeChange {
-    /// Changes the tree's tokens, and returns a description. None if the tree has nothing
-    /// to change.
+    /// Changes the tree's tokens, and returns a description, or None if there is nothing to change.
     Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
-    /// Changes the number of 8 bytes at this offset of the parameter block.
+    /// Changes the 8-byte number at this offset in the parameter block.
     Field(usize),
-    /// Changes a byte of the parameter block in the range from an offset, of a size.
+    /// Changes one byte of the parameter block, in the range with this offset and size.
     Byte(usize, usize),
     /// Flips bits of the parameter block.
     Bits,
 }
 
-/// A difference to the unmutated run that a run which passes may have.
+/// How a run that passes may differ from the unmutated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allows {
     Nothing,
-    /// Rows of states that the unmutated run does not have.
+    /// Rows for states that the unmutated run does not have.
     OtherStates,
-    /// Rows of equal state and CPU with other figures.
+    /// Rows with the same state and CPU but other figures.
     OtherFigures,
 }
 
@@ -47,12 +45,12 @@ const fn class(name: &'static str, change: TreeChange, allows: Allows) -> Class 
 }
 
 pub const TREES: &[Class] = &[
-    // An idle state can be lost, and the next one is the deepest.
+    // If an idle state is lost, the next one becomes the deepest.
     class("property-deleted", Tree(delete_property), OtherStates),
     class("node-deleted", Tree(delete_node), OtherStates),
     class("string-changed", Tree(change_string), OtherStates),
     class("values-exchanged", Tree(exchange_values), OtherStates),
-    // A power_state can become another one that is valid, or a status "disabled".
+    // A power_state may become another valid one, or a status may become "disabled".
     class("bits-flipped", Tree(flip_bits), OtherStates),
     // The firmware accepts some of the other values.
     class("state-changed", Tree(change_state), OtherStates),
@@ -60,7 +58,7 @@ pub const TREES: &[Class] = &[
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // The lead services a watchdog, and by QEMU's clock has a turn in a wake-up.
+    // The lead services a watchdog; on QEMU's clock it may do so during a wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),

@@ -1,4 +1,4 @@
-//! The verdict on one run of a mutant: its outcome, and the finding if there is one.
+//! Judges one run of a mutant: its outcome, and whether it is a finding.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use xtask::qemu::consoles::Consoles;
 use xtask::qemu::diagnosis;
 use xtask::qemu::run_result::{RunResult, word};
 
-/// The outcome of a run of a mutant.
+/// The outcome of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BootOutcome {
-    /// A last line with this verdict.
+    /// The log has a last line with this verdict.
     Closed(Verdict),
-    /// No last line, and the machine turned itself off: the last line of the
-    /// payload says which UART its console moved to.
+    /// There is no last line, and the machine powered off: the payload's output ends by saying
+    /// which UART the console moved to.
     Moved,
-    /// No last line, and the machine turned itself off: neither the parameter
-    /// block nor the tree names the machine's UART.
+    /// There is no last line, and the machine powered off: neither the parameter block nor the tree
+    /// names the machine's UART.
     Mute,
-    /// None of these: a hang, or an end without a last line.
+    /// Anything else: a hang, or an end without a last line.
     Lost,
 }
 
 impl BootOutcome {
-    /// All of them, in the summary's order.
+    /// All outcomes, in the order used in the summary.
     pub const ALL: [Self; 7] = [
         Self::Closed(Verdict::Pass),
         Self::Closed(Verdict::Fail),
@@ -41,7 +41,7 @@ impl BootOutcome {
         Self::Lost,
     ];
 
-    /// Returns the outcome's name, in the summary.
+    /// Returns the outcome's name for the summary.
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(verdict) => word(verdict),
@@ -54,10 +54,10 @@ impl BootOutcome {
     }
 }
 
-/// The outcome of a run, and the finding in words if the run is one.
+/// A run's outcome, and a description of the finding if it is one.
 pub type JudgedBoot = (BootOutcome, Option<String>);
 
-/// A serial scenario's tag, its power_state, and a CPU; None for one that is not in the log.
+/// A serial scenario's tag, power_state and CPU. The CPU is None if the log does not name it.
 type RowKey = (&'static str, u32, Option<Mpidr>);
 /// Power-down, wake-up and cache flush, in ticks.
 type RowFigures = [Option<u64>; 3];
@@ -65,10 +65,10 @@ type RowFigures = [Option<u64>; 3];
 /// Rows of the serial scenarios that suspend CPUs.
 pub type Rows = BTreeMap<RowKey, RowFigures>;
 
-/// Returns the rows in the records of a log.
+/// Returns the rows from the records in a log.
 pub fn read_rows(log: &[u8]) -> Rows {
     let mut rows = Rows::new();
-    // What is no log has no rows, which the verdict then shows.
+    // A file that is not a log has no rows; the verdict shows that.
     let Ok(runs) = read_bytes("log", log) else {
         return rows;
     };
@@ -95,7 +95,7 @@ pub fn read_rows(log: &[u8]) -> Rows {
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub unmutated: Rows,
-    /// The rows of `unmutated`, and of every other idle state.
+    /// The rows of `unmutated`, and those measured with each of the other idle states.
     pub all: Rows,
     pub uart: Option<Uart>,
 }
@@ -139,8 +139,7 @@ impl Reference {
         })
     }
 
-    /// Returns true if the parameter block or the appended tree names the UART whose
-    /// output is the log.
+    /// Returns true if the parameter block or the appended tree names the UART that wrote the log.
     fn names_uart(&self, image: &[u8]) -> bool {
         let consoles = Consoles::of(image);
         consoles.is_some_and(|it| self.uart.is_some_and(|uart| it.include(uart.base)))

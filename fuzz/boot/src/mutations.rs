@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fdt_blob::{Blob, BlobToken, cells};
 
-/// A size in the range of trees' sizes.
+/// A plausible size for a tree.
 const TREE_SIZE: u64 = 0x1000;
 
 /// Addresses on QEMU's `virt` to which registers are moved.
@@ -26,7 +26,7 @@ const ADDRESSES: &[(&str, u64)] = &[
     ("the last page", 0xffff_ffff_ffff_f000),
 ];
 
-/// A pseudo-random generator (SplitMix64); the field is its state, at first the seed.
+/// A pseudo-random number generator (SplitMix64). The field is its state, initially the seed.
 pub struct FuzzRandom(pub u64);
 
 impl FuzzRandom {
@@ -49,20 +49,20 @@ impl FuzzRandom {
     }
 }
 
-/// Returns the indices of the tokens after the root for which `is_wanted` is true.
+/// Returns the indices of the tokens after the root that satisfy `is_wanted`.
 fn tokens(tree: &Blob, is_wanted: impl Fn(&BlobToken) -> bool) -> Vec<usize> {
     let all = tree.tokens.iter().enumerate().skip(1);
     all.filter(|it| is_wanted(it.1)).map(|it| it.0).collect()
 }
 
-/// Returns the range of tokens of a node.
+/// Returns the token range of a random node.
 fn choose_node(tree: &Blob, random: &mut FuzzRandom) -> Range<usize> {
     let begin = random.pick(&tokens(tree, |token| matches!(token, BlobToken::Begin(_))));
     begin..tree.end(begin)
 }
 
-/// Returns the index, and the names of node and property, of a property for which
-/// `wanted` is true.
+/// Returns the index of a random property that satisfies `wanted`, with the names of its node and
+/// of the property.
 fn choose(
     tree: &Blob,
     random: &mut FuzzRandom,
@@ -154,7 +154,7 @@ pub fn change_cell(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     Some(format!("{what} cell {cell} by {}", by as i32))
 }
 
-/// Exchanges the values of two properties that have one name.
+/// Swaps the values of two properties with the same name.
 pub fn exchange_values(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (one, what) = choose(tree, random, |_, _| true)?;
     let BlobToken::Property(name, first) = tree.tokens[one].clone() else {
@@ -273,8 +273,8 @@ pub fn change_bootargs(tree: &mut Blob, random: &mut FuzzRandom) -> Option<Strin
     Some(format!("{:.40}", String::from_utf8_lossy(added)))
 }
 
-/// Writes a number that is too large, or like an offset or a size, to the field of 8 bytes
-/// at `at` of the parameter block.
+/// Overwrites the 8-byte field at `at` in the parameter block with a number that is too large, or
+/// that resembles an offset or a size.
 pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().expect("eight bytes"));
@@ -293,7 +293,7 @@ pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> Str
     format!("{new:#x}")
 }
 
-/// Changes byte `at` of the parameter block to a small number, or to any.
+/// Sets byte `at` of the parameter block to a small number or to a random one.
 pub fn change_byte(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);

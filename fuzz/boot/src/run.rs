@@ -1,9 +1,8 @@
-//! Boots wrong device trees and parameter blocks in QEMU
-//! under TF-A.
+//! Boots invalid device trees and parameter blocks in QEMU under TF-A.
 //!
-//! Firmware and payload are built once. Each run has another image in the flash. A run
-//! is good if QEMU ends by itself after a last line, and if a PASS has the figures of the
-//! unmutated run: [`crate::judge`] has the rules, [`crate::classes`] the mutations.
+//! The firmware and the payload are built once. Each run has a different image in flash. A run is
+//! good if it prints a last line and QEMU exits by itself, and if a PASS has the same figures as
+//! the unmutated run. [`crate::judge`] has the rules, [`crate::classes`] the mutations.
 
 use std::fs;
 use std::io::{self, Write};
@@ -37,10 +36,10 @@ use xtask::soak::in_threads;
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
 pub const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
-/// Time limit of a run, in seconds; on an idle host a run takes less than one.
+/// Time limit for a run, in seconds. On an idle host, a run takes less than one second.
 const TIMEOUT: u64 = 30;
-/// Exit code if mutants were not judged: the unmutated run does not pass, or the user
-/// has interrupted the command.
+/// Exit code if mutants were not judged: the unmutated run does not pass, or the user interrupted
+/// the command.
 const EXIT_NOT_JUDGED: u8 = 3;
 
 /// The options of a run.
@@ -99,14 +98,14 @@ impl Base {
         tree.expect("the wish is for the board's tree")
     }
 
-    /// Returns the payload's image with `tree` appended.
+    /// Returns the payload image with `tree` appended.
     pub fn image(&self, tree: &[u8]) -> Result<Vec<u8>> {
         let it = &self.contents;
         image::assemble(self.flat.clone(), Some(tree), it.emergency, it.cpus)
     }
 
-    /// Makes mutant `number` by one of `classes`, which take turns. `number` and `seed`
-    /// alone determine the mutation.
+    /// Creates mutant `number`, using `classes` in turn. The mutation depends only on `number` and
+    /// `seed`.
     pub fn mutant(&self, classes: &'static [Class], number: usize, seed: u64) -> Result<Mutant> {
         let mut random = FuzzRandom(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
         let random = &mut random;
@@ -132,7 +131,7 @@ impl Base {
     }
 }
 
-/// The number of mutants with each outcome, and of findings.
+/// The number of mutants with each outcome, and the number of findings.
 type OutcomeCounts = ([u32; BootOutcome::ALL.len()], u32);
 
 struct FuzzBench<'b> {
@@ -143,8 +142,8 @@ struct FuzzBench<'b> {
     seed: u64,
 }
 
-/// Boots mutants, and writes the numbers of their outcomes to `out`. Returns the exit code:
-/// 1 with findings.
+/// Boots mutants, and writes the number of each outcome to `out`. Returns the exit code, which is 1
+/// if there are findings.
 pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
@@ -183,8 +182,8 @@ pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -
     })
 }
 
-/// Runs the unmutated image, with the mutants' plan and then with each power-down state
-/// in turn, and returns the rows of these runs. None if one of them does not pass.
+/// Runs the unmutated image, first with the mutants' plan and then with each power-down state in
+/// turn, and returns the rows of these runs. Returns None if any of them does not pass.
 fn reference(
     workspace: &Workspace,
     prepared: &Prepared,
@@ -219,8 +218,8 @@ fn reference(
     Ok(reference)
 }
 
-/// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings.
-/// An interruption ends the runs early.
+/// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings. Stops
+/// early if interrupted.
 fn run_all(
     bench: &FuzzBench<'_>,
     jobs: &[(&'static [Class], u32)],
@@ -254,7 +253,7 @@ fn run_all(
     Ok(done.0)
 }
 
-/// Adds a run to the summary, and keeps image and log of a finding.
+/// Adds a run to the summary. If it is a finding, keeps its image and log.
 fn note(
     keep: &mut Keep,
     number: u32,
@@ -280,8 +279,8 @@ fn note(
 }
 
 impl FuzzBench<'_> {
-    /// Runs a mutant. If that is a finding, runs the mutant once more and returns the
-    /// second result: a finding must repeat. None if the user has interrupted a run.
+    /// Runs a mutant. If the result is a finding, runs the mutant again and returns the second
+    /// result, because a finding must be reproducible. Returns None if the user interrupts a run.
     fn judge(&self, mutant: &Mutant) -> Result<Option<(JudgedBoot, Vec<u8>)>> {
         let prepared = self.prepared.with_image(mutant.image.clone())?;
         let mut is_second = false;

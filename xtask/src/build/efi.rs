@@ -9,8 +9,8 @@ use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need};
 
-/// Builds the application around `image`, which may have a device tree. `args` are the boot
-/// arguments that apply if the application's load options give none.
+/// Builds the application around `image`, which may have a device tree. The boot arguments `args`
+/// apply if the application's load options give none.
 pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<Vec<u8>> {
     const PACKAGE: &str = "psci-bench-efi";
     setup::ensure(workspace, &[Need::EfiTarget])?;
@@ -41,7 +41,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         // Without these, the file would contain its link time and a hash of its folder.
         "-Clink-arg=/Brepro",
         "-Clink-arg=/DEBUG:NONE",
-        // Boards with a Cortex-A53 can have EFI too. rustc warns about the unstable feature.
+        // Boards with a Cortex-A53 may also boot with EFI. rustc warns about the unstable feature.
         FIX_835769,
         "-Awarnings",
     ]);

@@ -1,21 +1,21 @@
-//! The firmware that QEMU starts.
+//! The kinds of firmware that QEMU starts.
 
-/// The implementation of PSCI.
+/// A PSCI implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FirmwareKind {
     /// TF-A at EL3, from flash.
     TfA,
-    /// TF-A's own platform for the machine, of a --tf-a that powers CPUs down.
+    /// TF-A's own platform for the machine, from a --tf-a that powers CPUs down.
     TfAStock,
-    /// QEMU's own, which does no power-down and has no PMF.
+    /// QEMU's built-in PSCI, which does not power CPUs down and has no PMF.
     Builtin,
-    /// KVM's: the payload is a guest of an emulated Linux.
+    /// KVM: the payload is a guest of an emulated Linux.
     Kvm,
-    /// QEMU's own, under EDK2 with a device tree, which starts the EFI application.
+    /// QEMU's built-in PSCI, with EDK2, which has a device tree and starts the EFI application.
     Efi,
-    /// QEMU's own, under EDK2 with ACPI tables, which starts the EFI application.
+    /// QEMU's built-in PSCI, with EDK2, which has ACPI tables and starts the EFI application.
     EfiAcpi,
-    /// TF-A at EL3, under U-Boot, which starts the EFI application.
+    /// TF-A at EL3, with U-Boot, which starts the EFI application.
     UBoot,
 }
 
@@ -33,7 +33,7 @@ impl FirmwareKind {
         }
     }
 
-    /// Returns the firmware in words.
+    /// Returns a title for the firmware.
     pub fn title(self) -> &'static str {
         match self {
             Self::TfA => "TF-A",
@@ -46,7 +46,7 @@ impl FirmwareKind {
         }
     }
 
-    /// Returns the name in board files of the firmware that has PSCI.
+    /// Returns the name that board files use for the firmware that implements PSCI.
     pub fn described(self) -> &'static str {
         match self {
             Self::Efi | Self::EfiAcpi => Self::Builtin.name(),
@@ -55,7 +55,7 @@ impl FirmwareKind {
         }
     }
 
-    /// Returns true if the payload is started by the EFI application.
+    /// Returns true if the EFI application starts the payload.
     pub fn has_efi(self) -> bool {
         matches!(self, Self::Efi | Self::EfiAcpi | Self::UBoot)
     }

@@ -1,6 +1,6 @@
-//! The flash from which QEMU's machines start secure firmware.
+//! The flash from which QEMU machines start secure firmware.
 //!
-//! BL1 is at the start, where the CPUs' reset vector is; the FIP follows.
+//! BL1 is at the start, at the CPUs' reset vector; the FIP follows.
 
 use anyhow::{Result, bail};
 use boards::Stock;
@@ -12,13 +12,13 @@ use super::firmware::FirmwareBuild;
 /// Offset of the overlay platform's FIP (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).
 pub const FIP_BASE: usize = 256 << 10;
-/// The maximum size of BL33, in bytes: a larger one would not fit.
+/// The maximum size of BL33, in bytes. A larger image does not fit in the flash.
 pub const IMAGE_MAX: usize = FLASH_MAX - FIP_BASE;
-/// Size of the first flash bank of `virt`; the other machines have larger ones.
+/// Size of the first flash bank on `virt`; the other machines have larger ones.
 const FLASH_MAX: usize = 64 << 20;
 
-/// Builds the flash of `firmware` with `image` as BL33. Returns the image if the platform expects
-/// BL33 in memory.
+/// Builds the flash contents for `firmware` with `image` as BL33. Returns the image if the platform
+/// expects BL33 in memory.
 pub fn build(
     firmware: &FirmwareBuild,
     stock: Option<&Stock>,
@@ -33,7 +33,7 @@ pub fn build(
     Ok((flash(&firmware.read("bl1")?, &fip, fip_base)?, in_memory))
 }
 
-/// Builds a FIP of `firmware`, with `payload` as BL33 if it is given.
+/// Builds a FIP for `firmware`, with `payload` as BL33 if there is one.
 pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut fip = Fip::default();
     fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;
@@ -44,7 +44,7 @@ pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec
     fip.build()
 }
 
-/// Builds a flash with `bl1`, and with `fip` at the offset `fip_base`.
+/// Builds a flash image with `bl1`, and with `fip` at the offset `fip_base`.
 pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
     if bl1.len() > fip_base {
         let size = bl1.len();

@@ -1,5 +1,5 @@
-//! Idle states given on the command line, for the device tree of a board whose file does not know
-//! those of the firmware.
+//! Idle states given on the command line, for the device tree of a board whose board file does not
+//! list those of its firmware.
 
 use anyhow::{Result, bail};
 use boards::{BoardFile, Firmware, StateEntry};
@@ -78,8 +78,8 @@ impl GivenStates {
     }
 }
 
-/// Returns the power-down state `value` from the option `--name`, taken from the board file if it
-/// lists such a state.
+/// Returns the power-down state `value` given by the option `--name`. The board file's entry is
+/// used if it lists that state.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn states_have_level_and_timers_of_the_board_file_if_it_has_them() {
         let extended = Some(StateFormat::Extended);
-        // The extended format has no level. In all states in rk3399's board file the timers stop;
-        // 0x10001 is not in it.
+        // The extended format does not encode a level. The timers stop in all states in rk3399's
+        // board file, which does not list 0x10001.
         for (name, state_format, core, deepest, expected) in [
             (
                 "qemu",

@@ -1,4 +1,4 @@
-//! Builds the image: the flattened payload, followed by a device tree; the header and the parameter
+//! Builds the image: the flattened payload, followed by a device tree. The header and the parameter
 //! block describe both.
 
 use std::path::Path;
@@ -15,7 +15,7 @@ use object::{Object as _, ObjectSegment as _};
 use run::crc::Crc32;
 
 const PAGE: u64 = 4096;
-/// The number of CPUs for which an image without a tree claims memory.
+/// The number of CPUs that an image without a tree reserves memory for.
 const BARE_CPUS: usize = 32;
 /// The maximum size of an image, in bytes.
 pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
@@ -25,14 +25,14 @@ const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 /// The UART and the conduit in the image's parameter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
-    /// The UART that is used until a device tree has been read.
+    /// The UART to use until a device tree has been read.
     pub uart: Option<Uart>,
     /// The conduit for SYSTEM_OFF until then.
     pub conduit: Option<Conduit>,
 }
 
 impl Emergency {
-    /// Returns those of `board`.
+    /// Returns the UART of `board`, with `conduit`.
     pub fn of_board(board: &BoardFile, conduit: Conduit) -> Self {
         Self {
             uart: Some(board.uart.emergency()),
@@ -40,7 +40,7 @@ impl Emergency {
         }
     }
 
-    /// Returns those of the device tree `tree`.
+    /// Returns the UART and the conduit from the device tree `tree`.
     pub fn of_tree(tree: &[u8]) -> Self {
         let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
@@ -50,7 +50,7 @@ impl Emergency {
     }
 }
 
-/// Returns the memory contents of the segments of the payload's `elf`, starting with the first.
+/// Returns the memory contents of the segments in the payload's `elf`, starting with the first.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
@@ -61,15 +61,15 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
             bail!("{WHAT}: a segment of {size} bytes at {from:#x} does not fit in an image");
         };
-        // Includes .bss, so that the file contains its zeros.
+        // This includes .bss, so the file contains its zeros.
         flat.resize(flat.len().max(end as usize), 0);
         flat[from as usize..][..data.len()].copy_from_slice(data);
     }
     Ok(flat)
 }
 
-/// Builds an image from the flat payload `base` with `tree` appended; its header claims memory for
-/// `cpus` CPUs.
+/// Builds an image from the flat payload `base` with `tree` appended. Its header reserves memory
+/// for `cpus` CPUs.
 pub fn assemble(
     mut base: Vec<u8>,
     tree: Option<&[u8]>,
@@ -104,7 +104,7 @@ pub fn assemble(
     Ok(base)
 }
 
-/// Enables, in `image`, the marks that are printed on the emergency UART at each boot stage.
+/// Makes `image` print a mark on the emergency UART at each boot stage.
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;
     let Some(uart) = &block.uart else {
@@ -120,8 +120,7 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the image of the flat payload `base` that fits all boards: without a tree and an
-/// emergency UART.
+/// Builds a generic image from the flat payload `base`, with no tree or emergency UART.
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
 }
@@ -135,7 +134,7 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     path.map(read).transpose()
 }
 
-/// Returns the flat payload from the image `file`, without the device tree that it may contain.
+/// Returns the flat payload from the image `file`, without its device tree, if there is one.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);

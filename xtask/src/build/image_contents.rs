@@ -1,5 +1,4 @@
-//! The contents of an image other than the payload, from a board's file or from the user's device
-//! tree.
+//! What an image contains besides the payload, taken from a board file or the user's device tree.
 
 use std::path::PathBuf;
 
@@ -18,7 +17,7 @@ use crate::build::GivenStates;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 
-/// The wishes for the device tree of an image.
+/// The options for an image's device tree.
 #[derive(Clone, Debug, Args)]
 pub struct TreeWish {
     /// Append this device tree instead of the board's.
@@ -33,7 +32,7 @@ pub struct TreeWish {
     /// GIC version [default: the board file's].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<GicVersion>,
-    /// The idle states of the device tree.
+    /// The idle states in the device tree.
     #[command(flatten)]
     pub states: GivenStates,
 }
@@ -72,29 +71,29 @@ pub struct ImageWish<'w> {
     pub cpus: u32,
     /// The interrupt controller.
     pub gic: GicVersion,
-    /// The firmware under which it runs.
+    /// The firmware that the image runs under.
     pub firmware: FirmwareKind,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
-    /// The variant of that firmware.
+    /// The firmware variant.
     pub variant: Variant,
     /// The idle states for a tree built from the board file.
     pub states: GivenStates,
     /// Boot arguments.
     pub args: Option<&'w str>,
     /// True if the image is for an emulated machine with this GIC, which the user's tree must
-    /// describe; false if it is for the machine described by that tree.
+    /// describe. False if it is for the machine that the tree describes.
     pub emulated: bool,
 }
 
-/// The contents of an image other than the payload: the device tree, and a UART and a conduit in
-/// case that tree cannot be used.
+/// What an image contains besides the payload: the device tree, and a UART and a conduit in case
+/// the tree cannot be used.
 pub struct Contents {
     /// The device tree; None if the image has none.
     pub tree: Option<Vec<u8>>,
     /// The contents of the parameter block.
     pub emergency: Emergency,
-    /// The number of CPUs for which the image has room.
+    /// The number of CPUs that the image has room for.
     pub cpus: usize,
 }
 
@@ -137,15 +136,16 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
     })
 }
 
-/// Memory for a tree that has none: no device used by the payload is at the end of the first 4 GiB.
+/// Memory for a tree that describes none. No device that the payload uses is at the end of the
+/// first 4 GiB.
 const MADE_UP: Region = Region {
     base: 0xffff_f000,
     size: 0x1000,
 };
 
 /// Returns the user's tree `blob` with `bootargs`, for an EFI application, which will replace its
-/// memory. A tree without memory gets one page of it, because the payload cannot read a tree
-/// without memory.
+/// memory. A tree without memory is given one page, because the payload cannot read a tree that has
+/// none.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
     // The application will make the same change.
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// Poplar's CPUs do not come back after CPU_OFF.
+    /// On Poplar, CPUs do not come back after CPU_OFF.
     #[test]
     fn the_trees_of_images_forbid_cpu_off_where_board_files_do() {
         for (name, cpu_off) in [("poplar", false), ("juno", true)] {

@@ -1,6 +1,6 @@
-//! Builds firmware, payload, device trees, and images made from them. `image` is BL33, `package`
-//! the file that a board loads, `fip` a Firmware Image Package, `flash` the flash of QEMU, `efi`
-//! the application around an image, and `stick` a medium that contains it.
+//! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33,
+//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash,
+//! `efi` the application around an image, and `stick` a medium that contains it.
 
 pub mod efi;
 pub mod fip;

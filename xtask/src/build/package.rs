@@ -1,8 +1,8 @@
-//! Builds the file that a board loads from the image and everything else that it needs.
+//! Builds the file that a board loads from the image and everything else it needs.
 //!
-//! `[package]` in the board file describes it. A FIP is built here. Other boards load the image
-//! itself, a flattened image tree, whose source is written here, or a file built by the vendor's
-//! tool.
+//! `[package]` in the board file describes the file. FIPs are built here. Other boards load the
+//! image itself, a flattened image tree, whose source is written here, or a file built by the
+//! vendor's tool.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     Ok(package)
 }
 
-/// Describes the remaining steps after the image was written to the file `output`.
+/// Describes the steps that remain after the image was written to the file `output`.
 pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
     let (file, install) = (&package.file, &package.install);
@@ -71,27 +71,27 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     })
 }
 
-/// Describes the remaining steps after the FIP was written.
+/// Describes the steps that remain after the FIP was written.
 pub(crate) fn after_fip(package: &Package) -> String {
     let by = |tool| format!("the file that the board boots is made from this FIP by {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
-/// The FIP of a board, with the payload as BL33.
+/// A board's FIP, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
     /// How messages refer to the images.
     pub name: &'r str,
     /// The user's FIP, whose BL33 is replaced.
     pub base: Option<Fip>,
-    /// Further images, which replace those of the same kind.
+    /// Additional images, which replace those of the same kind.
     pub given: Vec<Given>,
-    /// The key of the non-trusted firmware.
+    /// The non-trusted firmware key.
     pub key: Option<&'r Path>,
 }
 
 impl Recipe<'_> {
-    /// Builds the FIP for `board`. `image` builds the payload, which takes longest, so most errors
-    /// are found before that.
+    /// Builds the FIP for `board`. `image` builds the payload. This takes longest, so most errors
+    /// are found before it runs.
     pub fn make(
         self,
         workspace: &Workspace,
@@ -129,7 +129,7 @@ impl Recipe<'_> {
         Ok(fip)
     }
 
-    /// Refuses images that cannot form a FIP for `board` with any payload.
+    /// Rejects images that cannot form a FIP for `board` with any payload.
     fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
@@ -158,7 +158,7 @@ impl Recipe<'_> {
     }
 }
 
-/// Builds the additional FIP `file` of `board`, which does not contain the payload.
+/// Builds `board`'s additional FIP `file`, which does not contain the payload.
 pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
@@ -178,7 +178,7 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
     Ok(fip)
 }
 
-/// Adds the images, and refuses duplicates.
+/// Adds the images, and rejects duplicates.
 pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|it| it.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
@@ -192,7 +192,7 @@ pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
 /// The images that a FIP requires, by option and by UUID.
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
-/// Refuses a FIP that would not boot because an image is missing.
+/// Rejects a FIP that would not boot because an image is missing.
 fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
@@ -214,7 +214,7 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> R
 
 const FIT: &str = include_str!("fit.its.j2");
 
-/// Returns true if `text` is the source of a flattened image tree written by this tool.
+/// Returns true if `text` is flattened image tree source written by this tool.
 pub(crate) fn is_fit_source(text: &[u8]) -> bool {
     let begin = FIT.split("{{").next().unwrap_or(FIT);
     text.starts_with(begin.as_bytes())
@@ -231,7 +231,7 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
             .into_owned()
     };
     let (image, tree) = (name(image), name(tree));
-    // The tree's file name is that of the image with a suffix.
+    // The tree's file name is the image's name with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
         bail!("{image:?}: a FIT source cannot name this file");
     }

@@ -1,4 +1,4 @@
-//! Builds the payload, and images of it.
+//! Builds the payload and its images.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,14 +27,14 @@ pub enum TreeSource {
     Board,
     /// The user's tree, which the payload must be able to use.
     File(PathBuf),
-    /// These bytes, unchecked: for tests of the payload's checks.
+    /// These bytes, unchecked; for testing the payload's own checks.
     Raw(Vec<u8>),
     /// No tree.
     None,
 }
 
 /// Builds the payload and returns the path of its ELF file. It is built only once per process, so
-/// that all runs use the same payload even if the source is edited meanwhile.
+/// all runs use the same payload even if the source is edited meanwhile.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().expect("nothing panics while it is locked");
@@ -71,14 +71,15 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
         .join("psci-bench")
 }
 
-/// The payload's flags for rustc.
+/// The rustc flags for the payload.
 ///
-/// * `code-model=tiny`: the whole image is within 1 MiB, so one instruction instead of two can
+/// * `code-model=tiny`: the whole image is within 1 MiB, so a single instruction, not two, can
 ///   reach any address in it.
 /// * `homogeneous-prolog-epilog`: functions save and restore registers with a few shared routines.
-/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a load or store, where
-///   Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the feature to LLVM, and
-///   warns that it is unstable. `-Awarnings` suppresses this warning; `cargo clippy` reports lints.
+/// * `fix-cortex-a53-835769`: keeps a 64-bit multiply-accumulate from directly following a load or
+///   store, after which Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the
+///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; `cargo
+///   clippy` reports lints.
 const FLAGS: [&str; 4] = [
     "-Ccode-model=tiny",
     "-Cllvm-args=-homogeneous-prolog-epilog",
@@ -89,9 +90,9 @@ const FLAGS: [&str; 4] = [
 /// See [`FLAGS`].
 pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
-/// Returns the user's flags for rustc, followed by `own` and `remap-path-prefix`. Panic messages in
-/// dependencies begin with the folder to which cargo unpacked them, but build results must not
-/// depend on the user's home.
+/// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages in
+/// dependencies begin with the folder that cargo unpacked them to, but build results must not
+/// depend on the user's home directory.
 pub(super) fn rust_flags(own: &[&str]) -> String {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);

@@ -18,16 +18,16 @@ pub const SCRIPT: &str = "\
 # psci-bench: starts the application. Boot arguments can be added to the next line.\r
 %0\\..\\EFI\\BOOT\\BOOTAA64.EFI\r
 ";
-/// Number of sectors of 512 bytes (8 MiB): an application with the largest device tree takes less
-/// than 3 MiB.
+/// Number of 512-byte sectors (8 MiB): an application with the largest device tree takes less than
+/// 3 MiB.
 const SECTORS: &str = "16384";
-/// The volume's name.
+/// The volume name.
 const LABEL: &str = "PSCI-BENCH";
 /// The volume's serial number, in hexadecimal.
 const NUMBER: &str = "50534349";
-/// The offset of the volume's name in the boot sector of FAT16.
+/// The offset of the volume name in a FAT16 boot sector.
 const LABEL_OFFSET: usize = 0x2b;
-/// The timestamp of all files, fixed so that equal contents give equal images: FAT's epoch is 1980.
+/// The timestamp of all files, fixed so that equal contents give equal images. FAT's epoch is 1980.
 const EPOCH: &str = "315532800";
 
 /// Returns the image of a FAT16 volume with `application` and the script.

@@ -1,4 +1,4 @@
-//! TF-A's source: the pinned package, or the user's checkout; and that of Mbed TLS.
+//! TF-A's source, either the pinned package or the user's checkout, and the source of Mbed TLS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
 use crate::setup::workspace::refuse_blanks;
 
-/// TF-A as packaged in Debian 13: the upstream tag v2.12.1 without vendors' binaries.
+/// TF-A as packaged in Debian 13: the upstream tag v2.12.1 without vendor binaries.
 pub const TF_A: SourcePackage = SourcePackage {
     package: "arm-trusted-firmware",
     title: "TF-A",
@@ -34,15 +34,15 @@ pub const MBED_TLS: SourcePackage = SourcePackage {
     check: check_mbed_tls,
 };
 
-/// The oldest version on which the overlay platform builds.
+/// The oldest version that the overlay platform builds with.
 const OLDEST: (u32, u32) = (2, 12);
-/// The newest version on which the overlay platform has been run.
+/// The newest version that the overlay platform has been run with.
 const NEWEST: (u32, u32) = (2, 15);
 
-/// Folders in TF-A that a build does not read, or that it has written.
+/// Folders in TF-A that are not inputs of a build, or that a build has written.
 const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
 
-/// A source tree of TF-A.
+/// A TF-A source tree.
 #[derive(Clone, Debug)]
 pub struct TfA {
     /// The folder.
@@ -54,7 +54,7 @@ pub struct TfA {
 }
 
 impl TfA {
-    /// Finds the user's checkout in `dir`, or otherwise the pinned package.
+    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let Some(dir) = dir else {
             let dir = TF_A.fetch(workspace)?;
@@ -82,11 +82,11 @@ impl TfA {
         })
     }
 
-    /// Refuses a source tree in which TF-A's platform `qemu` does not power down CPUs.
+    /// Rejects a source tree in which TF-A's platform `qemu` does not power down CPUs.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        // Up to 2.15.0, power-down and the return from it consist of this assertion.
+        // Up to 2.15.0, this assertion is all there is to a power-down and the return from it.
         if !hooks.contains("assert(0)") {
             return Ok(());
         }
@@ -98,8 +98,8 @@ impl TfA {
     }
 }
 
-/// Returns a warning if the overlay platform has not been tried with this version. A version that
-/// cannot build it is an error.
+/// Returns a warning if the overlay platform has not been tested with this version, or an error if
+/// the version cannot build it.
 fn doubt(version: &str) -> Result<Option<String>> {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     let mut number = || numbers.next().unwrap_or(0);
@@ -117,7 +117,7 @@ fn doubt(version: &str) -> Result<Option<String>> {
     }))
 }
 
-/// Returns the version in `dir`'s Makefile.
+/// Returns the version from the Makefile in `dir`.
 pub fn version(dir: &Path) -> Result<String> {
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
         if !dir.join(file).is_file() {
@@ -141,7 +141,7 @@ fn parse_version(makefile: &str) -> Option<String> {
     Some(version + &patch)
 }
 
-/// Refuses a folder with another series.
+/// Rejects a folder that contains another series.
 fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
@@ -153,7 +153,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
 }
 
 /// Hashes the names and contents of all regular files below `dir`, sorted by name, except the
-/// folders `skip` in `root`. Symbolic links are not followed.
+/// folders `skip` in `root`. Does not follow symbolic links.
 pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)

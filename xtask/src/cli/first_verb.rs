@@ -1,11 +1,11 @@
-//! The verbs for the first minutes, which every build of the tool has.
+//! The verbs for the first few minutes, which every build of the tool has.
 
 use clap::Subcommand;
 
 use super::qemu::QemuArguments;
 use super::test::TestArguments;
 
-/// A verb that each build of the tool has.
+/// A verb that every build of the tool has.
 #[derive(Subcommand)]
 pub enum FirstVerb {
     Qemu(Box<QemuArguments>),

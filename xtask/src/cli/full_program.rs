@@ -11,7 +11,7 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// Options of `qemu` for which the log is read like a report's.
+/// Options of `qemu` that require reading the log as a report does.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
 /// Returns true if `arguments`, which begin with the program's name, contain a verb or an option
@@ -28,7 +28,7 @@ pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     !is_first || has_reporting()
 }
 
-/// Builds the full program, and replaces this process by it with the same arguments.
+/// Builds the full program, and replaces this process with it, passing the same arguments.
 pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     interrupt::watch()?;
     let workspace = Workspace::find()?;
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     let log = workspace.state().join("xtask.log");
     process::run("building the rest of the tool", &mut build, &log)?;
 
-    // In this process's group, which the terminal interrupts.
+    // The build stays in this process's group, so Ctrl-C on the terminal interrupts both.
     let mut run = Command::new(process::cargo_program());
     package(run.arg("run"));
     run.arg("--").args(arguments.iter().skip(1));

@@ -1,7 +1,8 @@
 //! The command line.
 //!
-//! `cargo xtask` builds this program without the feature `full`. It then has only the verbs for the
-//! first minutes, which need few packages. For any other verb it builds and runs the full program.
+//! `cargo xtask` builds this program without the feature `full`. It then only has the verbs for the
+//! first few minutes, which need few packages. For any other verb it builds and runs the full
+//! program.
 
 use std::ffi::OsString;
 
@@ -18,7 +19,7 @@ use super::full_program;
 use super::qemu;
 use super::test;
 
-/// The help, except for the option `--help`, which it mentions.
+/// The help text without the option `--help`, which it mentions.
 const HELP: &str = "\
 {about}
 
@@ -52,7 +53,7 @@ pub struct XtaskArguments {
 /// A command.
 #[derive(Subcommand)]
 pub enum XtaskVerb {
-    /// A verb that each build of the program has.
+    /// A verb that every build of the program has.
     #[command(flatten)]
     First(FirstVerb),
     /// A verb of the full program.
@@ -94,7 +95,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // A report builds nothing, and may take long to read its input.
+        // A report builds nothing, and reading its input may take a long time.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

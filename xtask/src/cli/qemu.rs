@@ -53,7 +53,7 @@ pub struct QemuArguments {
     pub deny_skipped: bool,
 }
 
-/// The parts of a run, for all commands that run.
+/// What defines a run, for all commands that run one.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The machine and its firmware.
@@ -70,7 +70,7 @@ pub struct RunArguments {
     pub image: Option<PathBuf>,
 }
 
-/// Runs, shows the UART, and says what came of it.
+/// Runs, shows the UART output, and prints the result.
 pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     if let Some(log) = &arguments.log {
         check_log(log, &arguments.run)?;
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     Ok(result)
 }
 
-/// Prints what is about to run and for how long, before anything is built.
+/// Prints what is about to run and how long it takes, before anything is built.
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
     let plan = plan(spec.args.as_deref())?;
@@ -124,7 +124,7 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of CPUs of a run.
+/// Returns the number of CPUs in a run.
 fn cpus(spec: &RunSpec) -> Result<u32> {
     match spec.smp {
         Some(cpus) => Ok(cpus),
@@ -156,7 +156,7 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     }
 }
 
-/// Refuses a log that cannot be written, or that is an input of the run.
+/// Rejects a log file that cannot be written, or that is an input of the run.
 pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
         ("--dtb", run.dtb.as_deref()),

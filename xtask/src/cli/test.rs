@@ -1,4 +1,4 @@
-//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything that they
+//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything they
 //! need, so that no test has to be skipped.
 
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
@@ -21,7 +21,7 @@ use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
 
-/// The environment variable for the number of tests that run in parallel.
+/// The environment variable that sets how many tests run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Set up what is missing, and run a suite of tests.
@@ -39,7 +39,7 @@ pub struct TestArguments {
     #[arg(value_name = "SUITE", value_enum, default_value_t = TestSuite::All)]
     #[arg(hide_possible_values = true)]
     pub suite: TestSuite,
-    /// Parts of tests' names; options of test programs show all output.
+    /// Parts of test names; test program options show all output.
     #[arg(last = true)]
     pub filter: Vec<String>,
 }
@@ -47,11 +47,11 @@ pub struct TestArguments {
 /// The tests to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TestSuite {
-    /// All tests but those of the other suites.
+    /// All tests except those of the other suites.
     All,
-    /// The device trees of all of Linux's boards.
+    /// The device trees of all Linux boards.
     Trees,
-    /// Runs as a guest under KVM, in an emulated Linux.
+    /// Runs as a KVM guest in an emulated Linux.
     Kvm,
 }
 
@@ -104,7 +104,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
                 options: "",
                 ..ignored
             };
-            // A program has either loom's atomics or the processor's.
+            // A program uses either loom's atomics or the processor's.
             let loom = TestPrograms {
                 packages: "--package verify",
                 options: "",
@@ -115,13 +115,13 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }
         TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
-            // Without any optimization a thousand trees take minutes.
+            // Without any optimization, a thousand trees take minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // One machine at a time: each of them is a Linux with its guest.
+            // One machine at a time: each one emulates a Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
@@ -144,7 +144,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Installing mostly means waiting, for servers and for programs that use one CPU.
+    // Installing is mostly waiting, for servers and for programs that use one CPU.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -157,7 +157,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
-            // A machine sleeps for part of its run, while another one can use the processor.
+            // A machine sleeps during part of its run, so another one can use the processor.
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
@@ -167,13 +167,13 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     Ok(u8::from(!sum.failures.is_empty()))
 }
 
-/// Test programs that one `cargo test` builds and runs.
+/// Test programs that a single `cargo test` builds and runs.
 struct TestPrograms {
-    /// Options of cargo that choose the programs.
+    /// cargo options that select the programs.
     packages: &'static str,
-    /// Options of the programs.
+    /// Options for the programs.
     options: &'static str,
-    /// A variable of cargo's environment.
+    /// A variable for cargo's environment.
     environment: Option<(&'static str, &'static str)>,
     /// Cargo's target directory.
     target: PathBuf,
@@ -198,9 +198,9 @@ struct Sum {
     /// Tests that failed, and programs that ended early.
     failures: Vec<String>,
     ignored: Vec<String>,
-    /// The last program that was begun.
+    /// The program that started last.
     program: String,
-    /// The lines since the last result, without those of tests that passed.
+    /// The lines since the last result, except those of tests that passed.
     rest: String,
 }
 
@@ -212,14 +212,14 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe ends when nothing else holds it open.
+            // The pipe closes only when nothing else holds it open.
             drop(command);
             reader.join().expect("it reads any text")?;
             Ok(status.success())
         })
     }
 
-    /// Reads both streams of `cargo test`. Prints a line for each program, all lines of a program
+    /// Reads both streams of `cargo test`. Prints one line for each program, all lines of a program
     /// that fails, and everything if `is_loud` is true.
     fn read(&mut self, from: impl BufRead, is_loud: bool) -> io::Result<()> {
         let program = r"^ +(?:Running .*[(/]([^/]+?)(?:-[0-9a-f]+\))?|(Doc-tests .+))\n";
@@ -255,7 +255,7 @@ impl Sum {
         Ok(())
     }
 
-    /// Adds the counts in the result of the current program.
+    /// Adds the counts from the current program's result.
     fn add(&mut self, [passed, failed, ignored, filtered, seconds]: [u64; 5], is_loud: bool) {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
@@ -290,7 +290,7 @@ impl Sum {
         }
     }
 
-    /// Returns the last line, after `time`. Returns an error if no test was run.
+    /// Returns the last line, which includes `time`. Returns an error if no test was run.
     fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
         let failed = self.failures.len();
         if failed == 0 && !is_success {

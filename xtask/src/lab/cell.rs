@@ -1,7 +1,7 @@
 //! A cell: the folder for one board with one firmware and one lab engine.
 //!
-//! Several cells in one folder are a matrix. `cargo xtask matrix` reads an engine's results
-//! from the cell's folder `results`; `cell.json` names board, firmware and engine.
+//! Several cells in a folder form a matrix. `cargo xtask matrix` reads an engine's results from the
+//! cell's `results` folder; `cell.json` names the board, the firmware and the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,23 +22,23 @@ use crate::build::package;
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
-/// The time limit of a job on QEMU, in minutes, unless the user sets it or the plan needs more.
+/// The time limit for a job on QEMU, in minutes, unless the user sets one or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
 const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file from which the board starts.
+/// The file that the board starts from.
 pub enum Content {
     Qemu(Box<Prepared>),
     Recovery(Vec<u8>),
-    /// A file that the user has to put on the board.
+    /// A file that the user has to copy to the board.
     Loose(Vec<u8>),
 }
 
 const RECOVERY: &str = "recovery.zip";
 
-/// The options of a job.
+/// The options for a job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JobOptions {
     /// Minutes for a job [default: the board file's].
@@ -49,7 +49,7 @@ pub struct JobOptions {
     pub deny_skipped: bool,
 }
 
-/// The options of a job for LAVA.
+/// The options for a LAVA job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LavaOptions {
     /// Address of the directory -o [default: file:// and its path].
@@ -63,7 +63,7 @@ pub struct LavaOptions {
     pub tags: Vec<String>,
 }
 
-/// The options of a job for labgrid.
+/// The options for a labgrid job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LabgridOptions {
     /// The coordinator's place [default: the board's name].
@@ -71,7 +71,7 @@ pub struct LabgridOptions {
     pub place: Option<String>,
 }
 
-/// The engine of a job, and its options.
+/// A job's engine and its options.
 #[derive(Clone, Copy, Debug)]
 pub enum EngineOptions<'o> {
     Lava(&'o LavaOptions),
@@ -95,14 +95,14 @@ pub struct LabCell<'c> {
     pub board: &'c BoardFile,
     pub plan: Plan,
     pub cpus: u32,
-    /// The maximum duration of the plan; a job gets at least as much time.
+    /// The maximum duration of the plan; a job is given at least this much time.
     pub run: Duration,
     pub options: &'c JobOptions,
     pub engine: EngineOptions<'c>,
     pub content: Content,
 }
 
-/// Refuses plans and numbers of CPUs that `engine` cannot run.
+/// Rejects plans and CPU counts that `engine` cannot run.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this lists scenarios and runs none, so no job can pass");
@@ -124,8 +124,8 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl LabCell<'_> {
-    /// Returns all files of the cell without writing them. The last file is the one that marks the
-    /// folder as a cell.
+    /// Returns all files of the cell without writing them. The last file marks the folder as a
+    /// cell.
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
@@ -221,8 +221,8 @@ impl LabCell<'_> {
 
 /// Returns QEMU's command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
-/// starts. Engines add display, network, monitor and serial port. They split options at spaces, so
-/// a word with a space or a quote is refused.
+/// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
+/// so a word with a space or a quote is rejected.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {

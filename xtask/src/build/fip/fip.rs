@@ -1,10 +1,10 @@
 //! Firmware Image Packages (FIPs): the file from which TF-A's boot stages load images.
 //!
 //! A FIP consists of a [`FipHeader`], an [`FipEntry`] for each image, a terminating entry, and the
-//! images. The terminating entry is zero except for its offset, which is the package's end.
+//! images. The terminating entry is zero except for its offset, which marks the end of the package.
 //!
 //! All fields are little-endian. The reader trusts nothing: it reports every offset, size and order
-//! that firmware cannot use, with the entry and its offset in the file. The writer is
+//! that firmware cannot use, together with the entry and its file offset. The writer is
 //! deterministic, and reproduces packages made by fiptool byte for byte.
 
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ const MAGIC: u32 = 0xaa64_0001;
 const SERIAL: u32 = 0x1234_5678;
 const HEADER_SIZE: u64 = size_of::<FipHeader>() as u64;
 const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
-/// An upper bound on the number of entries; TF-A has some 40 kinds of images.
+/// An upper bound on the number of entries; TF-A has about 40 kinds of images.
 const ENTRIES_MAX: usize = 256;
 
 /// More than a boot flash can hold. A stray section in an ELF file can make `objcopy` write a
@@ -70,9 +70,9 @@ pub struct Fip {
     pub flags: u64,
     /// The images, in the order in which they were read or added.
     pub images: Vec<Image>,
-    /// Alignment of each image and of the package's end when written.
+    /// Alignment of each image and of the end of the package when written.
     align: u64,
-    /// The number of images at the start of the list that were inserted by [`Fip::put`].
+    /// The number of images at the start of the list that [`Fip::put`] inserted.
     put: usize,
 }
 
@@ -83,7 +83,7 @@ pub struct Image {
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
-    /// The offset in the file from which it was read; 0 if it is new.
+    /// The image's offset in the file that it was read from; 0 if it is new.
     pub offset: u64,
     /// The image's bytes.
     pub data: Vec<u8>,
@@ -101,22 +101,22 @@ impl Default for Fip {
     }
 }
 
-/// A package as found in a file, valid or not.
+/// A package read from a file, valid or not.
 #[derive(Debug)]
 pub struct Inspected {
     /// The package.
     pub fip: Fip,
-    /// The faults that firmware cannot handle, one sentence each, with their places.
+    /// The faults that firmware cannot handle, one sentence each, with their location.
     pub faults: Vec<String>,
-    /// A sentence about bytes after the package, which are harmless.
+    /// A sentence about trailing bytes, which are harmless.
     pub rest: Option<String>,
 }
 
 impl Fip {
-    /// Reads `file`. Bytes after the package are harmless and only cause a warning.
+    /// Reads `file`. Trailing bytes are harmless and only cause a warning.
     ///
     /// # Errors
-    /// If there is a fault.
+    /// Returns an error if the FIP is malformed.
     pub fn read(file: &[u8]) -> Result<(Self, Option<String>)> {
         let Inspected { fip, faults, rest } = Self::inspect(file)?;
         match faults.into_iter().next() {
@@ -125,11 +125,11 @@ impl Fip {
         }
     }
 
-    /// Reads `file`, continuing after faults that leave no doubt about the bytes of each image:
-    /// fiptool writes and repairs such packages.
+    /// Reads `file`, and continues after faults that leave the bytes of each image well defined,
+    /// because fiptool writes and repairs such packages.
     ///
     /// # Errors
-    /// If the file is not a package, or does not contain all bytes of an image.
+    /// Returns an error if the file is not a package or does not contain all bytes of an image.
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
         let (header, rest) = header(file)?;
         let (entries, terminator) = list(file, rest)?;
@@ -169,7 +169,7 @@ impl Fip {
         Ok(Inspected { fip, faults, rest })
     }
 
-    /// Reads the image of an entry.
+    /// Reads an entry's image.
     fn read_image(&self, entry: &FipEntry, file: &[u8]) -> Result<Image> {
         let (uuid, flags) = (entry.uuid(), entry.flags.get());
         let (offset, size) = (entry.offset.get(), entry.size.get());
@@ -177,7 +177,7 @@ impl Fip {
             bail!("{offset:#x} + {size:#x} exceeds 64 bits");
         };
         let data = file.get(offset as usize..end as usize);
-        // The offset of an empty image does not matter.
+        // An empty image's offset does not matter.
         let Some(data) = data.or((size == 0).then_some(&[])) else {
             bail!(
                 "its data ends at {end:#x}, but the file ends at {:#x}",
@@ -195,7 +195,7 @@ impl Fip {
         })
     }
 
-    /// Returns the faults of an image, both on its own and with respect to the images before it.
+    /// Returns the faults of an image, both on its own and relative to the images before it.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
         let (offset, end) = (image.offset, image.end());
         let is_empty = image.data.is_empty();
@@ -226,7 +226,7 @@ impl Fip {
         1 << offsets.map(u64::trailing_zeros).min().unwrap_or(0).min(20)
     }
 
-    /// Removes the image `uuid`; returns true if it was there.
+    /// Removes the image `uuid`; returns true if it was present.
     pub fn remove(&mut self, uuid: Uuid) -> bool {
         let Some(index) = self.images.iter().position(|image| image.uuid == uuid) else {
             return false;
@@ -236,8 +236,8 @@ impl Fip {
         true
     }
 
-    /// Adds an image, or replaces the existing one. As with fiptool, an image without an option is
-    /// put before those that were in the package already.
+    /// Adds an image, or replaces the existing one. Like fiptool, puts an image that has no option
+    /// before those that the package already contained.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
             bail!("a UUID of zeros ends the list and cannot name an image");
@@ -260,7 +260,7 @@ impl Fip {
         Ok(())
     }
 
-    /// Sets the alignment in bytes of each image and of the package's end.
+    /// Sets the alignment in bytes of each image and of the end of the package.
     pub fn align(&mut self, align: u64) -> Result<()> {
         if !align.is_power_of_two() || align > 1 << 20 {
             bail!("the alignment {align} is not a power of two up to a MiB");
@@ -269,12 +269,12 @@ impl Fip {
         Ok(())
     }
 
-    /// Sets the platform's part of the header's flags.
+    /// Sets the platform's part of the header flags.
     pub fn platform_flags(&mut self, flags: u16) {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Builds the file. Known images come in fiptool's order, followed by the others.
+    /// Builds the file. Known images come first, in fiptool's order.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
             bail!("no image given");
@@ -349,8 +349,8 @@ fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f FipEntry>, &'f F
     bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
-/// Returns the faults of a terminator. Its offset is the package's end, which must not be before
-/// the last byte of an image or after the file's end. (fiptool rounds it up to the alignment.)
+/// Returns the terminator's faults. Its offset is the end of the package, which must not be before
+/// the last byte of an image or after the end of the file. (fiptool rounds it up to the alignment.)
 fn faults_of_terminator(
     terminator: &FipEntry,
     last: u64,

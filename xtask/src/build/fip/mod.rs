@@ -1,4 +1,4 @@
-//! Firmware Image Packages: their images, and the certificate of BL33.
+//! Firmware Image Packages: their images, and BL33's certificate.
 
 mod fip;
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! nt-fw-key-cert    names a key: NonTrustedFirmwareContentCertPK
-//! nt-fw-cert        is signed with that key, and has hashes of BL33 and NT_FW_CONFIG and a
-//!                   counter against rolling back
+//! nt-fw-cert        is signed with that key, and contains the hashes of BL33 and NT_FW_CONFIG
+//!                   and an anti-rollback counter
 //! ```
 //!
-//! Another BL33 needs a new nt-fw-cert; all other certificates stay unchanged (TF-A's *Trusted
-//! Board Boot* and `include/tools_share/tbbr_oid.h`). `cert_create` from TF-A signs it. The
-//! firmware checks the rest of the chain of trust.
+//! A different BL33 needs a new nt-fw-cert; all other certificates stay unchanged (TF-A's *Trusted
+//! Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs it. The firmware
+//! checks the rest of the chain of trust.
 
 use std::fs;
 use std::path::Path;
@@ -36,13 +36,13 @@ const COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
-/// The hash algorithms by OID, and cert_create's names for them.
+/// The hash algorithms by OID, with cert_create's names for them.
 const HASHES: [(&str, &str); 3] = [
     ("2.16.840.1.101.3.4.2.1", "sha256"),
     ("2.16.840.1.101.3.4.2.2", "sha384"),
     ("2.16.840.1.101.3.4.2.3", "sha512"),
 ];
-/// The keys without which cert_create signs nothing.
+/// The keys without which cert_create does not sign anything.
 const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-fw-key \
                     --soc-fw-key --tos-fw-key --nt-fw-key";
 
@@ -57,8 +57,8 @@ pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(is_there)
 }
 
-/// Refuses a file, named by `option`, that cannot be used for signing: cert_create would only print
-/// that it failed, or ask for a passphrase on the terminal.
+/// Rejects a file, named by `option`, that cannot be used for signing. cert_create would only print
+/// that it failed, or would ask for a passphrase on the terminal.
 pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
@@ -75,9 +75,9 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the certificate of the package's BL33 by a new one. It is signed with the key in the
-/// file `key`, which must be the key named by nt-fw-key-cert. The extensions of the two
-/// certificates may differ only in the hashes of images in the package.
+/// Replaces the certificate of the package's BL33. The new one is signed with the key in the file
+/// `key`, which must be the key named by nt-fw-key-cert. The extensions of the two certificates may
+/// differ only in the hashes of images in the package.
 pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
@@ -112,12 +112,12 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     fip.put(uuid_of("nt-fw-cert"), made)
 }
 
-/// Returns a certificate, in DER, that replaces `old`. The key has been checked.
+/// Returns a certificate, in DER, to replace `old`. The key has already been checked.
 fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::CertCreate])?;
     let dir = temporary(tempfile::tempdir())?;
     let mut command = Command::new("cert_create");
-    // Only nt-fw-key is used. But cert_create stops without a file for each of the other keys, and
+    // Only nt-fw-key is used, but cert_create fails if any of the other key files is missing, and
     // `--new-keys` would generate any key that it cannot find.
     for option in KEYS.split_whitespace() {
         command.arg(option).arg(key);
@@ -179,7 +179,8 @@ impl Read {
         value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
     }
 
-    /// Returns cert_create's name for BL33's hash algorithm, from a DigestInfo (RFC 8017, A.2.4).
+    /// Returns cert_create's name for BL33's hash algorithm, read from a DigestInfo (RFC 8017,
+    /// A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;

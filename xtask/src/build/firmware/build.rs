@@ -1,7 +1,8 @@
-//! Builds TF-A for the overlay platform in `platforms/BOARD/tf-a`, or for a platform in TF-A.
+//! Builds TF-A for the overlay platform in `platforms/BOARD/tf-a`, or for one of TF-A's own
+//! platforms.
 //!
-//! A build is kept under a hash of all its inputs: the overlay's files, the variant, TF-A's source,
-//! the compiler and the arguments. Nothing is written to TF-A's source tree.
+//! A build is cached under a hash of all its inputs: the overlay's files, the variant, TF-A's
+//! source, the compiler and the arguments. Nothing is written to TF-A's source tree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +25,7 @@ use crate::setup::{self, Need};
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
     /// The folder with `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and with `fip.bin` if
-    /// requested.
+    /// it was requested.
     pub dir: PathBuf,
 }
 
@@ -36,7 +37,7 @@ impl FirmwareBuild {
     }
 }
 
-/// Builds `platform` with `tf_a`, unless that build exists.
+/// Builds `platform` with `tf_a`, unless that build already exists.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
@@ -54,8 +55,8 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     Ok(FirmwareBuild { dir })
 }
 
-/// Builds `stages` unless that build exists, and adds the files in the folder `others` to it.
-/// Returns the folder.
+/// Builds `stages`, unless that build already exists, and adds the files from the folder `others`.
+/// Returns the build's folder.
 fn build_stages(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -83,7 +84,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the arguments that do not depend on the build's folder.
+/// Returns the arguments that do not depend on the build folder.
 fn arguments(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -94,7 +95,7 @@ fn arguments(
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
         "DEBUG=0".into(),
-        // Neither the time nor the state of the surrounding repository may influence the build.
+        // Neither the time nor the state of the surrounding repository may affect the build.
         "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
@@ -106,7 +107,7 @@ fn arguments(
     Ok(arguments)
 }
 
-/// Returns the first line that the compiler and the linker print about their versions.
+/// Returns the first line of version output from the compiler and from the linker.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
         let said = process::output_once(process::clean(program).arg("--version"))?;
@@ -150,7 +151,7 @@ fn make(
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
     command.args(arguments);
     if let Some(root) = &platform.root {
-        // TF-A concatenates this and the platform's name without a slash.
+        // TF-A concatenates this with the platform's name, without a slash.
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));

@@ -1,8 +1,8 @@
-//! The faults of the overlay platform, which test the payload's reaction on firmware that is
-//! otherwise real.
+//! The overlay platform's faults, which test how the payload reacts to firmware that misbehaves but
+//! is otherwise real.
 //!
-//! The firmware reads its fault from QEMU's command line and refuses one that it does not
-//! understand. The run would then last until its timeout, so a wrong fault is refused here first.
+//! The firmware reads its fault from QEMU's command line and rejects one that it cannot parse. The
+//! run would then continue until it times out, so an invalid fault is rejected here first.
 
 use std::sync::LazyLock;
 
@@ -13,12 +13,12 @@ use thiserror::Error;
 /// The name under which QEMU passes the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
 
-/// The firmware's list, in which only the faults are in quotes.
+/// The firmware's list, in which only fault names are in quotes.
 const LIST: &str = include_str!(
     "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );
 
-/// The form of the text after a fault's name: the CPU is hexadecimal, with or without a prefix.
+/// The syntax of the text after a fault's name. The CPU is hexadecimal, with or without a prefix.
 static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
     let keys =
         r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";
@@ -32,13 +32,13 @@ fn faults() -> impl Iterator<Item = &'static str> {
     LIST.split('"').skip(1).step_by(2)
 }
 
-/// A specification that the firmware would refuse.
+/// A specification that the firmware would reject.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FaultError {
     /// There is no fault with this name.
     #[error("unknown fault {0:?}; the faults are {known}", known = faults().join(", "))]
     Unknown(String),
-    /// The fault with this name has other conditions.
+    /// The fault with this name accepts different conditions.
     #[error(
         "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each at most once, separated by \
          commas; count must not be 0"
@@ -49,7 +49,7 @@ pub enum FaultError {
 /// Checks and returns `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`.
 ///
 /// # Errors
-/// If the firmware would refuse it.
+/// Returns an error if the firmware would reject the specification.
 pub fn check(spec: &str) -> Result<String, FaultError> {
     let (name, conditions) = spec.split_at(spec.find(',').unwrap_or(spec.len()));
     if !faults().any(|fault| fault == name) {
@@ -63,7 +63,7 @@ pub fn check(spec: &str) -> Result<String, FaultError> {
     Ok(spec.to_owned())
 }
 
-/// Returns the value of QEMU's `-fw_cfg` that arms `spec`, with each comma doubled.
+/// Returns the value for QEMU's `-fw_cfg` that arms `spec`, with each comma doubled.
 pub fn argument(spec: &str) -> String {
     format!("name={FILE},string={}", spec.replace(',', ",,"))
 }

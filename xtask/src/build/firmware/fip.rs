@@ -1,7 +1,8 @@
 //! The arguments that make TF-A's build produce a FIP with certificates and a placeholder for BL33.
 //!
-//! Debian's fiptool and cert_create are used. TF-A's makefile would build these tools in its source
-//! tree, to which nothing may be written, and does not build them for a platform outside the tree.
+//! This uses Debian's fiptool and cert_create. TF-A's makefile would build these tools in its
+//! source tree, where nothing may be written, and does not build them for a platform outside the
+//! tree.
 
 use anyhow::{Context, Result};
 use host::process::find;
@@ -10,14 +11,14 @@ use crate::build::tf_a::MBED_TLS;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The file with the key of the non-trusted firmware, next to a trusted FIP.
+/// The file next to a trusted FIP that contains the non-trusted firmware key.
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";
 
-/// Returns the arguments for make that do not depend on the build's folder.
+/// Returns the make arguments that do not depend on the build folder.
 pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
     setup::ensure(workspace, &[Need::Fiptool, Need::CertCreate, Need::Openssl])?;
     let mbed_tls = MBED_TLS.fetch(workspace)?;
-    // Mbed TLS 3.6.6 declares functions twice, which causes a warning: E=0.
+    // Mbed TLS 3.6.6 declares functions twice, which causes a warning, hence E=0.
     let switches = [
         "fip",
         "TRUSTED_BOARD_BOOT=1",
@@ -30,7 +31,7 @@ pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
     for (name, tool) in [("FIPTOOL", "fiptool"), ("CRTTOOL", "cert_create")] {
         let path = find(tool).with_context(|| format!("there is no {tool}"))?;
         let path = path.display().to_string();
-        // A tool that exists need not be built.
+        // `-o` keeps make from rebuilding a tool that exists.
         arguments.extend([format!("{name}={path}"), "-o".to_owned(), path]);
     }
     Ok(arguments)

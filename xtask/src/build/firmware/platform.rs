@@ -1,4 +1,4 @@
-//! The platform for which TF-A is built.
+//! The platform that TF-A is built for.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use crate::setup::workspace::Workspace;
 pub struct Platform {
     /// `PLAT`.
     pub name: String,
-    /// The folder that takes the place of TF-A's `plat/`, if the platform is not in TF-A.
+    /// The folder that replaces TF-A's `plat/`, if the platform is not in TF-A.
     pub root: Option<PathBuf>,
-    /// Further `NAME=value` arguments for make.
+    /// Additional `NAME=value` arguments for make.
     pub variables: Vec<String>,
-    /// Further arguments that affect only BL31. BL1 and BL2 are built without them, once for all
+    /// Additional arguments that only affect BL31. BL1 and BL2 are built without them, once for all
     /// platforms that differ only in these.
     pub bl31_variables: Vec<String>,
     /// True if TF-A's build also makes a FIP with certificates, which BL1 and BL2 check.
@@ -51,7 +51,7 @@ impl Platform {
         }
     }
 
-    /// Returns the board's name, and the variables that differ from those of the default variant.
+    /// Returns the board's name, and the variables that differ from the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
         let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
         let usual: Vec<_> = usual.all_variables().cloned().collect();
@@ -60,12 +60,12 @@ impl Platform {
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
-    /// Returns the arguments of make for building BL31.
+    /// Returns the make arguments for building BL31.
     pub(super) fn all_variables(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().chain(&self.bl31_variables)
     }
 
-    /// Returns a platform in TF-A for `gic`. `load_address` is the board's.
+    /// Returns one of TF-A's platforms for `gic`. `load_address` is the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();

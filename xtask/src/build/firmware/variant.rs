@@ -6,16 +6,16 @@ use std::str::FromStr;
 use boards::StateFormat;
 use thiserror::Error;
 
-/// The words for each key; the first is the default.
+/// The words for each key. The first one is the default.
 const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
     // The GIC's local enables are lost on power-down.
     &["gic-reset=0", "gic-reset=1"],
-    // PMF's timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
+    // PMF timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
     &["pmf=new", "pmf=sip", "pmf=off"],
     &["state-id=original", "state-id=extended"],
-    // A CPU's own timers stop in a power-down.
+    // A CPU's own timers stop during a power-down.
     &["timer-stop=0", "timer-stop=1"],
     // Cores reach the power controller one at a time.
     &["power-channel=0", "power-channel=1"],
@@ -23,7 +23,7 @@ const KEYS: [&[&str]; 9] = [
     &["faults=0", "faults=1"],
     // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, not an option of the overlay.
     &["osi=0", "osi=1"],
-    // What CPU_ON returns during the time set by `cpu-on-race=`.
+    // The return value of CPU_ON during the time set by `cpu-on-race=`.
     &["cpu-on-answer=success", "cpu-on-answer=failure"],
 ];
 
@@ -36,7 +36,7 @@ const CPU_ON_RACE_MOST: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     words: [&'static str; KEYS.len()],
-    /// How long after CPU_OFF a CPU_ON is too early, in microseconds.
+    /// How long after CPU_OFF a CPU_ON comes too early, in microseconds.
     cpu_on_race_us: u32,
 }
 
@@ -58,19 +58,19 @@ impl Variant {
         pairs.chain([(CPU_ON_RACE, self.cpu_on_race_us.to_string())])
     }
 
-    /// Returns true if `word`, such as `pmf=off`, is a part of this variant.
+    /// Returns true if this variant has `word`, such as `pmf=off`.
     pub fn has(self, word: &str) -> bool {
         self.words.contains(&word)
     }
 
-    /// Returns this variant with one `word` changed, such as `pmf=off`.
+    /// Returns this variant with `word`, such as `pmf=off`, set.
     pub fn with(mut self, word: &str) -> Self {
         let (key, word) = find(word).expect("a word of the list");
         self.words[key] = word;
         self
     }
 
-    /// Sets a key to `word`; None if there is no such word.
+    /// Sets a key to `word`. Returns None if there is no such word.
     fn set(&mut self, word: &str) -> Option<()> {
         if let Some((key, word)) = find(word) {
             self.words[key] = word;
@@ -104,17 +104,17 @@ impl fmt::Display for Variant {
 /// Words that do not form a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VariantError {
-    /// A key is given twice; this word is the second one.
+    /// A key is given twice; this is the second word for it.
     #[error("{0:?}: this key is given twice")]
     Twice(String),
-    /// A word that is not in any list.
+    /// A word that is in none of the lists.
     #[error(
         "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
          in microseconds, separated by commas",
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
-    /// A return value of CPU_ON is given, but no race.
+    /// A CPU_ON return value is given, but no race.
     #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
 }

@@ -15,13 +15,13 @@ use crate::profile::ledger::CommitLedger;
 use crate::profile::ledger_bench::LedgerBench;
 use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-/// The commits, how they run, and what is written of them.
+/// The commits, how to run them, and what to write about them.
 #[derive(Debug, Args)]
 pub struct CommitsArguments {
     /// Commits after A up to B, as git names them.
     #[arg(value_name = "A..B")]
     pub range: String,
-    /// The run, of which --icount and samples=all are implied.
+    /// The run; --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
     /// Follow only the first parent of a merge.
@@ -40,7 +40,7 @@ pub struct CommitsArguments {
 }
 
 impl CommitsArguments {
-    /// Calls `measure` with the range of commits and a tolerance, writes the resulting ledger, and
+    /// Calls `measure` with the commit range and a tolerance, writes the resulting ledger, and
     /// returns the exit code.
     pub(super) fn run(
         &self,

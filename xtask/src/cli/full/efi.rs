@@ -9,7 +9,7 @@ use host::files;
 use super::image_source::{ImageSource, output_path, say_next};
 use crate::setup::workspace::Workspace;
 
-/// The default name of the file: the one that EFI starts by itself.
+/// The default file name, which EFI starts automatically.
 const NAME: &str = "BOOTAA64.EFI";
 
 /// Make an EFI application that starts the payload.
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &EfiArguments) -> Result<u8> {
     let (source, sign) = (&arguments.source, arguments.sign.as_deref());
     let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
     let out = ("--output", output.as_path());
-    // Checked before anything is written and before the payload is built.
+    // This is checked before the payload is built or anything is written.
     files::check(out, &source.inputs(sign))?;
     let application = source.application(&workspace, sign)?;
     files::write(&[(out, &application)])?;

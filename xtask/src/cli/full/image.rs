@@ -18,7 +18,7 @@ use crate::setup::workspace::Workspace;
 
 /// A file next to the image, and a description of it.
 type FitFile = (&'static str, PathBuf);
-/// The default board of an image.
+/// The default board for an image.
 const BOARD: &str = "qemu";
 
 /// Build what a board boots: the payload with a device tree.
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let output = output_path(&workspace, arguments.output.as_deref(), &usual, in_folder)?;
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
-    // Checked before anything is written and before the payload is built.
+    // This is checked before the payload is built or anything is written.
     files::check(out, &source.inputs(None))?;
     let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
     let parts = parts.transpose()?;
@@ -83,8 +83,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
 }
 
 /// Returns the files of a flattened image tree, next to the image `output`: the tree and the
-/// source. Because the user does not choose their names, only files written by this tool are
-/// replaced.
+/// source. The user does not choose their names, so only files written by this tool are replaced.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
     let what = "the image tree's source";

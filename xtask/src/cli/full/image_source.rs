@@ -45,7 +45,7 @@ impl ImageSource {
         own.into_iter().chain(signer).collect()
     }
 
-    /// Builds the EFI application. `sign` are the files of a key and its certificate.
+    /// Builds the EFI application. `sign` contains the paths of a key and its certificate.
     pub(super) fn application(
         &self,
         workspace: &Workspace,
@@ -58,7 +58,7 @@ impl ImageSource {
         let args = self.tree.args.as_deref();
         plan(args)?;
         let image = self.image(workspace)?;
-        // Boot arguments in a tree in the image do not apply to the application.
+        // The application ignores boot arguments in a tree that is in the image.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();
         let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
         let signed = signer.map(|it| it.sign(workspace, &application));
@@ -95,7 +95,7 @@ impl ImageSource {
     }
 }
 
-/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without a wish it is
+/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without `wish` it is
 /// `usual` in the workspace's directory, which is created.
 pub(super) fn output_path(
     workspace: &Workspace,

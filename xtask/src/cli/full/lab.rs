@@ -50,7 +50,7 @@ impl NamedFile {
 /// An argument that is neither a file nor a name and a file.
 #[derive(Debug, Error)]
 pub enum NamedFileError {
-    /// The name cannot be that of a firmware.
+    /// The name is not valid for firmware.
     #[error(transparent)]
     Name(#[from] BadName),
     /// There is only a name.
@@ -161,7 +161,7 @@ enum CellFirmware<'a> {
     /// TF-A, built in this variant.
     Built(Variant),
     Given(&'a Path),
-    /// None: the board boots the image itself.
+    /// The board boots the image itself.
     None,
 }
 
@@ -194,7 +194,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
     };
     let mut ready = Vec::new();
     let mut notes = Vec::new();
-    // Everything that takes long or may fail comes before anything is written.
+    // Everything that takes long or may fail is done before anything is written.
     for wish in wishes {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());
@@ -255,7 +255,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds the file from which a cell's board starts.
+/// Builds the file that a cell's board starts from.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
@@ -319,7 +319,7 @@ fn cell<'a>(
 /// Returns the boot arguments, including the `end=` that the engine needs.
 fn with_end(arguments: &CellsArguments, engine: Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
-    // An error quotes the word as written by the user.
+    // Checked first, so that an error quotes the word as the user wrote it.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
@@ -372,7 +372,7 @@ fn sources<'a>(
     }
     let usual = board.default_firmware.clone();
     if is_built {
-        // Firmware with a fault is different firmware.
+        // Firmware with a fault counts as different firmware.
         let fault = arguments
             .fault
             .as_ref()
@@ -405,13 +405,12 @@ fn sources<'a>(
     }
 }
 
-/// Returns the words of a variant or a fault in the form of a part of a name.
+/// Returns the words of a variant or a fault in a form that can be part of a name.
 fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the words that differ from those of the default variant, because a name has space only
-/// for these.
+/// Returns the words that differ from the default variant. A name only has room for these.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

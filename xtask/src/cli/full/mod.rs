@@ -1,4 +1,4 @@
-//! The verbs of the full program, one file each, and the option of `qemu` that reads a log.
+//! The verbs of the full program, one file each, and the `qemu` option that reads a log.
 
 mod bisect;
 mod boards;
@@ -60,7 +60,7 @@ Examples:
 
 Details: docs/fip.md")]
     Fip {
-        /// The verb of the FIP.
+        /// The `fip` verb.
         #[command(subcommand)]
         verb: FipVerb,
     },
@@ -73,11 +73,11 @@ Examples:
 
 Details: docs/efi.md")]
     Tree {
-        /// The verb of the tree.
+        /// The `tree` verb.
         #[command(subcommand)]
         verb: TreeVerb,
     },
-    /// A verb about logs and published tables.
+    /// A verb for logs and published tables.
     #[command(flatten)]
     Reports(ReportVerb),
     Profile(ProfileArguments),

@@ -11,7 +11,7 @@ use crate::build::image;
 use crate::build::payload;
 use crate::setup::workspace::Workspace;
 
-/// The default name of the file.
+/// The default file name.
 const NAME: &str = "payload.bin";
 
 /// Build the payload without a device tree, as a release ships it.

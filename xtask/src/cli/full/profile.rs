@@ -32,7 +32,7 @@ Examples:
 
 Details: docs/profile.md, docs/qemu.md")]
 pub struct ProfileArguments {
-    /// The run, of which --icount and samples=all are implied.
+    /// The run; --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
     /// Format: text, html, folded, speedscope, json.
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// Runs QEMU, and returns the exit code, and the profile if the run has a verdict.
+/// Runs QEMU. Returns the exit code, and the profile if the run has a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
     let prepared = ProfiledRun::prepare(spec, None)?;
     let mut log = log.map(LogFile::create).transpose()?;

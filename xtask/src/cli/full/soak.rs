@@ -27,7 +27,7 @@ Examples:
 Exit codes: 1 a run failed; 3 none failed but one is INCOMPLETE, or none ran
 Details: docs/qemu.md")]
 pub struct SoakArguments {
-    /// The end.
+    /// When to stop.
     #[command(flatten)]
     pub limits: SoakLimits,
     /// Keep N of the host's CPUs busy.

@@ -14,9 +14,9 @@ use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::workspace::Workspace;
 
-/// The output option, for messages.
+/// The output option, as named in messages.
 const OUTPUT: &str = "--output";
-/// The maximum size in bytes of a file that this tool may have written.
+/// The maximum size of a file that this tool may have written, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
 /// Make a medium from which EFI starts the payload automatically.
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses to write to a device, or to replace a file that this tool has not written.
+/// Refuses to write to a device, or to replace a file that was not written by this tool.
 fn check_old(path: &Path) -> Result<()> {
     let Ok(old) = fs::metadata(path) else {
         return Ok(());

@@ -34,7 +34,7 @@ fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
     assert_eq!(help.matches(EXIT_CODES).count(), 1, "{help}");
 }
 
-/// The help lists only the options.
+/// The help shows only the options.
 #[test]
 fn images_of_packages_are_documented() {
     let root = Workspace::find().expect("the workspace").root;
@@ -55,7 +55,7 @@ fn setup_page_lists_all_that_is_installed() {
     }
 }
 
-/// Returns the index of this system's column in the table of docs/hosts.md.
+/// Returns the index of this system's column in the table in docs/hosts.md.
 fn column(heading: &str) -> Option<usize> {
     let release = fs::read_to_string("/etc/os-release").ok()?;
     let value = |key: &str| {
@@ -68,7 +68,7 @@ fn column(heading: &str) -> Option<usize> {
     place.filter(|_| is_debian)
 }
 
-/// Returns the version of a Debian package, without its epoch; None if it is not installed.
+/// Returns the version of a Debian package, without its epoch, or None if it is not installed.
 fn package_version(package: &str) -> Option<String> {
     let mut query = std::process::Command::new("dpkg-query");
     let query = query.args(["-W", "-f", "${Version}", package]);
@@ -90,7 +90,7 @@ fn documented_versions_are_those_of_this_host() {
     for row in rows.filter(|row| row.contains('`')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let (package, documented) = (cells[2].trim_matches('`'), cells[column]);
-        // A test's packages are installed before it runs; other commands need fewer.
+        // Test packages are installed before the tests run; other commands need fewer.
         let Some(found) = package_version(package) else {
             continue;
         };

@@ -23,7 +23,7 @@ use crate::build::image_contents::adapt_for_efi;
 
 /// The maximum size of a table, in bytes.
 const TABLE_MAX: usize = 16 << 20;
-/// The folder, in Linux's folder of tables, for tables that were loaded later.
+/// The subfolder of Linux's table folder for tables that were loaded later.
 const LATER: &str = "dynamic";
 
 /// A command of `tree`.
@@ -113,7 +113,7 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns `message`, which refers to files by number, with their names added.
+/// Returns `message`, which refers to files by number, with the file names added.
 fn with_names(message: String, paths: &[PathBuf]) -> String {
     static FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
     let name = |found: &Captures<'_>| {
@@ -124,7 +124,7 @@ fn with_names(message: String, paths: &[PathBuf]) -> String {
     FILE.replace_all(&message, name).into_owned()
 }
 
-/// Returns the tables in `folder` and in its folder for those that were loaded later, by name.
+/// Returns the tables in `folder` and in its subfolder for tables loaded later, sorted by name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let later = folder.join(LATER);

@@ -34,8 +34,8 @@ pub struct VerifyArguments {
     pub quick: bool,
 }
 
-/// A run: options, boot arguments, and true if findings in the firmware are also shown. These do
-/// not count.
+/// A run: its options, its boot arguments, and whether to also show findings in the firmware, which
+/// are not counted.
 type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
@@ -106,7 +106,7 @@ fn prepare(options: &str, args: &str) -> Result<Checker> {
     Checker::prepare(&spec)
 }
 
-/// Runs all mutations, and returns true if each is detected in the required way.
+/// Runs all mutations. Returns true if each is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
     let elf = payload::elf(&Workspace::find()?);
@@ -125,7 +125,7 @@ fn mutate(out: &mut Out) -> Result<bool> {
     Ok(is_good)
 }
 
-/// The reason why a mutation is not found.
+/// Why a mutation was not detected.
 #[derive(Debug, Error)]
 enum NotFound<'c> {
     #[error("expected {fault}; {count} findings; {line}")]

@@ -1,4 +1,4 @@
-//! Options that name images in packages, and the files.
+//! Options that name images in packages and the files for them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +20,12 @@ pub struct FipLayout {
     /// Align images to N bytes, a power of two [default: 1].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// Platform's flags, bits 47:32 of the header's flags.
+    /// Platform flags: bits 47:32 of the header's flags.
     #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
     pub plat_toc_flags: Option<u16>,
 }
 
-/// An argument of an option that is not of the option's form.
+/// A malformed option argument.
 #[derive(Debug, Error)]
 pub(in crate::cli) enum FormError {
     #[error("expected a number of bytes, such as 512 or 0x200")]
@@ -40,8 +40,8 @@ pub(in crate::cli) enum FormError {
     Uuid(#[from] NotAUuid),
 }
 
-/// Parses a number like C's `strtoul`, and so like fiptool: decimal, 0x200, or octal with a leading
-/// 0.
+/// Parses a number like C's `strtoul`, and thus like fiptool: decimal, 0x200, or octal with a
+/// leading 0.
 pub(in crate::cli) fn number(text: &str) -> Result<u64, FormError> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
@@ -76,25 +76,25 @@ fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     Ok((uuid, PathBuf::new()))
 }
 
-/// An image of a FIP.
+/// An image in a FIP.
 #[derive(Clone, Debug)]
 pub struct ImageFile {
     pub option: String,
     pub uuid: Uuid,
-    /// The file that it is in; empty if the option takes none.
+    /// The file that contains it; empty if the option takes no file.
     pub path: PathBuf,
 }
 
-/// Images of a FIP, by an option a kind, each `WITH_FILES` or without.
+/// Images in a FIP. There is an option for each kind, which takes a file if `WITH_FILES`.
 #[derive(Clone, Debug)]
 pub struct ImageOptions<const WITH_FILES: bool> {
     /// Blobs come last.
     pub files: Vec<ImageFile>,
 }
 
-/// Files for images of a FIP.
+/// Files for images in a FIP.
 pub type Images = ImageOptions<true>;
-/// Images of a FIP that are named alone.
+/// Images in a FIP, named without a file.
 pub type ChosenImages = ImageOptions<false>;
 
 impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
@@ -128,7 +128,7 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
 
 impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        // `options_help` lists them compactly.
+        // `options_help` lists these options compactly.
         let new = |name: &'static str| clap::Arg::new(name).long(name).hide(true);
         let options = IMAGE_KINDS.iter().map(|kind| {
             let option = new(kind.option);
@@ -152,7 +152,7 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     }
 }
 
-/// Returns a line that lists the options for images, with or without files. clap wraps it.
+/// Returns a line that lists the image options, with or without files. clap wraps it.
 pub(super) fn options_help(with_files: bool) -> String {
     let (heading, blob) = match with_files {
         true => ("Images, each with a FILE", "uuid=U,file=F"),
@@ -203,7 +203,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     Ok(given)
 }
 
-/// Writes the package, and says so.
+/// Writes the package, and prints that it did so.
 pub(super) fn save(out: (&str, &Path), fip: &Fip) -> Result<()> {
     files::write(&[(out, &fip.build()?)])
 }

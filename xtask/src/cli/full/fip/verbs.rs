@@ -165,7 +165,7 @@ fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
     Ok(())
 }
 
-/// Packs `images` into a new FIP, or into the one in the file `base`.
+/// Packs `images` into a new FIP, or adds them to the one in the file `base`.
 fn pack(
     base: Option<&Path>,
     out: (&str, &Path),
@@ -173,7 +173,7 @@ fn pack(
     layout: FipLayout,
     images: &Images,
 ) -> Result<()> {
-    // As with fiptool, an update may change only the layout.
+    // Like in fiptool, an update may change only the layout.
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
@@ -203,7 +203,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // fiptool also continues: the result is what was requested.
+            // fiptool also continues, because the result is what was requested.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path}: there is no {label} to remove"));
         }
@@ -220,12 +220,12 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     if is_new {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
-    // The names that fiptool uses.
+    // Use fiptool's names.
     let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
     let to = |image: &Image| out.join(name(image.uuid) + ".bin");
     let paths: Vec<PathBuf> = fip.images.iter().map(to).collect();
     for to in &paths {
-        // A dangling link also counts as existing.
+        // A dangling link also counts as an existing file.
         if !force && to.symlink_metadata().is_ok() {
             bail!(
                 "{}: this file already exists; --force replaces it",
