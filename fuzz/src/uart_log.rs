@@ -44,7 +44,7 @@ fn records(log: &[u8]) {
     let _ = builder.run();
 }
 
-/// Every format must accept any run that was read.
+/// Reports on the runs in `log` in every format.
 fn reports(log: &[u8]) {
     let mut report = match read_bytes("log", log) {
         Ok(runs) => Report::from(runs),
@@ -84,8 +84,8 @@ fn reports(log: &[u8]) {
     }
 }
 
-/// Returns `log` with a valid checksum on each line marked as a record, because random lines have
-/// none.
+/// Returns `log` with a valid checksum on each line marked as a record. Mutations hardly ever
+/// produce one.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
     let mut mended = Vec::new();
     for line in log.split(|byte| *byte == b'\n') {

@@ -31,8 +31,8 @@
 //! | [`verify`] | checks of cache maintenance |
 //! | [`cli`] | the command line, one file per verb |
 //!
-//! A folder imports only from those above it. The commands in [`cli`] and the whole-program
-//! tests call the same functions.
+//! A folder imports only from those above it. The commands in [`cli`] and the whole-program tests
+//! call the same functions.
 
 #![forbid(unsafe_code)]
 

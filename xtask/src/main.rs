@@ -1,4 +1,4 @@
-//! The program behind `cargo xtask`. All of its code is in the library of the same crate.
+//! The program behind `cargo xtask`. All of its code is in this crate's library.
 
 use std::process::ExitCode;
 

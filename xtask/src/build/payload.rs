@@ -78,8 +78,8 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 /// * `homogeneous-prolog-epilog`: functions save and restore registers with a few shared routines.
 /// * `fix-cortex-a53-835769`: keeps a 64-bit multiply-accumulate from directly following a load or
 ///   store, after which Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the
-///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; `cargo
-///   clippy` reports lints.
+///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; lints
+///   are reported by `cargo clippy`.
 const FLAGS: [&str; 4] = [
     "-Ccode-model=tiny",
     "-Cllvm-args=-homogeneous-prolog-epilog",

@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     let log = workspace.state().join("xtask.log");
     process::run("building the rest of the tool", &mut build, &log)?;
 
-    // The build stays in this process's group, so Ctrl-C on the terminal interrupts both.
+    // Stays in this process's group, so that Ctrl-C on the terminal reaches it.
     let mut run = Command::new(process::cargo_program());
     package(run.arg("run"));
     run.arg("--").args(arguments.iter().skip(1));

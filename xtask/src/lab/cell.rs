@@ -271,7 +271,7 @@ fn file_url(place: &Path) -> Result<String> {
     Ok(format!("file://{path}"))
 }
 
-/// Returns the time limit, in minutes, of a job whose run takes at most `run`.
+/// Returns the time limit, in minutes, for a job whose run takes at most `run`.
 fn minutes_of(run: Duration) -> u32 {
     let minutes = u32::try_from(run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
     minutes.saturating_add(ENGINE_MINUTES)

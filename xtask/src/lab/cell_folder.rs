@@ -1,8 +1,8 @@
-//! Writes the folders of cells. A cell is written in full or not at all, and files that do not
+//! Writes cell folders. A cell is either written completely or not at all, and files that do not
 //! belong to the new cell are kept.
 //!
 //! A cell is assembled in a scratch folder next to its final one. The scratch folder's name begins
-//! with a dot, so that readers do not take it for a cell.
+//! with a dot, so readers do not mistake it for a cell.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use super::engine::Names;
 
-/// The folder for the bytecode that Python writes for the tests.
+/// The folder in which Python caches bytecode for the tests.
 const BYTECODE: &str = "__pycache__";
 
-/// The folder for a cell, which may not exist yet.
+/// The folder for a cell; it may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFolder {
     /// The absolute path.
@@ -27,7 +27,7 @@ pub struct CellFolder {
 }
 
 impl CellFolder {
-    /// Returns the folder for a cell in `dir`. With `force`, an existing cell will be replaced.
+    /// Returns the folder for a cell in `dir`. With `force`, an existing cell is replaced.
     pub fn of(dir: &Path, names: &Names, force: bool) -> Result<Self> {
         let absolute = match dir.exists() {
             true => fs::canonicalize(dir),
@@ -40,7 +40,7 @@ impl CellFolder {
         Ok(this)
     }
 
-    /// Refuses an existing folder that must not be replaced.
+    /// Rejects an existing folder that must not be replaced.
     fn check_free(&self) -> Result<()> {
         let place = &self.path;
         let at = place.display();
@@ -65,11 +65,11 @@ impl CellFolder {
 /// A complete cell that has not been written yet.
 pub struct Ready {
     pub place: CellFolder,
-    /// Names and contents of the files; the last file marks the folder as a cell.
+    /// Names and contents of the files. The last file marks the folder as a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// Writes all cells, or none if one of them cannot be written.
+/// Writes all cells, or none if any of them cannot be written.
 pub fn put(cells: &[Ready]) -> Result<()> {
     let scratch = cells.iter().map(Ready::write_to_scratch);
     let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
@@ -78,7 +78,7 @@ pub fn put(cells: &[Ready]) -> Result<()> {
     for (cell, scratch) in cells.iter().zip(&scratch) {
         let place = &cell.place.path;
         let named = || place.display().to_string();
-        // A rename does not replace a folder that is not empty.
+        // A rename does not replace a non-empty folder.
         let old = scratch.path().with_extension("old");
         let is_there = place.exists();
         if is_there {
@@ -121,7 +121,7 @@ impl Ready {
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        // Others may read it, like any new folder.
+        // Others may read the folder, like any new one.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".cell-").tempdir_in(dir);
@@ -201,7 +201,7 @@ mod tests {
         lab.put("v1", false, "old").expect("written");
         let ready = |firmware, force| lab.ready(firmware, force, "new").expect("ready");
         let cells = [ready("v1", true), ready("v2", false)];
-        // Another process writes the second cell in the meantime.
+        // Meanwhile, another process writes the second cell.
         lab.put("v2", false, "theirs").expect("written");
         let error = put(&cells).expect_err("refused");
         assert!(error.to_string().contains("already exists"), "{error}");

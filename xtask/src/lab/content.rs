@@ -1,4 +1,4 @@
-//! Builds the file from which a board starts, by replacing BL33 in the user's file.
+//! Builds the file that a board starts from by replacing BL33 in the user's file.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::build::package::Recipe;
 use crate::setup::workspace::Workspace;
 
 /// Returns the user's FIP, or the user's recovery image with a FIP, with BL33 replaced by the image
-/// that `image` builds. `key` is the key of the non-trusted firmware if BL33 is signed.
+/// that `image` builds. `key` is the non-trusted firmware key if BL33 is signed.
 pub fn content(
     workspace: &Workspace,
     (board, engine): (&BoardFile, Engine),

@@ -1,7 +1,7 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
-//! This tool writes the input of engines, the engines run the jobs, and `report` reads their
-//! results. Nothing is written before everything has been checked.
+//! This tool writes the engines' input, the engines run the jobs, and `report` reads their results.
+//! Nothing is written until everything has been checked.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Engine {
 
 impl Engine {
     /// Returns the value for the payload's boot argument `end=`. LAVA waits for QEMU to exit, and
-    /// shuts down a board itself; labgrid's driver fails if QEMU exits by itself.
+    /// shuts down a board itself. labgrid's driver fails if QEMU exits by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",

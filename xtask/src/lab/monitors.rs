@@ -1,11 +1,10 @@
-//! The monitors of a LAVA job: regular expressions that find results in the UART's
-//! output.
+//! The monitors of a LAVA job: regular expressions that find results in the UART output.
 //!
-//! LAVA reads the output once. The *monitors* of a job run one after another. Each waits for its
-//! `start`, records every match of its `pattern`, and ends at a match of `end`. The named groups of
-//! a pattern form a result: test case, measurement, unit.
+//! LAVA reads the output once. A job's *monitors* run one after another. Each waits for its
+//! `start`, records every match of its `pattern`, and ends at a match of `end`. A pattern's named
+//! groups form a result: test case, measurement, unit.
 //!
-//! An `RT_INSTR` line has three numbers but only one name. So three monitors read the same line.
+//! An `RT_INSTR` line has three numbers but only one name, so three monitors read the same line.
 //! Each pattern *looks ahead* over the line, but consumes only a few characters, so that the next
 //! monitor can still start:
 //!
@@ -16,15 +15,15 @@
 //!                ^^^ cache-flush consumes this
 //! ```
 //!
-//! The metric is the name of the monitor, which becomes a test suite in LAVA. The unit is `ns`; a
-//! group can only match text, so it matches these letters in `rt_instr`.
+//! The metric is the monitor's name, which becomes a test suite in LAVA. The unit is `ns`. A group
+//! can only match text, so it matches these two letters in `rt_instr`.
 //!
-//! A monitor without a match must not wait until the job's timeout, so each `start` also matches
-//! the text after the rows. So a skipped scenario takes no time, and the verdict of a run that ends
-//! early is found.
+//! A monitor without a match must not wait until the job times out, so each `start` also matches
+//! the text after the rows. A skipped scenario therefore takes no time, and the verdict is found
+//! even if a run ends early.
 //!
-//! The expressions are in Python's syntax. LAVA's dispatcher lets pexpect search only the last
-//! 4,000 characters.
+//! The expressions use Python's syntax. LAVA's dispatcher only lets pexpect search the last 4,000
+//! characters.
 
 use run::model::{Job, jobs};
 use run::plan::{Plan, Procedure, ScenarioId};
@@ -32,32 +31,32 @@ use serde::Serialize;
 
 /// The maximum number of CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
-/// board's serial port it reads up to 4,092 and can then lose results; the report detects such a
+/// board's serial port it reads up to 4,092 and may then lose results; the report detects such a
 /// loss from the log.
 pub const CPUS_MAX: u32 = 24;
 
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
 const COMPLETE: &str = "  TEST COMPLETE";
 const EXECUTING: &str = "> Executing '";
-/// A tag without `test_rt_instr_`, followed by cluster and core.
+/// A tag without `test_rt_instr_`, followed by the cluster and the core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
-/// The payload's words for results, with LAVA's words.
+/// The payload's words for results, and LAVA's words for them.
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
-/// A monitor in the form required by a job's template.
+/// A monitor in the form that a job's template requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Monitor {
     /// The YAML anchor that a job uses to repeat this monitor.
     anchor: &'static str,
     /// True if an earlier monitor of the job defines the anchor.
     is_repeated: bool,
-    /// The test suite to which LAVA adds the results.
+    /// The test suite that LAVA adds the results to.
     suite: &'static str,
     start: String,
     end: String,
     pattern: String,
-    /// The payload's words for results with LAVA's words, if there are results.
+    /// The payload's words for results and LAVA's words for them, if there are results.
     results: Option<String>,
 }
 
@@ -68,7 +67,7 @@ fn case() -> Monitor {
         is_repeated: false,
         suite: "psci-bench",
         start: format!("(?={EXECUTING}|{STOP})"),
-        // The pattern consumes only the name. So the end starts at the end of that line; messages
+        // The pattern consumes only the name, so the end starts at the end of that line. Messages
         // from the firmware may follow.
         end: format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
         pattern: format!(
@@ -98,9 +97,9 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors for a row with three numbers, and for a row with one. Each has: the metric; the
-/// part of the row that the monitor consumes, and the next one; the numbers before that of the
-/// monitor, and the characters after it.
+/// The monitors for a row with three numbers, and for a row with one. Each has the metric, the part
+/// of the row that the monitor consumes, the part after that, the numbers before the monitor's own
+/// number, and the characters after it.
 const THREE: [[&str; 5]; 3] = [
     ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
     ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],
@@ -108,8 +107,8 @@ const THREE: [[&str; 5]; 3] = [
 ];
 const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
 
-/// Returns the monitor for one number in a row. It also matches the characters after the number,
-/// because otherwise the number may be incomplete.
+/// Returns the monitor for one number in a row. It also matches the characters after the number;
+/// otherwise the number might be incomplete.
 fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     Monitor {
@@ -125,7 +124,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
     }
 }
 
-/// Returns the suite's scenarios by the plan's first method, in the order of measurement.
+/// Returns the suite's scenarios measured with the plan's first method, in order of measurement.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
     jobs(plan).into_iter().filter_map(move |job| match job {
@@ -217,12 +216,12 @@ mod tests {
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; {rows} skipped, 0 CPUs lost)"
             );
             assert_eq!(result(&format!("{line}\r\n")).as_deref(), Some(expected));
-            // Without the line's end, the counts may be incomplete.
+            // Without the line ending, the counts may be incomplete.
             assert_eq!(result(&line), None);
         }
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
-        // LAVA uses a word without a translation as the result.
+        // If a word has no translation, LAVA uses the word itself as the result.
         let results = verdict(true).results.expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }

@@ -1,6 +1,6 @@
 //! A board's recovery image: a zip of all files on its SD card, one of which is the FIP.
 //!
-//! The image comes from the user and is not trusted. A new zip is written with another FIP; all
+//! The image comes from the user and is not trusted. A new zip is written with a different FIP; all
 //! other files are copied in compressed form.
 
 use std::io::{self, Cursor, Write};
@@ -12,22 +12,22 @@ use zip::{ZipArchive, ZipWriter};
 #[cfg(test)]
 mod tests;
 
-/// The maximum size of a recovery image, in bytes. Published ones have some 10 MB.
+/// The maximum size of a recovery image, in bytes. Published ones have about 10 MB.
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// The maximum total size of all unpacked files, in bytes: the size of an SD card for such boards.
+/// The maximum total size of all unpacked files, in bytes: the SD card size for such boards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Returns true if `file` begins like a zip; it may still be broken.
+/// Returns true if `file` starts like a zip; it may still be damaged.
 pub fn is_zip(file: &[u8]) -> bool {
     file.starts_with(b"PK")
 }
 
 type Archive<'r> = ZipArchive<Cursor<&'r [u8]>>;
 
-/// Returns the zip `file` with its FIP `member` replaced by what `make` returns. The file's name,
-/// date, attributes, comment and compression method are kept.
+/// Returns the zip `file` with its FIP `member` replaced by what `make` returns. The file keeps its
+/// name, date, attributes, comment and compression method.
 pub fn replace_fip(
     file: &[u8],
     member: &str,
@@ -53,7 +53,8 @@ pub fn replace_fip(
 }
 
 fn open(file: &[u8]) -> Result<Archive<'_>> {
-    // The crate's search for a zip that follows other bytes rejects some zips with 64-bit offsets.
+    // The crate's search for a zip after other bytes is off: it rejects some zips with 64-bit
+    // offsets.
     let archive_offset = ArchiveOffset::Known(0);
     let archive = ZipArchive::with_config(Config { archive_offset }, Cursor::new(file));
     let archive = archive.map_err(anyhow::Error::from).and_then(|mut it| {
@@ -63,7 +64,7 @@ fn open(file: &[u8]) -> Result<Archive<'_>> {
     archive.context("this zip is damaged, or other bytes precede it")
 }
 
-/// Unpacks all files, up to `max` bytes, to find broken ones.
+/// Unpacks all files, up to `max` bytes, to find damaged ones.
 fn check_files(archive: &mut Archive<'_>, max: u64) -> Result<()> {
     let mut left = max;
     for index in 0..archive.len() {
@@ -82,8 +83,8 @@ fn read_fip(archive: &mut Archive<'_>, index: usize, max: u64) -> Result<Vec<u8>
     Ok(fip)
 }
 
-/// Unpacks a file into `out`, stopping one byte after `max`. Returns the number of bytes: the size
-/// stated in the zip is not trusted.
+/// Unpacks a file into `out`, stopping one byte after `max`. Returns the number of bytes, because
+/// the size stated in the zip is not trusted.
 fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write) -> Result<u64> {
     let name = archive.by_index_raw(index)?.name()?.into_owned();
     let file = archive.by_index(index).map_err(io::Error::from);

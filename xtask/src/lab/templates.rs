@@ -1,5 +1,5 @@
-//! The templates of the files that engines read. They contain comments for people, which a
-//! serializer could not write.
+//! Templates for the files that engines read. They contain comments for people, which a serializer
+//! could not write.
 
 use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;

@@ -1,4 +1,4 @@
-//! Words given by the user that are written to jobs and environments.
+//! User-supplied words that are written to jobs and environments.
 
 use thiserror::Error;
 
@@ -10,16 +10,16 @@ const TAG_MAX: usize = 50;
 /// A word that a job cannot contain.
 #[derive(Debug, Error)]
 pub enum JobWordError {
-    /// Not a device type.
+    /// Not a valid device type.
     #[error("LAVA accepts up to {DEVICE_TYPE_MAX} characters without '/'")]
     DeviceType,
-    /// Not a tag.
+    /// Not a valid tag.
     #[error("a LAVA tag has up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
     /// Empty, or contains a character that YAML cannot print.
     #[error("expected printable text that is not empty")]
     NotPrintable,
-    /// Not a URL that LAVA's dispatcher reads.
+    /// Not a URL that LAVA's dispatcher can read.
     #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
     /// A URL with a character that ends its path.
@@ -53,7 +53,7 @@ pub fn printable(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Returns true if YAML cannot print `c`, or takes it for the end of a line.
+/// Returns true if YAML cannot print `c`, or treats it as the end of a line.
 pub(super) fn is_odd(c: char) -> bool {
     c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
@@ -82,8 +82,8 @@ pub fn url(text: &str) -> Result<String, JobWordError> {
     }
 }
 
-/// Returns the first character that ends the path in a URL. LAVA's dispatcher does not decode `%`
-/// escapes, so a path cannot contain these characters.
+/// Returns the first character that would end the path of a URL. LAVA's dispatcher does not decode
+/// `%` escapes, so a path cannot contain these characters.
 pub fn parts(address: &str) -> Option<char> {
     address.chars().find(|c| "?#".contains(*c))
 }

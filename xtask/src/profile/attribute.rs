@@ -13,11 +13,11 @@ use super::code::Code;
 use super::record;
 use super::samples::{self, ProfiledSample};
 
-/// Attributes the calls of `run`, whose log has the SHA-256 `log`, using the plugin's record and
+/// Attributes the calls in `run`, whose log has the SHA-256 `log`, using the plugin's record and
 /// the firmware's ELF file.
 ///
 /// # Errors
-/// If the instructions in a phase of a sample differ from PMF's ticks.
+/// Returns an error if the instruction count in any phase of a sample differs from PMF's ticks.
 pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) -> Result<Profile> {
     let code = Code::read(elf).context("bl31.elf")?;
     let mut builder = Builder::new(&code);
@@ -27,10 +27,10 @@ pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) ->
     of_samples(run, log, &samples, |it| builder.stacks.name(&code, it))
 }
 
-/// Returns the profile of a log that contains all samples; it has only the ticks of each phase.
+/// Returns the profile of a log that contains all samples. It only has the ticks in each phase.
 ///
 /// # Errors
-/// If the log is from real time, in which ticks are not instructions.
+/// Returns an error if the log was recorded in real time, where ticks are not instructions.
 pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     let samples = samples::read(&run.run);
     if let Some(scenario) = samples::varying(&samples, &run.run) {

@@ -1,4 +1,4 @@
-//! Finds the steps of a figure over a range of commits by bisection.
+//! Finds the commits in a range at which a figure steps, by bisection.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 /// A commit's index in the range, and its figure.
 type MeasuredCommit = (usize, f64);
 
-/// A part of the range between two measured commits.
+/// A part of the range, between two measured commits.
 #[derive(Clone, Copy, Debug)]
 struct CommitRange {
     from: MeasuredCommit,
@@ -20,13 +20,13 @@ impl CommitRange {
     }
 }
 
-/// Returns the indices at both ends of each step: the last commit before it and the commit that
-/// causes it. `measure` returns the figure of a commit, or None if there is none; that commit is
-/// then skipped.
+/// Returns the indices on both sides of each step: the last commit before it and the commit that
+/// causes it. `measure` returns a commit's figure, or None if there is none; that commit is then
+/// skipped.
 ///
-/// The ends are measured first. Then the part of the range with the largest change is halved, until
-/// no part that can be halved changes the figure by more than `tolerance`, a share of the first
-/// figure. If one of the ends has no figure, nothing is halved.
+/// The two ends are measured first. Then the part of the range with the largest change is halved,
+/// until no part that can be halved changes the figure by more than `tolerance`, a share of the
+/// first figure. If either end has no figure, nothing is halved.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,
@@ -60,7 +60,7 @@ pub(super) fn find_steps(
     }
 }
 
-/// Returns the measurable commit nearest to the middle between two others.
+/// Returns the measurable commit closest to halfway between two others.
 fn middle(
     from: usize,
     to: usize,
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn regression_behind_an_improvement_is_found() {
-        // The figure falls in small steps, and one commit raises it above its first value.
+        // The figure falls in small steps, and one commit raises it above its initial value.
         let mut figures = vec![Some(1285.6), Some(1258.3), Some(1039.1), Some(1039.1)];
         figures.extend([Some(1039.1), Some(1670.1), Some(1670.1), Some(1670.1)]);
         assert_eq!(steps(&figures).0, [(0, 1), (1, 2), (4, 5)]);

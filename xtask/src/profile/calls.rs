@@ -1,5 +1,5 @@
-//! Rebuilds calls of the firmware from executed blocks: the stack of functions of each CPU, and the
-//! instructions of each stack between timestamps.
+//! Reconstructs firmware calls from executed blocks: each CPU's stack of functions, and the number
+//! of instructions in each stack between timestamps.
 
 use std::collections::HashMap;
 use std::mem;
@@ -13,7 +13,7 @@ use super::record::Execution;
 /// The costs of the current part of a call, by stack.
 #[derive(Debug, Default)]
 struct CostTally {
-    /// Indexed by the number of the stack in [`Stacks`].
+    /// Indexed by stack number in [`Stacks`].
     costs: Vec<Cost>,
     /// The stacks that have costs.
     stacks: Vec<u32>,
@@ -43,10 +43,10 @@ impl CostTally {
     }
 }
 
-/// A call: from the entry to the firmware until its return, with a power-down in between.
+/// A call: from entry to the firmware until its return, with a power-down in between.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The CPU, as the plugin identifies it.
+    /// The CPU, as identified by the plugin.
     pub cpu: u32,
     parts: Vec<CallPart>,
 }
@@ -54,9 +54,9 @@ pub(super) struct Call {
 /// The part of a call between two reads of the counter.
 #[derive(Debug)]
 struct CallPart {
-    /// The timestamp read at its start; None if the value was stored elsewhere.
+    /// The timestamp read at its start. None if the value was stored elsewhere.
     stamp: Option<Stamp>,
-    /// The number of instructions of all CPUs at its start.
+    /// The number of instructions that all CPUs had executed at its start.
     at: u64,
     /// The costs by stack. Empty until the part ends.
     costs: Vec<(u32, Cost)>,
@@ -96,7 +96,7 @@ impl Call {
         self.parts.iter().rposition(|it| it.stamp == Some(stamp))
     }
 
-    /// Returns the number of instructions of all CPUs at `stamp`.
+    /// Returns the number of instructions that all CPUs had executed at `stamp`.
     pub fn at(&self, stamp: Stamp) -> Option<u64> {
         self.place(stamp).map(|place| self.parts[place].at)
     }
@@ -133,7 +133,7 @@ impl Stacks {
     }
 }
 
-/// A function that has not returned, and the address to which it will return.
+/// A function that has not returned, and the address that it will return to.
 struct CallFrame {
     function: u32,
     stack: u32,
@@ -163,8 +163,8 @@ impl CpuCalls {
         stack
     }
 
-    /// Returns the stack with `function` as the innermost. If it follows another function or is
-    /// jumped to, it returns in place of that one.
+    /// Returns the stack with `function` as the innermost. A function that follows another one, or
+    /// that is jumped to, returns in place of that one.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function
@@ -176,11 +176,11 @@ impl CpuCalls {
     }
 }
 
-/// Rebuilds calls from executions.
+/// Reconstructs calls from executions.
 pub(super) struct Builder<'c> {
     code: &'c Code,
     cpus: Vec<(u32, CpuCalls)>,
-    /// The index of the last block's CPU, which usually executes the next block, too.
+    /// The index of the last block's CPU, which usually also executes the next block.
     last: usize,
     pub stacks: Stacks,
     /// Calls with timestamps, in the order in which they ended.
@@ -224,9 +224,9 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Adds the executions of a plain block that follow the first `done` instructions, except the
-    /// last one, and returns their number of instructions. They belong to the function that the
-    /// block has already entered.
+    /// Adds the executions of a plain block after the first `done` instructions, except the last
+    /// execution, and returns their instruction count. They belong to the function that the block
+    /// has already entered.
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
         let instructions = (block.ran - done - 1) / block.len * block.len;
         let cpu = &mut self.cpus[self.last].1;
@@ -236,7 +236,7 @@ impl<'c> Builder<'c> {
         instructions
     }
 
-    /// Adds the execution after `done` instructions, and returns its number of instructions.
+    /// Adds the execution after `done` instructions, and returns its instruction count.
     fn execute(&mut self, block: &Execution, done: u64) -> u64 {
         let ran = block.len.min(block.ran - done);
         let at = block.at + done;
@@ -256,7 +256,7 @@ impl<'c> Builder<'c> {
             let (function, _) = code.function(block.address);
             cpu.push(function, Some(back), stacks);
         } else if code.is_call(block.address.wrapping_sub(4)) {
-            // Most blocks do not follow a call, so frames need not be searched for them.
+            // Most blocks do not follow a call, so there is no need to search the frames for them.
             let back = Some(block.address);
             if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
                 cpu.frames.truncate(place);

@@ -1,5 +1,5 @@
-//! A checkout of TF-A: the commits of a range, and the source at a commit. The checkout is never
-//! changed.
+//! A TF-A checkout: the commits in a range, and the source at a commit. The checkout is never
+//! modified.
 
 use std::path::Path;
 
@@ -25,15 +25,15 @@ impl Commit {
 }
 
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
-    // Without the caller's GIT_DIR and similar variables, which name another repository in a hook.
+    // Drop the caller's GIT_DIR and similar variables; in a hook they name another repository.
     let mut command = process::clean("git");
-    // A checkout that belongs to another user is only read.
+    // A checkout owned by another user is safe because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
 }
 
-/// Returns the commit A and those in `range`, `A..B`, in order; with `first_parent`, without those
-/// of merged branches.
+/// Returns commit A and the commits in `range`, `A..B`, in order. With `first_parent`, commits from
+/// merged branches are left out.
 pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
     let ends = range.split_once("..").filter(|(from, to)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
@@ -74,7 +74,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     Ok(all)
 }
 
-/// Returns true if files in the checkout differ from its commit; untracked files are ignored.
+/// Returns true if files in the checkout differ from its commit; ignores untracked files.
 pub fn has_changes(checkout: &Path) -> Result<bool> {
     let status = ["status", "--porcelain", "--untracked-files=no"];
     Ok(!git(checkout, &status)?.trim().is_empty())

@@ -1,4 +1,4 @@
-//! BL31's code, read from its ELF file: functions, instructions and the memory for timestamps.
+//! BL31's code, read from its ELF file: functions, instructions and the timestamp memory.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 pub(super) struct Code {
     base: u64,
     instructions: Vec<FirmwareInstruction>,
-    /// Start and name of functions and labels, sorted.
+    /// Address and name of functions and labels, sorted.
     functions: Vec<(u64, String)>,
     /// For each function, the index of the first function with the same name.
     numbers: Vec<u32>,
-    /// The memory with all timestamps of all CPUs.
+    /// The memory that contains the timestamps of all CPUs.
     pub timestamps: Range<u64>,
-    /// The offset of the first CPU's runtime instrumentation timestamps, and the distance to those
-    /// of the next CPU.
+    /// The offset of the first CPU's runtime instrumentation timestamps, and the distance to the
+    /// next CPU's.
     slots: (u64, u64),
-    /// The address at which a CPU comes back from a power-down.
+    /// The address where a CPU resumes after a power-down.
     pub warm_entry: u64,
 }
 
@@ -39,7 +39,7 @@ impl Code {
     /// Reads the file `elf`.
     ///
     /// # Errors
-    /// If the file has no symbols, or no PMF.
+    /// Returns an error if the file has no symbols, or no PMF.
     pub fn read(elf: &[u8]) -> Result<Self> {
         let file = object::File::parse(elf).context("no ELF file")?;
         let mut symbols = Vec::new();
@@ -67,7 +67,7 @@ impl Code {
         let text = text.context("it has no code section")?;
         let (base, bytes) = (text.address(), text.data()?);
         let code = base..base + bytes.len() as u64;
-        // If an address has several names, that of a function comes first.
+        // If an address has several names, function names come first.
         symbols.sort_by_key(|it| (it.0, !it.1, it.2));
         symbols.dedup_by_key(|it| it.0);
         let functions = symbols.iter().filter(|it| code.contains(&it.0));
@@ -91,7 +91,7 @@ impl Code {
         Ok(code)
     }
 
-    /// Sets the instructions. The functions must have been set.
+    /// Sets the instructions. The functions must already be set.
     fn set_instructions(
         &mut self,
         words: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
@@ -127,7 +127,7 @@ impl Code {
     }
 
     /// Returns the number of the function at `address`, and the function's end address. Clones of a
-    /// function have its number.
+    /// function share its number.
     pub fn function(&self, address: u64) -> (u32, u64) {
         match self.instruction(address) {
             Some(found) => found.function,
@@ -148,7 +148,7 @@ impl Code {
         found.map_or("?", |it| &it.1)
     }
 
-    /// Returns true for BL, BLR, and BLR's forms with pointer authentication.
+    /// Returns true for BL, BLR, and the variants of BLR with pointer authentication.
     pub fn is_call(&self, address: u64) -> bool {
         let word = self.word(address);
         word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
@@ -164,8 +164,8 @@ impl Code {
         self.instruction(address)?.counter_read
     }
 
-    /// Returns true for a block that stays in one function if it is executed repeatedly: it does
-    /// not read the counter, and neither begins nor ends where a stack changes.
+    /// Returns true for a block that stays in one function even if it is executed repeatedly: it
+    /// does not read the counter, and neither begins nor ends where a stack changes.
     pub fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
         let (_, function_end) = self.function(address);
@@ -177,7 +177,7 @@ impl Code {
             && !self.is_exit(end - 4)
     }
 
-    /// Returns the runtime instrumentation timestamp at an offset in the memory for timestamps.
+    /// Returns the runtime instrumentation timestamp at an offset in the timestamp memory.
     pub fn stamp(&self, offset: u64) -> Option<Stamp> {
         let (slot, stride) = self.slots;
         let place = offset.checked_sub(slot)? % stride / 8;
@@ -186,7 +186,7 @@ impl Code {
     }
 }
 
-/// Returns a function's name without the suffixes that compilers add to clones.
+/// Returns a function's name without the suffixes that compilers give to clones.
 fn plain(name: &str) -> &str {
     let clones = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."];
     let ends = clones.iter().filter_map(|it| name.find(it));

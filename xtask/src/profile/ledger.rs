@@ -1,4 +1,4 @@
-//! A ledger: the figures of each commit of a range, and the commits that changed them.
+//! A ledger: the figures of each commit in a range, and the commits that changed them.
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -14,9 +14,9 @@ use super::checkout::Commit;
 pub struct LedgerEntry {
     /// The commit.
     pub commit: Commit,
-    /// Why it has no profile; None if it has one.
+    /// Why there is no profile; None if there is one.
     pub failure: Option<String>,
-    /// The earlier commit whose firmware is identical.
+    /// The earlier commit that has identical firmware.
     pub same_as: Option<Commit>,
     /// The figures by name, `SCENARIO:PHASE`.
     pub figures: BTreeMap<String, PhaseFigure>,
@@ -26,7 +26,7 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     pub(super) fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
-        // The phases of each CPU are kept in a file, not in memory for every commit.
+        // The phases of each CPU are kept in a file rather than in memory for every commit.
         profile.phases = profile.merged();
         let figure = |it: &ProfilePhase| (it.figure_name(), it.figure());
         Self {
@@ -48,15 +48,15 @@ pub struct LedgerStep {
     pub since: Commit,
     /// The phases.
     pub changes: Vec<PhaseChange>,
-    /// For a bisection: its share of the change over the whole range. The share is negative if the
-    /// change goes in the opposite direction, and more than 1 if other commits partly reverse the
-    /// change.
+    /// In a bisection, this commit's share of the change over the whole range. The share is
+    /// negative if this change goes in the opposite direction, and more than 1 if other commits
+    /// partly reverse it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_of_whole: Option<f64>,
 }
 
-/// The figure of a bisection, as given by the user: `SCENARIO:PHASE` for the CPU's own
-/// instructions, `SCENARIO:PHASE:all` for those of all CPUs.
+/// The figure to bisect, as given by the user: `SCENARIO:PHASE` for the CPU's own instructions,
+/// `SCENARIO:PHASE:all` for those of all CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
     /// The figure's name.
@@ -89,15 +89,15 @@ impl Selected {
 pub struct CommitLedger {
     /// The range, as given by the user.
     pub range: String,
-    /// The share of a figure up to which a difference is not a step.
+    /// The largest difference that is not a step, as a share of the figure.
     pub tolerance: f64,
-    /// The figure of a bisection; None if all commits were measured.
+    /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
-    /// The commits, in order; for a bisection, those that were measured.
+    /// The commits, in order. In a bisection, only those that were measured.
     pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,
-    /// The changes from the first commit to the last; empty if one of them was not measured.
+    /// The changes from the first commit to the last; empty if either was not measured.
     pub whole: Vec<PhaseChange>,
 }
 
@@ -152,7 +152,7 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that calls no longer have was measured, unlike a scenario that was not.
+        // A phase that no longer occurs in calls was measured, unlike a scenario that was not.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -175,7 +175,7 @@ impl CommitLedger {
     }
 }
 
-/// Returns the changes in all phases from one entry to another, if both were measured.
+/// Returns the changes in all phases between two entries, if both were measured.
 pub(super) fn step((since, entry): (&LedgerEntry, &LedgerEntry)) -> Option<LedgerStep> {
     Some(LedgerStep {
         commit: entry.commit.clone(),
@@ -192,7 +192,8 @@ mod tests {
     use super::*;
     use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns entries with the sums of two calls: own instructions, and those of all CPUs.
+    /// Returns entries with the sums of two calls: the CPU's own instructions, and those of all
+    /// CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

@@ -1,4 +1,4 @@
-//! Measures the commits of a range: all of them, or those that a bisection selects.
+//! Measures the commits in a range: all of them, or those that a bisection selects.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ enum NoProfile {
     Damaged(String),
 }
 
-/// Measures commits of a checkout.
+/// Measures the commits of a checkout.
 #[derive(Debug)]
 pub struct LedgerBench {
     checkout: PathBuf,
@@ -52,7 +52,7 @@ pub struct LedgerBench {
 }
 
 impl LedgerBench {
-    /// Prepares for the commits in `range` of the checkout named by `spec`.
+    /// Prepares to measure the commits in `range` of the checkout named by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
         let checkout = checkout.context("name the checkout of TF-A with --tf-a DIR")?;
@@ -71,7 +71,7 @@ impl LedgerBench {
             ));
         }
         let workspace = Workspace::find()?;
-        // A later failure for a commit is then caused by that commit.
+        // After this, a failure at a commit is caused by that commit.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
         Ok(Self {
             commits,
@@ -82,7 +82,7 @@ impl LedgerBench {
         })
     }
 
-    /// Measures the commit at `place`. If it cannot be built or run, the entry says so.
+    /// Measures the commit at `place`. If it cannot be built or run, the entry says why.
     fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
@@ -104,8 +104,8 @@ impl LedgerBench {
         Ok(LedgerEntry::measured(commit, same_as, profile))
     }
 
-    /// Returns the identity of a commit's run and its profile, stored or measured, or the reason
-    /// why this commit cannot be measured.
+    /// Returns the identity of a commit's run and its profile, stored or newly measured, or the
+    /// reason why this commit cannot be measured.
     fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), NoProfile>> {
         interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;
@@ -122,7 +122,7 @@ impl LedgerBench {
         let identity = run.identity.clone();
         let folder = self.workspace.state().join("ledger");
         let place = folder.join(&identity).with_added_extension("json");
-        // A stored profile in another format is measured again.
+        // If a stored profile has another format, the commit is measured again.
         let kept = fs::read(&place).ok();
         if let Some(profile) = kept.and_then(|it| Profile::from_json(&it).ok()) {
             return Ok(Ok((identity, profile)));
@@ -187,7 +187,7 @@ impl LedgerBench {
 /// Returns why a commit cannot be built.
 ///
 /// # Errors
-/// If the reason is a full disk, which is not the commit's fault.
+/// Returns an error if the disk is full, which is not the commit's fault.
 fn failure_of_commit(error: anyhow::Error) -> Result<NoProfile> {
     if process::is_storage_full(&error) {
         return Err(error);
@@ -209,7 +209,7 @@ fn profile_of_run(
     }
 }
 
-/// Returns the line with the compiler's error if there is one, otherwise the first line.
+/// Returns the line with the compiler's error if there is one, or else the first line.
 fn short(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));

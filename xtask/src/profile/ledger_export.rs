@@ -1,4 +1,4 @@
-//! Writes ledgers in each format.
+//! Writes ledgers in every format.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -16,14 +16,14 @@ use report::profile::document::{
 use super::checkout::Commit;
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
 
-/// A format of ledgers.
+/// A ledger format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LedgerFormat {
     /// Aligned tables for a terminal.
     Text,
     /// One page with tables and charts.
     Html,
-    /// A line for each figure of each commit.
+    /// One line for each figure of each commit.
     Csv,
     /// Everything, for programs.
     Json,
@@ -119,7 +119,7 @@ struct LedgerPoint<'l> {
     is_step: bool,
 }
 
-/// Returns the series of a figure: the CPU's own instructions, and those of all CPUs if other CPUs
+/// Returns the series for a figure: the CPU's own instructions, and those of all CPUs if other CPUs
 /// execute any.
 fn series<'l>(ledger: &'l CommitLedger, name: &str) -> Vec<LedgerSeries<'l>> {
     let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
@@ -154,7 +154,7 @@ impl<'l> LedgerSeries<'l> {
         }
     }
 
-    /// Returns a chart; `count` is the number of all commits.
+    /// Returns a chart. `count` is the total number of commits.
     fn chart(&self, count: usize) -> Chart {
         let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
         let (mut drawing, y) = Drawing::of_values(most, "Instructions");
@@ -204,7 +204,7 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
     table.finished()
 }
 
-/// Returns a clause about a step's share of the change over the whole range.
+/// Returns a clause that gives a step's share of the change over the whole range.
 fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the whole change", 100.0 * share)
 }

@@ -1,14 +1,14 @@
-//! Profiles: where the instructions of PSCI calls go, by firmware function.
+//! Profiles: which firmware functions execute the instructions of PSCI calls.
 //!
 //! ```text
-//! crates/plugins/profile ─ QEMU's plugin: executed blocks, stores of timestamps -> record
+//! crates/plugins/profile ─ QEMU's plugin: executed blocks, timestamp stores -> record
 //! record ────────── record -> executions
 //! code ──────────── bl31.elf -> functions, timestamps
 //! calls ─────────── executions -> calls: stacks between timestamps
 //! samples ───────── the calls that are a run's samples
 //! attribute ─────── samples -> report's Profile: scenario, phase, CPU, stack
 //! run ───────────── a run with the plugin -> Profile
-//! bisect ────────── the steps of a figure over a range, by halves
+//! bisect ────────── finds a figure's steps over a range by bisection
 //! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export
 //! ```
 

@@ -1,11 +1,11 @@
-//! Reads the plugin's record, a sequence of events of three little-endian 64-bit words.
+//! Reads the plugin's record: a sequence of events, each three little-endian 64-bit words.
 //!
 //! In the first word, bits 7:0 are the kind, bits 31:8 the CPU and bits 63:32 a number:
-//! * 0, a new block: its number; its address and its number of instructions.
-//! * 1, an execution: the block; the instructions that all CPUs have executed so far, inside and
-//!   outside the firmware.
+//! * 0, a new block: its number; its address and its instruction count.
+//! * 1, an execution: the block; the number of instructions that all CPUs have executed so far,
+//!   inside and outside the firmware.
 //! * 2, a store by the block that was executed last: the instruction's index in the block; the
-//!   offset in the memory for timestamps.
+//!   offset in the timestamp memory.
 //! * 3, the end: the same instruction counts as for an execution.
 
 use std::io::Read;
@@ -23,42 +23,43 @@ const CHUNK: u64 = 24 << 12;
 const CUT_OFF: &str = "the record is cut off: QEMU was killed, or the disk is full";
 const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions are in no block";
 
-/// Consecutive executions of a block by a CPU.
+/// Consecutive executions of a block by one CPU.
 #[derive(Debug)]
 pub(super) struct Execution {
-    /// The CPU, as the plugin identifies it.
+    /// The CPU, as identified by the plugin.
     pub cpu: u32,
     /// The address of the first instruction.
     pub address: u64,
     /// The number of instructions in the block.
     pub len: u64,
-    /// The number of executed instructions: the whole block in each execution except perhaps the
-    /// last.
+    /// The number of executed instructions. Every execution covers the whole block, except perhaps
+    /// the last.
     pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The stores to the memory for timestamps in the last execution.
+    /// The last execution's stores to the timestamp memory.
     pub stores: Vec<Store>,
 }
 
-/// A store to the memory for timestamps.
+/// A store to the timestamp memory.
 #[derive(Debug)]
 pub(super) struct Store {
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The offset in the memory for timestamps.
+    /// The offset in the timestamp memory.
     pub offset: u64,
 }
 
-/// The most recent executions, with the event of the last one.
+/// The most recent executions, with the event for the last one.
 struct Last {
     event: [u64; 3],
-    /// Does not include the instructions of the last one.
+    /// Does not include the instructions of the last execution.
     execution: Execution,
 }
 
 impl Last {
-    /// Returns the execution for `event`, of a block in `blocks` (addresses and lengths).
+    /// Returns the execution for `event`, which refers to a block in `blocks` (addresses and
+    /// lengths).
     fn new(event: [u64; 3], blocks: &[(u64, u64)]) -> Result<Self> {
         let [first, inside, outside] = event;
         let block = blocks.get((first >> 32) as usize);
@@ -75,7 +76,7 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// one without stores. Most events are: a loop cleans a cache by set and way.
+    /// one without stores. Most events are like this: a loop cleans a cache by set and way.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first
@@ -99,7 +100,7 @@ impl Last {
 /// Calls `take` for each execution in `record`, in order.
 ///
 /// # Errors
-/// If the record is cut off or damaged, or lacks an execution.
+/// Returns an error if the record is truncated or damaged, or lacks an execution.
 pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     let mut last: Option<Last> = None;
@@ -153,7 +154,7 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
 mod tests {
     use super::*;
 
-    /// Returns each execution's address, instruction count, start and number of stores.
+    /// Returns the address, instruction count, start and number of stores of each execution.
     fn read_events(events: &[[u64; 3]]) -> Result<Vec<(u64, u64, u64, usize)>> {
         let bytes = events.as_flattened().iter().flat_map(|it| it.to_le_bytes());
         let bytes: Vec<u8> = bytes.collect();
@@ -176,12 +177,12 @@ mod tests {
         let store = |place| event(STORE, 0, place, [8, 0]);
         let end = |inside| event(END, 0, 0, [inside, 0]);
         let cases = [
-            // The last execution of a sequence may be left early.
+            // The last execution in a sequence may be interrupted.
             (
                 vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
                 vec![(0x1000, 11, 5, 0)],
             ),
-            // After one that was left early, after the payload, or on another CPU.
+            // After an interrupted one, after the payload, or on another CPU.
             (
                 vec![
                     run(0, 0, 0),
@@ -197,7 +198,7 @@ mod tests {
                     (0x1000, 4, 12, 0),
                 ],
             ),
-            // A store belongs to the last execution of a sequence.
+            // A store belongs to the last execution in a sequence.
             (
                 vec![run(0, 0, 0), run(0, 4, 0), store(2), run(0, 8, 0), end(12)],
                 vec![(0x1000, 8, 0, 1), (0x1000, 4, 8, 0)],

@@ -28,10 +28,10 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup;
 use crate::setup::workspace::Workspace;
 
-/// The free space in bytes below which a folder is considered full.
+/// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
 
-/// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
+/// Returns an error if there is no room for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
     room.context("no space for the run's record; free some, or set TMPDIR to another folder")
@@ -40,7 +40,8 @@ fn check_room(dir: &Path) -> Result<()> {
 /// Returns the profile, or the reason why the firmware's run has none.
 ///
 /// # Errors
-/// If `dir`, which contains the run's record, is full; that is not the firmware's fault.
+/// Returns an error if `dir`, which contains the run's record, is full; that is not the firmware's
+/// fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
@@ -48,11 +49,11 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
     Ok(profile.map(|it| it.context("cannot make a profile")))
 }
 
-/// A prepared run, with everything that its profile needs.
+/// A prepared run, with everything needed to profile it.
 #[derive(Debug)]
 pub struct ProfiledRun {
     prepared: Prepared,
-    /// A hash of everything on which the profile depends.
+    /// A hash of everything that the profile depends on.
     pub identity: String,
     conditions: String,
     elf: Vec<u8>,
@@ -60,8 +61,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec` with the instruction clock and with all samples. `lose` is the number of a
-    /// block that the plugin drops, for tests.
+    /// Prepares `spec` with the instruction clock and with all samples. For tests, the plugin drops
+    /// the block with the number `lose`.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();
@@ -116,7 +117,7 @@ impl ProfiledRun {
         })
     }
 
-    /// Runs the machine and attributes the calls; the UART's bytes go to `log`. A run without a
+    /// Runs the machine and attributes the calls. The UART output goes to `log`. A run without a
     /// verdict has no profile.
     pub fn run(
         mut self,
@@ -181,7 +182,7 @@ mod tests {
             assert!(error.starts_with(said), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }
-        // If the profile exists, no more space is needed.
+        // If the profile already exists, no more space is needed.
         let made = Profile::made_up(&[("s", "entry", 1, 1)]);
         assert!(check_profile(Some(Ok(made)), dir.path()).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Finds the calls that are a run's samples, by the ticks of their phases.
+//! Finds the calls that are a run's samples by comparing the ticks in their phases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,11 +30,11 @@ pub(super) struct ProfiledSample<'c> {
     /// The CPU's index in the run.
     pub cpu: CpuIndex,
     pub spans: Vec<PhaseSpan>,
-    /// The call of the firmware; None until it has been found.
+    /// The firmware call; None until it is found.
     pub call: Option<&'c Call>,
 }
 
-/// Returns the phases of a sample between timestamps, except low power.
+/// Returns a sample's phases between timestamps, except low power.
 fn spans(instants: &Instants) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
@@ -61,7 +61,7 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     spans.iter().all(is_equal)
 }
 
-/// Returns the samples of `run` that have timestamps, by CPU, in chronological order.
+/// Returns the samples in `run` that have timestamps, by CPU, in chronological order.
 pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
     for cpu in run.cpu_indices() {
@@ -81,7 +81,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
 }
 
 /// Returns a serial scenario in which most CPUs have samples with different phases. On the
-/// instruction clock a CPU that runs alone takes the same number of ticks each time.
+/// instruction clock, a CPU that runs alone takes the same number of ticks each time.
 pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
@@ -104,10 +104,10 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
     Some(run.scenarios[scenario].id)
 }
 
-/// Finds the call of each sample in `run`. One instruction is one tick.
+/// Finds the call for each sample in `run`. One instruction is one tick.
 ///
 /// # Errors
-/// If there is a sample for which no call has the same number of instructions in each phase.
+/// Returns an error if a sample has no call with the same instruction count in each phase.
 pub(super) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,
@@ -122,8 +122,8 @@ pub(super) fn find_calls<'c>(
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
-        // Backwards, because warm-up calls come before samples. Calls with the same number of
-        // instructions in each phase are interchangeable.
+        // Search backwards, because warm-up calls come before samples. Calls with the same
+        // instruction count in each phase are interchangeable.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
         for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu.into()) {
             sample.call = calls.find(|call| is_of(call, &sample.spans));

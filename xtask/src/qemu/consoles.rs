@@ -1,4 +1,4 @@
-//! The UARTs named in an image: the payload does not print on any other.
+//! The UARTs named in an image. The payload does not print on any others.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,12 +11,12 @@ use hardware::text::format_error::FormatError;
 pub struct Consoles {
     /// The UART in the parameter block.
     pub emergency: Option<Uart>,
-    /// The UART in the appended device tree, or the reason why there is none; None without a tree.
+    /// The UART in the appended device tree, or the reason why there is none. None without a tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 
 impl Consoles {
-    /// Reads the UARTs from `image`; None if it is not an image of the payload.
+    /// Reads the UARTs from `image`. Returns None if it is not an image of the payload.
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::build::image::{Emergency, assemble, tests::blank};
 
-    /// Returns an image with `uart` in its parameter block and with `tree` appended.
+    /// Returns an image with `uart` in its parameter block and `tree` appended.
     fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {
         let emergency = Emergency {
             uart,

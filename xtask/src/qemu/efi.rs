@@ -21,12 +21,12 @@ pub fn edk2(args: Option<&str>) -> Vec<OsString> {
     words.map(OsString::from).collect()
 }
 
-/// Returns the U-Boot command that starts the application of `size` bytes.
+/// Returns the U-Boot command that starts an application of `size` bytes.
 pub fn start_command(size: usize) -> String {
     format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}")
 }
 
-/// Returns the environment of a U-Boot that runs `command`, with `args` as the boot arguments: a
+/// Returns an environment in which U-Boot runs `command`, with `args` as the boot arguments: a
 /// checksum, and NUL-terminated variables.
 pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let args = args.unwrap_or("");

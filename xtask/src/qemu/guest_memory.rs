@@ -1,5 +1,5 @@
-//! Reads the memory of a running machine from QEMU's own memory. QEMU and the machine are not
-//! involved, and their figures are not affected.
+//! Reads the memory of a running machine from QEMU's own memory. This involves neither QEMU nor the
+//! machine, so it does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;
@@ -12,8 +12,8 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns the memory of `size` bytes of the machine that `process` runs. Returns None if QEMU
-    /// has not created it yet, or if this kernel does not let a process read another.
+    /// Returns the `size` bytes of memory of the machine that `process` runs. Returns None if QEMU
+    /// has not created it yet, or if this kernel does not let a process read another's memory.
     pub fn of(process: u32, size: u64) -> Option<Self> {
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;
         let begin = maps.lines().find_map(|line| {

@@ -1,5 +1,5 @@
-//! Keeps a run under the instruction clock on one CPU of the host. On two CPUs, QEMU's main loop
-//! may advance the clock while the virtual CPUs' thread runs, and the run is then not repeatable;
+//! Keeps a run with the instruction clock on a single host CPU. On two CPUs, QEMU's main loop may
+//! advance the clock while the virtual CPUs' thread runs, and the run is then not repeatable.
 //! docs/architecture.md describes the race and what remains of it.
 
 use std::ffi::OsString;
@@ -8,8 +8,9 @@ use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns the words that keep all threads of a command on one CPU of the host, where they do not
-/// interrupt each other. Empty if the host does not support it: the run may then not be repeatable.
+/// Returns the words that keep all threads of a command on one host CPU, where they do not
+/// interrupt each other. Empty if the host does not support this; the run may then not be
+/// repeatable.
 pub fn prefix() -> Vec<OsString> {
     // Simultaneous runs should use different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -20,7 +21,7 @@ pub fn prefix() -> Vec<OsString> {
     };
     let cpu = cpus[nth].to_string();
     let words = ["taskset", "-c", &cpu, "chrt", "-b", "0"];
-    // `chrt` is useful only on a single CPU. A container may forbid either.
+    // `chrt` is only useful on a single CPU. A container may forbid either command.
     static WORDS: OnceLock<usize> = OnceLock::new();
     let count = *WORDS.get_or_init(|| {
         let works = |count: &usize| is_success(&words[..*count]);
@@ -29,14 +30,14 @@ pub fn prefix() -> Vec<OsString> {
     words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns true if the program named by the first of `words` exists and can run another one.
+/// Returns true if the program named by the first of `words` exists and can run another program.
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("true");
     host::process::output(&mut command).is_ok()
 }
 
-/// Returns the host's CPUs on which this process may run; empty if Linux does not list them.
+/// Returns the host CPUs that this process may run on; empty if Linux does not list them.
 fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return Vec::new();

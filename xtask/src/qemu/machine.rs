@@ -1,4 +1,4 @@
-//! The machine that QEMU emulates, and the checks before it is started.
+//! The machine that QEMU emulates, and the checks made before it is started.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,13 +15,13 @@ use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// With `-icount`, each instruction takes 2 to this power nanoseconds: one tick of QEMU's 62.5 MHz
-/// counter.
+/// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
+/// MHz counter.
 const ICOUNT_SHIFT: u32 = 4;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 const GIC_V2_CPUS: u32 = 8;
-/// The CPU models of QEMU's `virt` that have only 32-bit states.
+/// The CPU models on QEMU's `virt` that only support AArch32.
 const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
 /// A machine to start.
@@ -33,15 +33,15 @@ pub struct QemuMachine<'m> {
     pub cpu: &'m str,
     /// `-smp`.
     pub cpus: u32,
-    /// Interrupt controller.
+    /// The interrupt controller.
     pub gic: GicVersion,
     /// The requested run.
     pub spec: &'m RunSpec,
 }
 
 impl QemuMachine<'_> {
-    /// Refuses options that the machine or its firmware, described by `described`, does not
-    /// support. `gic` is the GIC of a machine that is not adjustable.
+    /// Rejects options that are not supported by the machine or by its firmware, which `described`
+    /// describes. `gic` is the GIC of a machine that is not adjustable.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
@@ -74,7 +74,7 @@ impl QemuMachine<'_> {
         self.cpu.split(',').next().expect("a split has a part")
     }
 
-    /// Refuses a CPU model that QEMU does not support.
+    /// Rejects a CPU model that QEMU does not support.
     pub fn check_model(&self, workspace: &Workspace) -> Result<()> {
         let model = self.model();
         if model == self.recipe.cpu {
@@ -85,7 +85,7 @@ impl QemuMachine<'_> {
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
         let said =
             process::output_once(&mut command).context("cannot ask QEMU for its CPU models")?;
-        // The lines below a heading begin with spaces and a model's name.
+        // The lines below a heading begin with spaces and a model name.
         let models = said.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models
             .filter_map(|it| it.split_whitespace().next())
@@ -97,8 +97,8 @@ impl QemuMachine<'_> {
         Ok(())
     }
 
-    /// Returns the command line that starts `file`. It is a flash with TF-A, an initial file system
-    /// with KVM, which also needs a kernel, and otherwise an image.
+    /// Returns the command line that starts `file`: a flash with TF-A, an initial file system with
+    /// KVM, which also needs a kernel, or otherwise an image.
     pub fn command_line(&self, file: PathBuf) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {

@@ -1,5 +1,5 @@
 //! QEMU's human monitor, for a machine that is about to be killed. QEMU itself may hang, so there
-//! is a deadline for all answers together.
+//! is a single deadline for all answers.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The maximum length of a socket's path (`sun_path` in unix(7)).
+/// The maximum length of a socket path (`sun_path` in unix(7)).
 const PATH_MAX: usize = 107;
 /// The maximum size of an answer: the registers of 512 CPUs take 1.5 MiB.
 const ANSWER_MAX: usize = 16 << 20;
@@ -19,7 +19,7 @@ const PROMPT: &str = "(qemu) ";
 pub struct Socket(PathBuf);
 
 impl Socket {
-    /// Returns a socket in `dir`; None if QEMU could not use its path.
+    /// Returns a socket in `dir`, or None if QEMU could not use its path.
     pub fn within(dir: &Path) -> Option<Self> {
         let path = dir.join("monitor");
         let usable = path.to_str().is_some_and(|text| text.len() <= PATH_MAX);
@@ -28,13 +28,13 @@ impl Socket {
 
     /// Returns the arguments for QEMU.
     pub fn arguments(&self) -> [OsString; 2] {
-        // QEMU ends a path at a comma unless it is doubled.
+        // QEMU ends a path at a comma unless the comma is doubled.
         let path = self.0.to_string_lossy().replace(',', ",,");
         let option = format!("unix:{path},server=on,wait=off");
         ["-monitor".into(), option.into()]
     }
 
-    /// Stops all CPUs, so that the answers are consistent, and returns all registers with
+    /// Stops all CPUs, so that the answers are consistent, and returns all registers together with
     /// everything else that QEMU prints. All answers must arrive within `time`.
     pub fn registers(&self, time: Duration) -> io::Result<String> {
         let deadline = Instant::now() + time;
@@ -74,7 +74,7 @@ mod tests {
                 scope.spawn(|| {
                     let (mut stream, _) = listener.accept().expect("a caller");
                     stream.write_all(said.as_bytes()).expect("written");
-                    // Until the caller hangs up.
+                    // Runs until the caller hangs up.
                     let _ = io::copy(&mut stream, &mut io::sink());
                 });
                 let answer = socket.registers(Duration::from_millis(200)).ok();

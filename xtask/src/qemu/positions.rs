@@ -1,4 +1,4 @@
-//! Where each CPU is in a machine that has to be killed at its deadline.
+//! Finds where each CPU is in a machine that has to be killed at its deadline.
 
 use std::time::Duration;
 
@@ -10,28 +10,28 @@ use regex::Regex;
 use super::monitor::Socket;
 use super::symbols::Symbols;
 
-/// The time limit for all answers of a machine that is about to be killed.
+/// The time limit for all answers from a machine that is about to be killed.
 pub const TIME: Duration = Duration::from_secs(2);
 
 /// The offset of `text_offset` in the arm64 `Image` header.
 const TEXT_OFFSET: usize = 8;
 
-/// The parts of a machine's memory in which code can be named.
+/// The parts of a machine's memory for which function names are known.
 #[derive(Clone, Debug, Default)]
 pub struct NamedMemory {
     /// Address of the image.
     pub image: u64,
     /// Size of the image in bytes.
     pub size: u64,
-    /// The functions in the image, by their offsets.
+    /// The functions in the image, by offset.
     pub payload: Symbols,
     /// The offset of the payload's sample count in the image.
     pub samples: Option<u64>,
-    /// The functions of the resident firmware, by address.
+    /// The functions in the resident firmware, by address.
     pub firmware: Symbols,
 }
 
-/// Returns the address at which QEMU's loader puts `image`; memory begins at `memory`
+/// Returns the address where QEMU's loader puts `image`; memory begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {
@@ -41,7 +41,7 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let magic = image.get(MAGIC_OFFSET..);
     let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
     let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
-        // The code that starts the image is below it.
+        // Below it is the code that starts the image.
         (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),
         (Some(offset), Some(1..)) if has_header => offset,
         _ => 0x8_0000,
@@ -49,13 +49,13 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     memory.wrapping_add(offset)
 }
 
-/// Stops the machine behind `socket`, and returns one line for all CPUs that are at the same place.
-/// A machine that hangs may not answer; then there are no lines.
+/// Stops the machine behind `socket`, and returns one line for each group of CPUs that are at the
+/// same place. Returns no lines if the machine hangs and does not answer.
 pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
-/// Returns the lines for the answer `said` to `info registers -a`.
+/// Returns the lines for `said`, the answer to `info registers -a`.
 fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
     // PSTATE=600003c9 -ZC- NS EL2h; QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";

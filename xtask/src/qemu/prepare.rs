@@ -45,23 +45,23 @@ pub struct Prepared {
     timeout: Duration,
     line: CommandLine,
     map: NamedMemory,
-    /// The memory's first address.
+    /// The first address in memory.
     memory: u64,
-    /// The firmware in the flash, other than BL33; None if BL33 is not in a flash.
+    /// The firmware in flash, except BL33; None if BL33 is not in a flash.
     stages: Option<firmware::FirmwareBuild>,
     /// BL33, or the payload without TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
     /// The value of PATH for a QEMU other than the installed one.
     path: Option<OsString>,
-    /// Holds the files from which the machine starts.
+    /// Holds the files that the machine starts from.
     _dir: TempDir,
 }
 
-/// The file that a machine starts, and the files that belong to it.
+/// The file that a machine starts from, and the files that belong to it.
 #[derive(Default)]
 struct Boot {
     file: Vec<u8>,
-    /// Files that are loaded into memory before the machine starts, and their addresses.
+    /// Files to load into memory before the machine starts, and their addresses.
     in_memory: Vec<(Vec<u8>, u64)>,
     rest: Vec<OsString>,
     map: NamedMemory,
@@ -77,7 +77,7 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
-/// Prepares a run, performs it and judges it. The UART's bytes go to `out` as they arrive;
+/// Prepares a run, performs it and judges it. The UART output goes to `out` as it arrives;
 /// `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
@@ -110,7 +110,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         needs.push(Need::DpkgSource);
     }
     setup::check_no_install(&workspace, &[&needs[..], &[Need::RustTarget]].concat())?;
-    // Packages are installed while the payload is being built.
+    // Install packages while building the payload.
     let (boot, ()) = side_by_side(
         || match spec.firmware {
             FirmwareKind::Builtin => asked.on_builtin(),
@@ -146,8 +146,8 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     })
 }
 
-/// Returns the packages that a run with `firmware` needs: a single installation is quicker than one
-/// for each package.
+/// Returns the packages that a run with `firmware` needs. Installing them together is quicker than
+/// one by one.
 fn needs(firmware: FirmwareKind) -> &'static [Need] {
     match firmware {
         FirmwareKind::Builtin | FirmwareKind::Kvm => &[Need::Qemu],
@@ -163,7 +163,7 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // A Linux and its guest have fewer and other CPUs by default.
+    // By default, an emulated Linux and its guest have fewer CPUs and a different model.
     let (cpu, cpus) = match spec.firmware {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
@@ -193,7 +193,7 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 }
 
 impl Asked<'_> {
-    /// Returns the named image, or builds it, and starts its memory map.
+    /// Returns the given image, or builds one, with the first entries of its memory map.
     fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
@@ -232,7 +232,7 @@ impl Asked<'_> {
         let (file, mut map) = self.image()?;
         let memory = self.board.memory.first().map_or(0, |range| range.base);
         map.image = positions::loaded_at(memory, &file);
-        // Without a tree from this tool, QEMU's own contains the boot arguments.
+        // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
         let args = self.spec.args.iter();
         let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let append = args.flat_map(|args| ["-append", args]);
@@ -269,7 +269,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Builds TF-A, from the pinned source if no other is given.
+    /// Builds TF-A, from the pinned source unless another one is given.
     fn firmware(
         &self,
         tf_a: Option<TfA>,
@@ -292,8 +292,8 @@ impl Asked<'_> {
         firmware::build(self.workspace, &tf_a, &platform)
     }
 
-    /// Builds the EFI application. EFI chooses the image's address, so it cannot be in the memory
-    /// map.
+    /// Builds the EFI application. EFI chooses the image's address, so the image cannot be in the
+    /// memory map.
     fn application(&self) -> Result<Vec<u8>> {
         let image = image::bare(payload::flat(self.workspace)?)?;
         build::efi::build(self.workspace, &image, None)
@@ -316,7 +316,7 @@ impl Asked<'_> {
                 (application, efi::APPLICATION),
                 (environment, efi::ENVIRONMENT),
             ],
-            // Replacing BL33 would mean replacing U-Boot.
+            // BL33 is U-Boot, so it cannot be replaced.
             stages: None,
             ..self.on_tf_a(tf_a)?
         })
@@ -364,28 +364,28 @@ impl Prepared {
         &self.image
     }
 
-    /// Returns the parts of memory in which code can be named.
+    /// Returns the parts of memory for which function names are known.
     pub fn map(&self) -> &NamedMemory {
         &self.map
     }
 
-    /// Sets the value of PATH in which QEMU is found.
+    /// Sets the value of PATH used to find QEMU.
     pub fn set_path(&mut self, path: OsString) {
         self.path = Some(path);
     }
 
-    /// Adds a TCG plugin: `argument` is its file with its arguments.
+    /// Adds a TCG plugin; `argument` is its file followed by its arguments.
     pub fn add_plugin(&mut self, argument: &OsStr) {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }
 
-    /// Returns the path of BL31's ELF file; None if BL33 is not in a flash.
+    /// Returns the path of BL31's ELF file, or None if BL33 is not in a flash.
     pub fn bl31(&self) -> Option<PathBuf> {
         let stages = self.stages.as_ref()?;
         Some(stages.dir.join("bl31.elf"))
     }
 
-    /// Returns a hash of the machine and everything that it starts; equal runs have the same hash.
+    /// Returns a hash of the machine and everything that it starts. Equal runs have the same hash.
     pub fn identity(&self) -> Result<String> {
         let (line, file) = (&self.line, &self.line.boot.1);
         let mut hash = Sha256::new();
@@ -395,28 +395,28 @@ impl Prepared {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Returns QEMU's command line. The files in it exist as long as `self`.
+    /// Returns QEMU's command line. The files that it names exist as long as `self` does.
     pub fn command_line(&self) -> &CommandLine {
         &self.line
     }
 
     /// Returns the payload's sample count from the machine that `process` runs.
     fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
-        // A guest's image is at an address in a different memory, inside this one.
+        // A guest's image address is in a different address space, which lies inside this memory.
         let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
         *memory = memory.take().or_else(|| GuestMemory::of(process, size));
         memory.as_ref()?.word(at)
     }
 
-    /// Runs the machine and judges the run. The UART's bytes go to `out` as they arrive;
+    /// Runs the machine and judges the run. The UART output goes to `out` as it arrives;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == FirmwareKind::Kvm;
-        // The positions of the CPUs of the Linux say nothing about those of its guest.
+        // Where Linux's CPUs are says nothing about the guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
@@ -469,8 +469,8 @@ impl Prepared {
     }
 }
 
-/// Returns the functions in the file `elf`. If it cannot be read there are none, and only the
-/// report on a hanging run has less detail.
+/// Returns the functions in the file `elf`, or none if it cannot be read. The report on a hanging
+/// run then has less detail.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }

@@ -8,15 +8,15 @@ use run::model::Verdict;
 /// The result of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// All bytes of the UART.
+    /// All bytes from the UART.
     pub log: Vec<u8>,
-    /// The verdict: the payload's, or INCOMPLETE if there is none.
+    /// The payload's verdict, or INCOMPLETE if there is none.
     pub verdict: Verdict,
     /// How QEMU ended.
     pub ending: MachineEnding,
-    /// Without a closing line: how far the run got, and the likely cause.
+    /// If there is no closing line: how far the run got, and the likely cause.
     pub diagnosis: Option<String>,
-    /// The positions of the CPUs at the deadline, as lines, if QEMU returned them.
+    /// Where the CPUs were at the deadline, as lines, if QEMU reported it.
     pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,
@@ -28,14 +28,14 @@ impl RunResult {
         word(self.verdict)
     }
 
-    /// Returns the verdict and the time, and without a verdict the diagnosis.
+    /// Returns the verdict and the time, and if there is no verdict, the diagnosis.
     pub fn line(&self) -> String {
         let seconds = self.elapsed.as_secs_f64();
         self.sentence(&format!("{} after {seconds:.1} s", self.word()))
     }
 
-    /// Returns the verdict, and without one the diagnosis: the same text for each run that ends in
-    /// this way.
+    /// Returns the verdict or, if there is none, the diagnosis: the same text for each run that
+    /// ends this way.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }

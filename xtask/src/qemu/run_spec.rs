@@ -32,7 +32,7 @@ pub enum Payload {
     Image(Vec<u8>),
 }
 
-/// A run that is asked for. `Default` is that of `cargo xtask qemu` without arguments.
+/// A requested run. `Default` is what `cargo xtask qemu` runs without arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunSpec {
     /// Board that QEMU emulates.
@@ -80,7 +80,7 @@ pub struct RunSpec {
     /// Boot arguments, such as 'iterations=100'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// Idle states of the device tree that is made from the board file.
+    /// Idle states in the device tree built from the board file.
     #[command(flatten)]
     pub states: GivenStates,
     /// The device tree.
@@ -95,10 +95,10 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Parses options, whose words are separated by spaces.
+    /// Parses options, which are words separated by spaces.
     ///
     /// # Errors
-    /// As on the command line: for an unknown option or an invalid value.
+    /// Returns an error for an unknown option or an invalid value, as on the command line.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
         // The options for idle states conflict with this one.
         let command = Command::new("run").arg(Arg::new("dtb"));

@@ -1,8 +1,8 @@
-//! Finds the functions at addresses by the symbols in an ELF file.
+//! Maps addresses to functions, using the symbols in an ELF file.
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// The functions of a program: address, size and name. Assembly labels have no size.
+/// A program's functions: address, size and name. Assembly labels have no size.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols(Vec<(u64, u64, String)>);
 
@@ -20,15 +20,14 @@ impl Symbols {
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
                 && !name.starts_with('$');
-            // Without the hash that distinguishes symbols with the same name.
+            // `#` drops the hash that distinguishes symbols with the same name.
             let name = format!("{:#}", rustc_demangle::demangle(name));
             is_function.then_some((symbol.address(), symbol.size(), name))
         };
         Self(file.symbols().filter_map(function).collect()).and(Self::default())
     }
 
-    /// Returns the address of the variable `name`, qualified with its last module, in the file
-    /// `elf`.
+    /// Returns the address of the variable `name`, qualified by its last module, in the file `elf`.
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
         let is_it = |symbol: &object::Symbol<'_, '_>| {
@@ -44,7 +43,7 @@ impl Symbols {
     /// Returns these functions together with those of a program at other addresses.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
-        // If several share an address, a function comes last and is the one found.
+        // If several symbols share an address, a function comes last and is the one found.
         self.0.sort();
         self
     }

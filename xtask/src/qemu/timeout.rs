@@ -1,4 +1,4 @@
-//! The default timeout of a run.
+//! The default timeout for a run.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ pub(super) const LEAST: Duration = Duration::from_secs(120);
 /// The longest timeout, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
-/// About twice the time for a sample when 32 CPUs share two.
+/// About twice the time that a sample takes when 32 CPUs share two host CPUs.
 const A_SAMPLE: Duration = Duration::from_millis(25);
-/// About four times the time for one operation of a loop, a call to the firmware, when the host's
-/// CPUs are shared.
+/// About four times the time for one loop operation, which is a firmware call, when the host's CPUs
+/// are shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
 /// The time that emulation may take for each second in which timers are observed, in addition to a
-/// sample's time for each CPU: their results are collected once a second.
+/// sample's time for each CPU: timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The number of a board's idle states: boards' trees have up to four.
+/// The number of idle states on a board; board trees have up to four.
 const IDLE_STATES: usize = 4;
 
-/// Returns the default timeout of a run, from the number of samples (including warm-up), of
-/// operations, and of seconds in which timers are observed.
+/// Returns the default timeout for a run, computed from the number of samples (including warm-up),
+/// the number of operations, and the seconds in which timers are observed.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
@@ -43,7 +43,7 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
             plan.methods.iter().count() as u64 * cells
         }
         Procedure::Steps | Procedure::CpuOn => cells,
-        // These have no rounds of single samples.
+        // These do not consist of rounds of single samples.
         Procedure::Loop | Procedure::Timers => 0,
     }
 }
@@ -52,7 +52,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
     let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
-    // Without loops= the payload has a time limit, and adds some more batches.
+    // Without loops=, the payload has a time limit, and adds a few more batches.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
@@ -64,7 +64,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
 }
 
 /// Returns the time for each load: one period for each CPU whose timer is observed alone, and one
-/// for all together.
+/// for all of them together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {
@@ -92,14 +92,14 @@ mod tests {
         let most = "iterations=1000000 warmup=10000 only=all dirty=0-64M contend=1-512";
         for (cpus, args, more, seconds) in [
             (8, "", "", 120),
-            // It takes 5 to 8 minutes when 32 CPUs share two.
+            // It takes 5 to 8 minutes when 32 CPUs share two host CPUs.
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
             // One period, and then one for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
-            // A single CPU has no other CPU on which to put a load.
+            // A single CPU has no other CPU to put a load on.
             (1, timers, "", 789),
             (2, "duration=86400", "", 120),
             (8, sweep, "dirty=0,1M,2M,3M", 240),

@@ -1,7 +1,7 @@
 //! Uses the machine's apt with separate state.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
-//! `target/`, so the user's stay unchanged; mirrors, proxies and keys are the machine's.
+//! `target/`, so the user's stay unchanged. Mirrors, proxies and keys are the machine's.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use anyhow::{Context, Result, anyhow};
 use host::process;
 use itertools::Itertools as _;
 
-/// The archive of one Debian release: `deb-src` for source packages or `deb` for others, the suite,
-/// and the architecture if it is not this machine's.
+/// The archive of a Debian release: `deb-src` for source packages or `deb` for others, the suite,
+/// and the architecture if it differs from this machine's.
 pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'static str>);
 
 pub(crate) const SOURCES: Archive = Archive("deb-src", "trixie", None);
 pub(crate) const ARM64: Archive = Archive("deb", "trixie", Some("arm64"));
 
-/// The file in which Debian keeps the keys of its archive.
+/// The file in which Debian stores its archive keys.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 const SETTINGS: &str = "\
@@ -36,8 +36,8 @@ Acquire::https::Timeout \"30\";
 #clear APT::Update::Post-Invoke-Success;
 ";
 
-/// Calls `fetch`, which fetches to the folder `work`, with one site of the machine's apt after
-/// another until it succeeds: a site other than Debian's may not have this suite, or may use other
+/// Calls `fetch`, which fetches to the folder `work`, with each site from the machine's apt in turn
+/// until it succeeds. A site other than Debian's may not have this suite, or may use different
 /// keys.
 pub(crate) fn fetch<T>(
     work: &Path,
@@ -78,8 +78,8 @@ pub(crate) struct Apt<'w> {
 }
 
 impl Apt<'_> {
-    /// Writes the configuration with `site` as the only source. apt reads it after the machine's,
-    /// so it takes precedence and can clear hooks that run after updates.
+    /// Writes the configuration with `site` as the only source. apt reads it after the machine's
+    /// configuration, so it takes precedence and can clear hooks that run after updates.
     fn configure(&self, archive: &Archive, site: &str) -> Result<()> {
         let work = self.work.display();
         for dir in ["lists/partial", "cache/archives/partial"] {
@@ -119,8 +119,8 @@ impl Apt<'_> {
         process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
-    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`. Both
-    /// change with the archive, so they cannot be fixed here.
+    /// Downloads the package that the package `meta` depends on, and returns `NAME VERSION`. Both
+    /// change with the archive, so they cannot be pinned here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;
@@ -139,7 +139,7 @@ impl Apt<'_> {
     }
 }
 
-/// Parses name and version from `Depends: NAME (= VERSION)`.
+/// Parses the name and the version from `Depends: NAME (= VERSION)`.
 fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;

@@ -1,9 +1,9 @@
 //! Installs the programs and libraries that a command needs.
 //!
-//! The machine's own apt installs Debian packages, and rustup the bare-metal target. cargo
-//! installs cargo-fuzz, and pip Sphinx, labgrid and the imports of LAVA's dispatcher, into
-//! this tool's part of `target/`. Nothing that exists is upgraded, and no configuration is
-//! changed.
+//! Debian packages are installed with the machine's own apt, and the bare-metal target with rustup.
+//! cargo-fuzz is installed with cargo, and Sphinx, labgrid and the imports of LAVA's dispatcher
+//! with pip, all into this tool's part of `target/`. Nothing that exists is upgraded, and no
+//! configuration is changed.
 
 use std::env;
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
 
-/// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
-/// the commands as an error instead.
+/// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns the commands
+/// as an error instead.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let steps = steps(workspace, needs)?;
     refuse_if_forbidden(&steps)?;
@@ -29,7 +29,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
 }
 
 /// If `NO_INSTALL` is set to 1, returns an error with the commands for everything in `needs` that
-/// is missing. Steps that run side by side would each return an error with only a part of them.
+/// is missing. Steps that run in parallel would each report only part of them.
 pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     match may_install() {
         true => Ok(()),
@@ -66,7 +66,7 @@ fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
-/// The packages or tools that one installer installs at a time.
+/// What one installer installs at a time.
 struct Step {
     /// The names of what is installed.
     what: String,
@@ -87,7 +87,7 @@ impl Step {
     }
 
     /// Installs the step's packages or tools, unless another thread or process using the same
-    /// installer has done so.
+    /// installer has already done so.
     fn install(&self, workspace: &Workspace) -> Result<()> {
         fs::create_dir_all(workspace.state())?;
         let lock = File::create(workspace.state().join(format!("{}.lock", self.installer())))?;
@@ -99,8 +99,8 @@ impl Step {
             super::lava::unpack(workspace)?;
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
-            // sudo asks for the password before a progress line is shown. If it fails, it will fail
-            // again below.
+            // sudo prompts for the password before a progress line is shown. If it fails here, it
+            // also fails below.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;
@@ -176,8 +176,8 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
-        // The usual cause of a failure is that package lists are missing or out of date. Only then
-        // can a second attempt succeed.
+        // Installation usually fails because the package lists are missing or out of date. Only
+        // then can a second attempt succeed.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)

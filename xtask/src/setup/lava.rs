@@ -1,6 +1,6 @@
 //! LAVA's dispatcher, which tests use to run the generated jobs.
 //!
-//! Debian 12 has the package; later releases do not. An installation would add a service, kernel
+//! Debian 12 has the package; later releases do not. Installing it would add a service, kernel
 //! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It
 //! is unpacked from Debian's packages, and a virtual environment contains the Python packages that
 //! it imports.
@@ -37,11 +37,11 @@ const IMPORTS: [&str; 11] = [
     "setproctitle==1.3.8",
     "voluptuous==0.16.0",
 ];
-/// Modules that `lava-run` imports but these jobs never use; they are replaced by empty files.
+/// Modules that `lava-run` imports but these jobs never use. Empty files replace them.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
 /// The script that starts `lava-run`, which needs root and writes to /var/lib/lava. If the kernel
-/// allows a mount namespace, the script gives it a separate /var/lib.
+/// allows a mount namespace, the script provides a separate /var/lib.
 const WRAPPER: &str = include_str!("lava-run.sh");
 
 /// The dispatcher, with its Python packages and templates.
@@ -51,7 +51,7 @@ pub struct Lava {
 }
 
 impl Lava {
-    /// Returns the path of a program that is called like `lava-run`.
+    /// Returns the path of a program with the same command line as `lava-run`.
     pub fn run(&self) -> PathBuf {
         self.root.join("lava-run")
     }
@@ -66,7 +66,7 @@ impl Lava {
         self.root.join("root/usr/share/lava-server/device-types")
     }
 
-    /// Returns LAVA's check for jobs and device dictionaries: a command that takes `job` or
+    /// Returns LAVA's checker for jobs and device dictionaries: a command that takes `job` or
     /// `device` and a file.
     pub fn schema(&self) -> Command {
         let mut command = Command::new(self.python());

@@ -1,7 +1,7 @@
-//! The device trees of the boards that Linux supports, from Debian's kernel for arm64.
+//! Device trees of the boards that Linux supports, from Debian's kernel for arm64.
 //!
 //! Tests run the payload's reader on these thousand trees of real boards. The package (90 MB) is
-//! the current one in the archive's release, and is fetched once.
+//! the current one in the release's archive, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use super::apt::{self, Apt};
 use super::scratch::Scratch;
 use super::workspace::Workspace;
 
-/// The package that depends on that of the current kernel.
+/// The package that depends on the current kernel's package.
 pub(crate) const META: &str = "linux-image-arm64";
 
 /// The trees and their origin.
 #[derive(Debug)]
 pub struct LinuxTrees {
-    /// Name and version of the package, as printed by apt.
+    /// The package's name and version, as printed by apt.
     pub package: String,
     /// Paths of the trees, sorted.
     pub files: Vec<PathBuf>,
-    /// The folder that contains a folder for each vendor's trees.
+    /// The folder that contains a folder of trees for each vendor.
     pub dir: PathBuf,
 }
 
-/// Fetches the trees unless they exist.
+/// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     once(&place, |partial| {
@@ -53,7 +53,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// Returns the trees below `place`, sorted, and the folder with the vendors' folders.
+/// Returns the trees below `place`, sorted, and the folder that contains the vendor folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
     while let Some(dir) = dirs.pop() {

@@ -11,7 +11,7 @@ use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
-/// The target for which the payload is built.
+/// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
 /// The target of the statically linked program that runs in an emulated Linux.
@@ -20,7 +20,7 @@ pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// The target of the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
-/// The environment variable that, if set to 1, makes `ensure` return an error with the commands
+/// The environment variable that, when set to 1, makes `ensure` return an error with the commands
 /// that it would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
@@ -33,7 +33,7 @@ pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 /// The oldest usable QEMU version.
 const QEMU_LEAST: (u32, u32) = (7, 2);
 
-/// The only version of cargo-fuzz that is used.
+/// The required version of cargo-fuzz.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
 macro_rules! needs {
@@ -48,7 +48,7 @@ macro_rules! needs {
     };
 }
 
-// docs/setup.md has the same list.
+// docs/setup.md contains the same list.
 needs! {
     Qemu "qemu-system-arm" "qemu-system-aarch64"
     CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
@@ -80,7 +80,7 @@ needs! {
     Lava "lava-dispatcher" "lava-run"
 }
 
-/// Returns the names of everything that is installed.
+/// Returns the names of everything that may be installed.
 pub fn installed() -> impl Iterator<Item = &'static str> {
     INSTALLED.iter().map(|row| row.1)
 }
@@ -99,8 +99,8 @@ impl Need {
         row.map_or(("", ""), |row| (row.1, row.2))
     }
 
-    /// Returns true if it exists. If it exists but cannot be used, that is an error: nothing is
-    /// installed over it.
+    /// Returns true if it exists. Returns an error if it exists but cannot be used, because nothing
+    /// is installed over it.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let (what, program) = self.row();
         let found = match self {
@@ -132,7 +132,7 @@ fn check_qemu() -> Result<()> {
     Ok(())
 }
 
-/// Returns the major and the minor version of the QEMU in PATH.
+/// Returns the major and minor version of the QEMU in PATH.
 pub fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
     let version = parse_version(&said);

@@ -15,11 +15,11 @@ use super::workspace::Workspace;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
-/// The first version of QEMU in which plugins have version 2 of the interface and can read
+/// The first QEMU version with version 2 of the plugin interface, in which plugins can read
 /// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns a value of PATH with QEMU 9.0 or later. Fetches one if the installed one is older.
+/// Returns a PATH with QEMU 9.0 or later. Fetches it if the installed one is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

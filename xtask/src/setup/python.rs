@@ -11,14 +11,14 @@ use super::workspace::Workspace;
 /// The file that marks an environment as complete.
 pub(super) const READY: &str = "ready";
 
-/// A package in a separate environment: the name, the only version that is used, and the other
-/// packages installed there.
+/// A package in a separate environment: its name, the required version, and the other packages
+/// installed with it.
 pub(super) struct PythonPackage(&'static str, &'static str, &'static [&'static str]);
 
-/// Sphinx, which builds TF-A's documentation and, in tests, pages of reports.
+/// Sphinx, which builds TF-A's documentation and, in tests, report pages.
 pub(super) const SPHINX: PythonPackage = PythonPackage("sphinx", "8.1.3", &[]);
 
-/// labgrid, which tests use to run the generated environments, and a pytest with labgrid's plugin.
+/// labgrid, which tests use to run the generated environments, and pytest for labgrid's plugin.
 pub(super) const LABGRID: PythonPackage = PythonPackage("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
 impl PythonPackage {
@@ -48,7 +48,7 @@ pub fn labgrid(workspace: &Workspace) -> Option<PathBuf> {
     LABGRID.find(workspace)
 }
 
-/// Returns true if this machine's Python can create virtual environments; in Debian this requires a
+/// Returns true if this machine's Python can create virtual environments. On Debian this requires a
 /// separate package.
 pub(super) fn has_venv() -> bool {
     let check = ["-c", "import ensurepip, venv"];

@@ -1,4 +1,4 @@
-//! Folders that exist for one step only, below this tool's part of `target/`.
+//! Folders that exist only during one step, below this tool's part of `target/`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::workspace::Workspace;
 
-/// A folder that is removed when it is dropped. Its lock shows other processes that it is in use.
+/// A folder that is removed on drop. Its lock tells other processes that it is in use.
 pub(crate) struct Scratch {
     dir: TempDir,
     _lock: File,
@@ -28,8 +28,8 @@ impl Scratch {
     }
 }
 
-/// Removes the folders left behind by killed processes. Returns the lock that must be held to
-/// create such a folder.
+/// Removes folders left behind by killed processes. Returns the lock that must be held to create
+/// such a folder.
 pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
     let state = workspace.state();
     let gate = state.join("scratch.lock");
@@ -40,7 +40,7 @@ pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
         let is_one = entry.file_name().to_string_lossy().starts_with(".tmp");
         let is_free = |dir: File| dir.try_lock().is_ok();
         if is_one && File::open(entry.path()).is_ok_and(is_free) {
-            // A folder that cannot be removed is tried again later.
+            // If a folder cannot be removed, the next call tries again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

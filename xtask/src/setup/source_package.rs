@@ -24,16 +24,16 @@ use super::workspace::Workspace;
 pub struct SourcePackage {
     /// The name in Debian.
     pub package: &'static str,
-    /// The name for people to read.
+    /// A readable name.
     pub title: &'static str,
     /// The version; for a package that is not pinned, the series.
     pub version: &'static str,
     /// SHA-256 of the `.dsc` file, which contains the hashes of all other files; dpkg-source checks
-    /// them. None accepts any version in the archive.
+    /// those. None accepts any version in the archive.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error message if the source cannot be fetched: an alternative.
+    /// The end of the error message if the source cannot be fetched: what to do instead.
     pub otherwise: &'static str,
-    /// Refuses a directory that is not a source tree of this package.
+    /// Rejects a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,
 }
 
@@ -49,7 +49,7 @@ impl SourcePackage {
         self.place(workspace).is_dir()
     }
 
-    /// Returns the directory with the unpacked source, after fetching it if it does not exist yet.
+    /// Returns the directory with the unpacked source. Fetches it if it does not exist yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);

@@ -1,8 +1,8 @@
 //! The repository, and this tool's part of `target/`.
 //!
 //! Everything that is fetched or built is assembled under a name that ends in `.partial`, and
-//! renamed when complete. So a folder with its final name is always complete, and a process
-//! replaces the `.partial` folder left by a killed one.
+//! renamed when complete. A folder with its final name is therefore always complete, and a process
+//! replaces a `.partial` folder left behind by a killed one.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both from the package's directory: the one that cargo passes at run time, otherwise
-    /// that of the build.
+    /// Finds both, starting from the package's directory: the one that cargo passes at run time,
+    /// otherwise the one it was built in.
     pub fn find() -> Result<Self> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -41,7 +41,7 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// Refuses a location in which TF-A's makefiles do not work.
+    /// Rejects a location where TF-A's makefiles do not work.
     pub(crate) fn check_for_make(&self) -> Result<()> {
         refuse_blanks(&self.root)?;
         refuse_blanks(&self.target)
@@ -57,13 +57,13 @@ impl Workspace {
         self.root.join("platforms").join(name)
     }
 
-    /// Returns `path` relative to the repository's root, if it is below it.
+    /// Returns `path` relative to the repository's root if it is inside the repository.
     pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
 }
 
-/// Refuses a path that a makefile would split in two.
+/// Rejects a path that a makefile would split in two.
 pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(

@@ -1,6 +1,6 @@
-//! The account of one run's attempts, from the records in its log. An attempt is one CPU's part in
-//! a round that should give a sample. Trials and warm-up rounds are not attempts, and scenarios
-//! other than those of the suite and sweeps have none.
+//! Accounts for one run's attempts, based on the records in its log. An attempt is one CPU's part
+//! in a round that should produce a sample. Trials and warm-up rounds are not attempts, and
+//! scenarios other than those of the suite and sweeps have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ use report::log::{LoggedRun, read_bytes};
 use run::model::{Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
 
-/// The account of the attempts of one run.
+/// The account of one run's attempts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// Attempts of any call that gave no sample, by the reason's key.
+    /// Attempts that produced no sample, for any call, by the key of the reason.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts in the `end` record, otherwise those in the last line; None if the run did not
-    /// reach its end.
+    /// finish.
     pub(crate) totals: Option<Totals>,
     pub(crate) records: FoundRecords,
 }
@@ -75,7 +75,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds a scenario of the suite or a sweep, by its cells.
+    /// Adds a scenario of the suite or a sweep, based on its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());
@@ -85,7 +85,7 @@ impl SoakAccount {
             }
             let is_suspend = match scenario.id.procedure() {
                 Procedure::Version => false,
-                // The other CPUs are turned off.
+                // Only the lead suspends: the other CPUs are off.
                 Procedure::CpuOff => run.run.lead() == Some(cell.cpu),
                 _ => !matches!(
                     cell.step.variant,
@@ -100,7 +100,7 @@ impl SoakAccount {
         }
     }
 
-    /// Adds attempts that gave no sample.
+    /// Adds attempts that produced no sample.
     pub(crate) fn reject(&mut self, reason: &str, count: u64) {
         if count > 0 {
             *self.rejected.entry(reason.to_owned()).or_default() += count;

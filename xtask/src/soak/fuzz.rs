@@ -1,8 +1,7 @@
 //! `cargo xtask fuzz`: runs the readers of untrusted input under libFuzzer.
 //!
-//! The targets are in `fuzz/`, which cargo-fuzz builds with coverage counters
-//! and AddressSanitizer. The corpus, which grows from run to run, is in this tool's part of
-//! `target/`.
+//! The targets are in `fuzz/`, which cargo-fuzz builds with coverage counters and AddressSanitizer.
+//! The corpus, which grows from run to run, is in this tool's part of `target/`.
 
 use std::fs::{self, File};
 use std::io::{Write, stdout};
@@ -21,7 +20,7 @@ use super::workers::in_threads;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The targets, each of which is a file in `fuzz/fuzz_targets`.
+/// The targets, each of which has a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 8] = [
     "fip",
     "device_tree",
@@ -33,17 +32,17 @@ pub const TARGETS: [&str; 8] = [
     "lab",
 ];
 
-/// The limits for each input. Inputs have a few KiB, so a reader that exceeds a limit trusts a
-/// number in its input.
+/// The limits for each input. Inputs have a few KiB, so a reader that exceeds a limit must have
+/// trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer keeps counts as used; by default it is half of the limit. The
-/// check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
+/// Freed memory that AddressSanitizer holds back counts as used; by default this is half of the
+/// limit. The check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The longest time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
-/// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`,
-/// and `jobs` of them in parallel, by default one per CPU.
+/// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`.
+/// Up to `jobs` run in parallel, by default one per CPU.
 ///
 /// Returns true if nothing was found.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
@@ -80,7 +79,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
     // no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
-    // More optimization costs more time to build than a short run gains.
+    // More optimization takes longer to build than a short run saves.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -89,7 +88,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 }
 
 /// Runs the target `name` for `seconds`, or until a finding. Returns true if there was none, and a
-/// line with figures; for a finding also the command that reproduces it.
+/// line with figures, which for a finding includes the command that reproduces it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,
@@ -140,8 +139,8 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets in `names`, `jobs` at a time, and prints the report of each. A finding ends
-/// only its own target. Returns true if there was none.
+/// Runs all targets in `names`, `jobs` at a time, and prints the report on each. A finding only
+/// ends its own target. Returns true if there was none.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,
@@ -166,17 +165,17 @@ fn run_all(
     Ok(findings.into_inner() == 0)
 }
 
-/// Returns the file and the reason of the finding at the end of libFuzzer's `log`.
+/// Returns the file and the reason from the finding at the end of libFuzzer's `log`.
 fn finding(log: &str) -> Option<(&str, String)> {
     // Inputs reported earlier in the log were only slow.
     let file = last(log, r"Test unit written to (.*)")?;
-    // A panic's message is on the line after its location.
+    // A panic message is on the line after its location.
     let panic = last(log, r"(.* panicked at .*\n.*)").map(|it| it.replace('\n', " "));
     let summary = || last(log, r"SUMMARY: (.*)").map(str::to_owned);
     Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
-/// Returns the last match of the group of `pattern` in `log`.
+/// Returns what the group in `pattern` captures in its last match in `log`.
 fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
     let pattern = Regex::new(pattern).expect("a pattern");
     let found = pattern.captures_iter(log).last()?.get(1)?;
@@ -240,7 +239,7 @@ mod tests {
         assert_eq!(files.count(), TARGETS.len());
     }
 
-    /// A reader stops at once at a record in another format.
+    /// A reader stops immediately at a record in another format.
     #[test]
     fn records_in_seeds_are_of_the_format_that_is_read() {
         let workspace = Workspace::find().expect("the repository");

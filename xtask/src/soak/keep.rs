@@ -21,7 +21,7 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Refuses a directory that is not empty.
+    /// Rejects a directory that is not empty.
     pub fn check(dir: &Path) -> Result<()> {
         let named = || format!("--keep {}", dir.display());
         if dir.exists() && fs::read_dir(dir).with_context(named)?.next().is_some() {
@@ -30,14 +30,14 @@ impl Keep {
         Ok(())
     }
 
-    /// Opens `dir`, and creates it if it does not exist.
+    /// Opens `dir`, creating it if it does not exist.
     pub fn at(dir: &Path) -> Result<Self> {
         Self::check(dir)?;
         fs::create_dir_all(dir).with_context(|| format!("--keep {}", dir.display()))?;
         Self::begin(dir.to_path_buf())
     }
 
-    /// Creates a directory in `parent`, named by the next free number.
+    /// Creates a directory in `parent`, named with the next free number.
     pub fn in_next(parent: &Path) -> Result<Self> {
         Self::begin(next_free(parent, "", fs::create_dir)?.0)
     }

@@ -1,4 +1,4 @@
-//! Keeps the host busy: some faults appear only if the machine's CPUs are delayed.
+//! Keeps the host busy, because some faults appear only when the machine's CPUs are delayed.
 
 use std::hint::black_box;
 use std::io;

@@ -16,7 +16,7 @@ use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
 /// Returns a run of two CPUs with this verdict and four samples for each CPU in two scenarios. One
-/// suspend was abandoned. With FAIL, a CPU is lost.
+/// suspend was abandoned. With FAIL, one CPU is lost.
 fn ended(verdict: Verdict) -> RunResult {
     let mut run = made_up_run::run();
     let ids = [
@@ -67,7 +67,7 @@ fn run_all(runs: Vec<RunResult>, limits: SoakLimits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
-    // Each takes ten seconds; a call after the last run fails.
+    // Each run takes ten seconds; a call after the last run fails.
     let (mut runs, mut time) = (runs.into_iter(), Duration::ZERO);
     let mut run = || {
         time += Duration::from_secs(10);

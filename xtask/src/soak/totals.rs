@@ -19,7 +19,7 @@ pub struct SoakTotals {
     pub(crate) samples: u64,
     /// The attempts of all runs, and the lost CPUs.
     pub(crate) account: SoakAccount,
-    /// Runs without records; their attempts are unknown.
+    /// Runs without records, whose attempts are unknown.
     pub(crate) unrecorded: u64,
     /// Runs with some lost records.
     pub(crate) damaged: u64,
@@ -34,7 +34,7 @@ impl SoakTotals {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
-    /// Returns the exit code of the worst run; if there were no runs, that of an incomplete one.
+    /// Returns the exit code of the worst run, or that of an incomplete run if there were none.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,

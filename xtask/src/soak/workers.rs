@@ -1,4 +1,4 @@
-//! Threads that share a piece of work.
+//! Threads that share a task.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 /// Calls `work` in `count` threads at the same time.
 ///
 /// # Errors
-/// The first error of a thread.
+/// Returns the first error from a thread.
 pub fn in_threads(count: usize, work: impl Fn() -> Result<()> + Copy + Send) -> Result<()> {
     thread::scope(|scope| {
         let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();

@@ -19,11 +19,11 @@ pub struct FindingActor {
 /// A load that may return a stale value on hardware.
 #[derive(Clone, Debug)]
 pub struct PlacedFinding {
-    /// The reason: a name of the model's `CacheFault`.
+    /// The reason: the name of one of the model's `CacheFault` variants.
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
-    /// The last store; None if it was by an earlier stage.
+    /// The last store; None if an earlier stage made it.
     pub writer: Option<FindingActor>,
     address: String,
     count: String,
@@ -62,7 +62,7 @@ impl FindingActor {
 }
 
 impl PlacedFinding {
-    /// Returns true if the payload loads the bytes or stored them.
+    /// Returns true if the payload loads or stored the bytes.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
@@ -108,7 +108,7 @@ impl fmt::Display for PlacedFinding {
 /// Parses the plugin's output.
 ///
 /// # Errors
-/// If the output is cut off.
+/// Returns an error if the output is truncated.
 pub fn read(text: &str, map: &NamedMemory) -> Result<(Vec<PlacedFinding>, Covered)> {
     let mut findings = Vec::new();
     for line in text.lines() {

@@ -10,9 +10,9 @@ use object::{Object, ObjectSymbol};
 pub enum Killer {
     /// By the checker, with this fault.
     Checker(&'static str),
-    /// By the payload itself, in which a CPU dumps an exception; the checker finds nothing.
+    /// By the payload itself, when a CPU dumps an exception; the checker finds nothing.
     Dump,
-    /// Only by `tests/entries`; contains the reason why a run cannot show it.
+    /// Only by `tests/entries`. Contains the reason why a run cannot show it.
     Entries(&'static str),
 }
 
@@ -21,11 +21,11 @@ pub enum Killer {
 enum ImageChange {
     /// The nth occurrence of this instruction word after the symbol becomes NOP.
     Remove(u32, usize),
-    /// The first calls of two functions after the symbol are swapped.
+    /// The first calls to two functions after the symbol are swapped.
     Swap(&'static str, &'static str),
     /// The instruction at the symbol becomes UDF.
     Undefine,
-    /// The nth call of a function after the symbol becomes NOP.
+    /// The nth call to a function after the symbol becomes NOP.
     Uncall(&'static str, usize),
 }
 
@@ -34,14 +34,14 @@ enum ImageChange {
 pub struct Mutation {
     /// The symbol after which the change is made.
     pub at: &'static str,
-    /// The change in words.
+    /// A description of the change.
     pub name: &'static str,
     change: ImageChange,
     /// How it must be detected.
     pub killer: Killer,
 }
 
-/// The maximum distance in bytes between a symbol and the mutation's instruction.
+/// The maximum distance in bytes from a symbol to the instruction that the mutation changes.
 const NEAR: u64 = 0x160;
 const NOP: u32 = 0xd503_201f;
 const DSB_SY: u32 = 0xd503_3f9f;
@@ -70,8 +70,8 @@ const fn remove(
     }
 }
 
-/// All mutations: one for each maintenance instruction in the course of a run under TF-A, and one
-/// for each hand-over that could come too early.
+/// All mutations: one for each maintenance instruction executed in a run under TF-A, and one for
+/// each hand-over that could come too early.
 pub const ALL: &[Mutation] = &[
     Mutation {
         at: "left_el3",
@@ -142,7 +142,7 @@ fn put(image: &mut [u8], at: u64, word: u32) {
     }
 }
 
-/// Returns the instruction `bl` from one offset to another.
+/// Returns a `bl` instruction from one offset to another.
 fn call(from: u64, to: u64) -> u32 {
     0x9400_0000 | (to.wrapping_sub(from) >> 2) as u32 & 0x03ff_ffff
 }

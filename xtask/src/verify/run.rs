@@ -18,10 +18,10 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
-/// The function in the overlay platform in which a CPU loses the state that power-down loses; its
-/// caches are off by then.
+/// The function in the overlay platform in which a CPU discards the state that it loses in a
+/// power-down. Its caches are already off.
 const POWER_LOSS: &str = "lose_system_registers";
-/// A part of the dump of an exception.
+/// Part of an exception dump.
 const DUMP: &str = "ESR";
 
 /// A machine with the checker.
@@ -39,7 +39,7 @@ pub struct CheckedRun {
     pub findings: Vec<PlacedFinding>,
     /// The code that was executed.
     pub covered: Covered,
-    /// The verdict of the run, and its duration.
+    /// The run's verdict and duration.
     pub line: String,
     /// True if the run passed and CPUs lost power in it.
     pub is_passed: bool,

@@ -1,4 +1,4 @@
-//! Published pages: as tables, and the audit of their printed changes.
+//! Published pages, read as tables, and the audit of their printed changes.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::support::scratch::Scratch;
 const DEEP: &str = "``CPU_SUSPEND`` latencies (µs) to deepest power level in parallel";
 const SERIAL: &str = "``CPU_SUSPEND`` latencies (µs) to power level 0 in\n        serial";
 
-/// Returns a grid table; the cells of a row are separated by commas.
+/// Returns a grid table. The cells in a row are separated by commas.
 fn grid(title: &str, rows: &[&str]) -> String {
     let rule = ["-"; 5].map(|it| it.repeat(20)).join("+");
     let mut text = format!(".. table:: {title}\n\n    +{rule}+\n");
@@ -24,7 +24,7 @@ fn grid(title: &str, rows: &[&str]) -> String {
     text + "\n"
 }
 
-/// Returns a page of one scenario in two releases.
+/// Returns a page about one scenario in two releases.
 fn page(title: &str, new: &[&str], old: &[&str]) -> String {
     let tables = [("v9.10", new), ("v9.9", old)];
     let tables = tables.map(|(release, rows)| grid(&format!("{title} ({release})"), rows));
@@ -145,7 +145,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// Texts on a page, their replacements, and the errors.
+/// Text on a page, its replacement, and the error.
 const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
@@ -296,7 +296,7 @@ fn pages_are_tables() {
     assert!(text.contains("the figures are nanoseconds"), "{text}");
 }
 
-/// The parts with figures are regenerated; everything else on a page belongs to the publisher.
+/// Only the parts with figures are regenerated; everything else on a page belongs to the publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());
@@ -328,7 +328,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // Of several logs the typical run is used: b.log's figures.
+    // Given several logs, the typical run is used, which is b.log.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: input, output and exit codes; `publish` compares in the same way. For
+//! `cargo xtask compare`: input, output and exit codes. `publish` compares in the same way. For
 //! findings about published figures see `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn exit_codes() {
         (&format!("{juno} --tolerance 99%"), 0, ""),
         (&format!("{same} --tolerance 0"), 0, ""),
         (&format!("{twice}-run 2"), 0, ""),
-        // A figure that cannot be relied on takes precedence, on either side.
+        // An unreliable figure takes precedence, on either side.
         ("compare good.log cut.log", 3, ""),
         ("compare cut.log good.log", 3, "(run 1): incomplete"),
         ("compare twice.log good.log", 2, "--old-run N"),
@@ -47,7 +47,7 @@ fn exit_codes() {
         (&format!("{itself} --tolerance=-1e-9"), 2, "a share below 1"),
         (&format!("{itself} --tolerance NaN"), 2, "a share below 1"),
         (&format!("{itself} --tolerance inf"), 2, "a share below 1"),
-        // Another or an unknown board.
+        // A different or an unknown board.
         (
             "compare published/juno/v2.9 good.log",
             2,
@@ -75,7 +75,7 @@ fn exit_codes() {
     ]);
 }
 
-/// Compares Juno's figures of v2.13 with those of another release.
+/// Compares the Juno figures for v2.13 with those of another release.
 fn juno(scratch: &Scratch, baseline: &str, format: &str) -> (i32, String, String) {
     let new = "published/juno/v2.13";
     scratch.called(&format!(
@@ -137,7 +137,7 @@ fn every_format_has_findings_and_gaps() {
     let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
     let passed = format!("{less} --allow-missing scenarios,cpus");
     scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
-    // CI servers must show what the exit code says.
+    // CI servers must show the reason for the exit code.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
@@ -159,8 +159,8 @@ fn every_format_has_findings_and_gaps() {
     );
 }
 
-/// The tables in the form of TF-A's documentation, with the changes that other formats report; and
-/// these files as a baseline in turn.
+/// The tables in the form used in TF-A's documentation, with the changes that other formats report;
+/// and these files in turn as a baseline.
 #[test]
 fn publish() {
     let scratch = scratch();
@@ -173,7 +173,7 @@ fn publish() {
     };
     scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);
     let current = read("current");
-    // In another order of arrival.
+    // The CPUs arrive in a different order, so the row does not show a change in Powerdown.
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
@@ -185,8 +185,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // A path may be either folder, one file, or the platform's folder, which means current.
-    // Publishing the same again changes nothing.
+    // A path may be either folder, one file, or the platform's folder, which means `current`.
+    // Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),
@@ -200,7 +200,7 @@ fn publish() {
     }
 }
 
-/// Rows with equal labels cannot be assigned to CPUs.
+/// Rows with identical labels cannot be assigned to CPUs.
 #[test]
 fn tables_with_equal_labels() {
     let scratch = scratch();
@@ -211,7 +211,7 @@ fn tables_with_equal_labels() {
         "0,0,2000,7000,200",
         "1,0,4000,6000,100",
     ];
-    // The same figures in another order, and one that is longer.
+    // The same figures in a different order, with one that is longer.
     let turned = [rows[2], rows[3], rows[0], "1,0,5500,8000,300"];
     for (folder, rows) in [("old", rows), ("new", turned)] {
         scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));

@@ -1,6 +1,6 @@
-//! The commands in the help, the README and docs/. Those that need no board, QEMU or network run on
-//! the logs in docs/samples and on made-up files. `xtask/src/cli/full/tests.rs` parses all of them
-//! with clap.
+//! The commands in the help, the README and docs/. Those that need no board, QEMU or network are
+//! run on the logs in docs/samples and on made-up files. `xtask/src/cli/full/tests.rs` parses all
+//! of them with clap.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use xtask::setup::workspace::Workspace;
 
 use crate::support::{outcome, path_with, script, xtask};
 
-/// Verbs whose examples are not run here, with the reasons.
+/// Verbs whose examples are not run here, and why.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
     ("qemu-overhead", "boots QEMU"),
@@ -83,7 +83,7 @@ fn is_only_read(example: &Example) -> bool {
     is_listed && example.input.is_none()
 }
 
-/// Creates the folder in which examples run, with all files named in them.
+/// Creates the folder in which examples run, with all files that they name.
 fn make_files(parent: &Path) -> PathBuf {
     make_example_files(parent);
     let work = parent.join("work");
@@ -116,7 +116,7 @@ fn documented_commands_run() {
     // There is no browser here.
     script(folder.path(), "xdg-open", "exit 0");
     let mut count = 0;
-    // Some are shown in several places.
+    // Some examples appear in several places.
     for example in examples.iter().unique_by(|example| &example.words) {
         if is_only_read(example) {
             continue;

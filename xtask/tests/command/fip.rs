@@ -6,11 +6,11 @@ use boards::image_kinds::IMAGE_KINDS;
 
 use crate::support::scratch::{Scratch, files};
 
-/// A UUID without an option, and another one.
+/// A UUID that has no option, and another one.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
 const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 
-/// Returns options for one image of each kind and two of unknown kinds.
+/// Returns options for one image of each known kind and two of unknown kinds.
 fn all_images(scratch: &Scratch) -> String {
     let mut words = String::new();
     for (index, kind) in IMAGE_KINDS.iter().enumerate() {
@@ -93,14 +93,14 @@ fn unpacked_as_fiptool_does() {
     assert_eq!(content("ours").len(), IMAGE_KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
-    // One existing file is enough, and nothing else is written.
+    // One existing file is enough to fail, and nothing else is written.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
     let there = "some/nt-fw.bin: this file already exists";
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
-    // An obstacle for the last file is found before the first is written.
+    // An obstacle to writing the last file is found before the first one is written.
     let last = format!("{}.bin", OTHER.to_uppercase());
     fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
     scratch.refuses(
@@ -132,7 +132,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.ours("fip create --out fip.bin --tb-fw tb-fw --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
     let mut faulty = whole.clone();
-    // The size of the first image; the terminator's flags.
+    // The size of the first image, and the terminator's flags.
     faulty[16 + 24..][..8].fill(0);
     faulty[16 + 80 + 32] = 1;
     scratch.write("faulty.bin", &faulty);

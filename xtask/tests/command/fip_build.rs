@@ -1,4 +1,4 @@
-//! The files that boards load, made without a compiler or a Rust target.
+//! The files that boards load, built without a compiler or a Rust target.
 
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
@@ -13,7 +13,7 @@ fn boards() -> Vec<BoardFile> {
     boards::names().map(load).collect()
 }
 
-/// Returns options with placeholders for the images in a board's FIP other than BL33.
+/// Returns options that name placeholders for all images in a board's FIP except BL33.
 fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
     let mut words = String::new();
     for option in requires.iter().map(|it| it.as_str()) {
@@ -28,7 +28,7 @@ fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> S
     words
 }
 
-/// Checks that `fip` is identical to the output of fiptool with these options.
+/// Checks that `fip` is identical to fiptool's output with these options.
 fn is_fiptools(scratch: &Scratch, fip: &str, options: &str) {
     scratch.theirs(&format!("fiptool create {options} theirs.bin"));
     let is_same = scratch.read(fip) == scratch.read("theirs.bin");
@@ -48,7 +48,7 @@ fn every_board_gets_its_file() {
         ));
         let image = scratch.read("image.bin");
         let block = ParameterBlock::read(&image).expect("an image");
-        // The tree is where the payload looks for it, and the claimed memory is as expected.
+        // The tree is where the payload looks for it, and the header claims the expected memory.
         let tree = &image[block.tree_offset as usize..][..block.tree_size as usize];
         let read = hardware::board::Board::read(tree).expect("a good tree");
         assert_eq!(read.model, board.title);
@@ -83,8 +83,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// The board's FIP and its other parts are packed as by fiptool, and an error names each missing
-/// option.
+/// The board's FIP and its other parts are packed as fiptool packs them, and an error names each
+/// missing option.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
@@ -143,7 +143,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     scratch.ours("image --board qemu --base payload.bin -o eight.bin");
     scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
     assert!(scratch.read("eight.bin") != scratch.read("four.bin"));
-    // An existing tree is replaced by the new one, or removed.
+    // An existing tree is replaced with the new one, or removed.
     scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
     assert!(scratch.read("again.bin") == scratch.read("four.bin"));
     scratch.ours("payload --base four.bin -o again.bin");

@@ -1,4 +1,4 @@
-//! BL33 replaced in a FIP with certificates: with a new certificate, or not at all.
+//! Replacing BL33 in a FIP with certificates: it gets a new certificate, or is not replaced at all.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -62,7 +62,7 @@ fn a_certificate_for_the_new_bl33() {
             let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
-        // When unpacked, it is the old one.
+        // Unpacking gives the old image.
         scratch.ours(&format!(
             "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
@@ -74,7 +74,7 @@ fn a_certificate_for_the_new_bl33() {
 }
 
 /// Checks that only BL33 and its certificate differ between `new.bin` and `base.bin`, and that the
-/// certificate equals cert_create's, except for serial number and dates.
+/// certificate is the same as cert_create's, except for the serial number and the dates.
 fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
     let [before, after] = ["base.bin", "new.bin"].map(|name| fip(scratch, name));
     let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
@@ -133,7 +133,7 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
     // The old certificate attests a configuration that does not exist.
     let words = "2100.1202 differs from the old";
     refused("nt-fw-config", None, words);
-    // By hand it is possible, but only deliberately.
+    // The user can still do this by hand, but only deliberately.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");
     let whole = scratch.read("base.bin");

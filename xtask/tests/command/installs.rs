@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
-/// Returns an apt-get that installs with the shell commands `install`. It never finishes fetching
-/// TF-A's source, which runs in parallel.
+/// Returns an apt-get that installs by running the shell commands `install`. It never finishes
+/// fetching TF-A's source, which runs in parallel.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
 
-/// Adds programs to `command`'s environment that start building the payload, in parallel with an
+/// Adds programs to `command`'s environment that start to build the payload, in parallel with an
 /// installation, and never finish.
 fn build_for_ever(command: &mut Command, dir: &Path) {
     script(dir, "endless-cargo", "exec /bin/sleep 60");
@@ -23,8 +23,8 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
         .env("RUSTC", dir.join("any-rustc"));
 }
 
-/// Returns what `cargo xtask qemu` prints about an installation, without what it prints about
-/// parallel steps.
+/// Returns what `cargo xtask qemu` prints about an installation, without its output about parallel
+/// steps.
 fn of_installation(said: &str) -> String {
     let others = [
         "xtask: building the payload",
@@ -35,8 +35,8 @@ fn of_installation(said: &str) -> String {
         .collect()
 }
 
-/// Returns stderr of `cargo xtask qemu`, which must be refused, if these scripts come first in PATH
-/// or are the only programs there.
+/// Returns stderr from `cargo xtask qemu`, which must be refused. The scripts come first in PATH or
+/// are the only programs in it.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {

@@ -1,4 +1,4 @@
-//! `cargo xtask ledger`, as far as it gets without firmware: the commits of a checkout.
+//! `cargo xtask ledger`, as far as it gets without firmware: the commits in a checkout.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::support::called;
 use crate::support::scratch::Scratch;
 use crate::support::xtask;
 
-/// Creates the checkout `name` with two commits, which are not source trees of TF-A.
+/// Creates the checkout `name` with two commits that are not TF-A source trees.
 fn make_checkout(scratch: &Scratch, name: &str, title: &str) {
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
@@ -34,7 +34,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
         let words = ["ledger", "--tf-a", "own", "old..HEAD"];
         let mut ledger = xtask(&words);
         ledger.current_dir(scratch.path(""));
-        // As in a hook of another repository.
+        // GIT_DIR is set like this in a hook of another repository.
         ledger.env("GIT_DIR", scratch.path("other/.git"));
         ledger.env("GIT_WORK_TREE", scratch.path("other"));
         called(&mut ledger)

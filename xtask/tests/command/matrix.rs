@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: good and bad jobs of both engines in one matrix; byte for byte, and with
-//! exit codes. A job that is missing, damaged or unreadable is never green.
+//! `cargo xtask matrix`: good and bad jobs of both engines in one matrix, compared byte for byte,
+//! and exit codes. A job that is missing, damaged or unreadable is never green.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -31,13 +31,13 @@ fn result(suite: &str, case: &str, result: &str) -> Value {
     json!({"definition": suite, "case": case, "result": result})
 }
 
-/// Returns LAVA's result for a job that reached its end.
+/// Returns LAVA's result for a job that finished.
 fn over() -> Value {
     result("lava", "job", "pass")
 }
 
-/// Returns the figures in the `RT_INSTR` lines of a log, all of which an engine must have, by tag,
-/// cluster and core, and metric.
+/// Returns the figures in a log's `RT_INSTR` lines by tag, cluster and core, and metric. An engine
+/// must have all of them.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
@@ -66,7 +66,7 @@ fn junit(log: &str) -> String {
     out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
 }
 
-/// Returns LAVA's results for a log, without that of the job itself.
+/// Returns LAVA's results for a log, except the result of the job itself.
 fn measured(log: &str) -> Vec<Value> {
     let mut all = vec![result("psci-bench", "psci_bench", "pass")];
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -119,7 +119,7 @@ impl Lab {
         lab
     }
 
-    /// Writes a cell with this engine, board and firmware, and with results files.
+    /// Writes a cell with this engine, board and firmware, and with result files.
     fn cell(&self, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
         let cell = self.0.path().join(names.join("-"));
         fs::create_dir_all(cell.join("results")).expect("made");
@@ -151,7 +151,7 @@ impl Lab {
         serde_json::from_str(&self.report(&["--format", "json"]).1).expect("JSON")
     }
 
-    /// Asserts the exit code, and that both the report and stderr contain `why`.
+    /// Checks the exit code, and that both the report and stderr contain `why`.
     #[track_caller]
     fn assert_ends(&self, code: i32, why: &str) {
         let (found, out, said) = self.report(&[]);
@@ -169,7 +169,7 @@ fn good_jobs_are_side_by_side() {
     let (code, text, said) = lab.report(&[]);
     assert_eq!((code, said.as_str()), (0, ""));
     assert_report("matrix.txt", &text);
-    // A path that cannot be read is reported.
+    // An unreadable path is reported.
     let qemu = lab.0.path().join("labgrid-qemu-v2.13");
     symlink("nowhere", qemu.join("gone")).expect("made");
     lab.assert_ends(3, "/gone: not read");
@@ -181,7 +181,7 @@ fn good_jobs_are_side_by_side() {
 #[test]
 fn bad_jobs_are_named() {
     let lab = Lab::of_good_jobs();
-    // A case that fails, although the job is good.
+    // A case that fails in a good job.
     let failing = lava(log(), &[result("psci-bench", "a_case", "fail"), over()]);
     let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
@@ -205,8 +205,8 @@ fn bad_jobs_are_named() {
     assert_report("matrix.md", &jobs);
 }
 
-/// A file in a cell that cannot be read makes its job incomplete, but does not affect other jobs.
-/// If the user named the file, it is an error.
+/// An unreadable file in a cell makes its job incomplete, but does not affect other jobs. If the
+/// user named the file, it is an error.
 #[test]
 fn what_is_no_job() {
     let lab = Lab::new();
@@ -228,7 +228,7 @@ fn what_is_no_job() {
     }
 }
 
-/// Whatever the names of the files are, and however many have the same contents.
+/// This does not depend on the file names or on how many files have the same contents.
 #[test]
 fn what_two_files_say_counts_once() {
     let lab = Lab::new();
@@ -271,7 +271,7 @@ fn results_are_not_written_to() {
     assert!(!new.exists());
 }
 
-/// According to the records, TFTF's lines, and the engine's counts.
+/// Based on the records, on TFTF's lines, and on the engine's counts.
 #[test]
 fn what_failed_is_not_green() {
     let lab = Lab::new();
@@ -285,7 +285,7 @@ fn what_failed_is_not_green() {
     for (log, suite, expected, why) in [
         (log(), counts, 1, "counts 5 failures and errors, but has 0"),
         (log(), missing, 3, "counts 99 test cases, but has 29"),
-        // Figures that are only from lines are marked, with a note.
+        // Figures found only in lines are marked, with a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),
         (&no_last, good, 1, records),
@@ -304,7 +304,7 @@ fn what_failed_is_not_green() {
     lab.assert_ends(3, "nothing was run: 1 test case");
 }
 
-/// Each run by its own board and firmware.
+/// Each run is assigned to its own board and firmware.
 #[test]
 fn several_boards() {
     let lab = Lab::new();
@@ -325,7 +325,7 @@ fn several_boards() {
         json!(["QEMU virt", [[0, old], [2, new]]]),
     ];
     assert_eq!(boards, expected);
-    // A cell with the log of another board does not appear in its board's tables.
+    // A cell with another board's log does not appear in the tables of its own board.
     let first = lab.run("juno", "v1", log(), &junit(log()));
     for firmware in ["v2", "v3"] {
         lab.run("juno", firmware, &juno, &junit(&juno));
@@ -333,7 +333,7 @@ fn several_boards() {
     for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
         assert!(lab.report(&[]).1.contains(board), "{board}");
     }
-    // A log from another job: its CPUs are not those of the cell.
+    // A log from another job: its CPUs do not match the cell's.
     let text = fs::read_to_string(first.join("cell.json")).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
         let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);

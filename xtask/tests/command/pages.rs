@@ -1,4 +1,4 @@
-//! Reports as pages in TF-A's documentation: Sphinx builds them without a warning.
+//! Reports as pages in TF-A's documentation, which Sphinx must build without a warning.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn page(data: &Path) -> String {
     page
 }
 
-/// Cells whose names, boards and messages are markup unless they are escaped.
+/// Writes cells whose names, boards and messages would be markup if they were not escaped.
 fn names_that_look_like_markup(scratch: &Scratch) {
     let log = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : *a_ |b| `c\r\n\
         > Executing 'CPU suspend on all cores in sequence'\r\n\
@@ -98,7 +98,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);
-    // As in TF-A: a title that occurs twice is a duplicate label.
+    // Like in TF-A, a title that occurs twice is a duplicate label.
     let conf = "project = 'Reports'\nhtml_theme = 'basic'\n\
         extensions = ['sphinx.ext.autosectionlabel']\nautosectionlabel_maxdepth = 1\n";
     scratch.write("source/conf.py", conf);

@@ -1,4 +1,4 @@
-//! Invalid input causes a message that says what to do, and exit code 2; nothing is written.
+//! Invalid input produces a message that says what to do, and exit code 2; nothing is written.
 
 mod commands;
 mod shell;
@@ -44,7 +44,7 @@ fn commands_are_refused_by_name() {
     });
 }
 
-/// The error does not name a base if there is none.
+/// The error does not mention a base if there is none.
 #[test]
 fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     let scratch = material();
@@ -57,11 +57,11 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Little memory, to show that nothing large is read. A program that ignores SIGXFSZ gets an error
+/// Little memory, to prove that nothing large is read. A program that ignores SIGXFSZ gets an error
 /// instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
-/// Files, boards and programs with something wrong.
+/// Faulty files, boards and programs.
 fn faulty() -> Scratch {
     let scratch = boards_files();
     trusted(&scratch, "ecdsa", "sha256", "");
@@ -89,7 +89,7 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
-        // A step in parallel with an installation never finishes by itself.
+        // A step that runs in parallel with an installation and never finishes by itself.
         ("endless", "cargo", "exec /bin/sleep 60"),
         ("endless", "rustc", "echo /"),
     ] {

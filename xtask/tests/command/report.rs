@@ -1,4 +1,4 @@
-//! `cargo xtask report`: every format byte for byte, parsers of other programs, and exit codes.
+//! `cargo xtask report`: every format byte for byte, other programs' parsers, and exit codes.
 
 mod exit_codes;
 pub mod formats;
@@ -13,13 +13,13 @@ use report::made_up_run;
 use run::model::Run;
 use run::plan::Records;
 
-/// Returns the report of a log.
+/// Returns the report on a log.
 fn read(log: &str) -> Report {
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
 }
 
-/// Returns the log of a run that differs from the made-up one.
+/// Returns the log of the made-up run with a change.
 pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
     let mut run = made_up_run::run();
     edit(&mut run);
@@ -33,12 +33,12 @@ pub fn log() -> &'static str {
     &LOG
 }
 
-/// Returns the report of a run that differs from the made-up one.
+/// Returns the report on the made-up run with a change.
 pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }
 
-/// Returns the report on two placements of a helper and a sweep, without samples.
+/// Returns the report on a sweep and on two placements of a helper, without samples.
 fn short() -> Report {
     edited(|run| {
         run.scenarios.drain(2..4);

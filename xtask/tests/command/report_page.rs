@@ -1,8 +1,8 @@
 //! `cargo xtask report --format html` in a browser: Chromium opens the page, light and dark, wide
 //! and narrow, and a probe in the page looks for problems that no golden file shows. Each finding
-//! is a line on the console, and so is every error of the page itself.
+//! is a line on the console, and so is every error in the page itself.
 //!
-//! The screenshots are kept in `target/tmp`: look at them after a change.
+//! The screenshots are kept in `target/tmp`. Look at them after a change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,12 @@ use crate::report::{edited, written};
 /// The widths at which pages are opened.
 const WIDTHS: [u32; 2] = [1200, 400];
 
-/// A script that reports on the console what is wrong with the page, and finally that it has
-/// finished.
+/// A script that logs to the console what is wrong with the page, and finally that it has finished.
 const PROBE: &str = include_str!("../data/report/probe.js");
 
-/// Returns a page with all parts: several runs, including one with many CPUs and with markup in its
-/// name; rows that are not verified; scenarios that did not pass; a sweep with a histogram; and a
-/// comparison in which figures fell and rose.
+/// Returns a page with every kind of part: several runs, including one with many CPUs and with
+/// markup in its name; rows that are not verified; scenarios that did not pass; a sweep with a
+/// histogram; and a comparison in which some figures fell and some rose.
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
@@ -86,8 +85,8 @@ fn page() -> String {
     page
 }
 
-/// Returns a page with the history of releases: figures fall and rise, and one release lacks a
-/// scenario and a CPU.
+/// Returns a page with the history of releases. Some figures fall and some rise, and one release
+/// lacks a scenario and a CPU.
 fn history_page() -> String {
     let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
     first
@@ -134,13 +133,12 @@ fn history_page() -> String {
     page
 }
 
-/// Leaves only the figure.
+/// Keeps only the figure.
 fn clear(series: &mut Series) {
     (series.summary, series.cold) = (Summary::default(), None);
 }
 
-/// Returns a run in which the figures of some CPUs are smaller than those of `run`, and those of
-/// others larger.
+/// Returns a run with smaller figures than `run` on some CPUs, and larger ones on others.
 fn baseline(run: &LoggedRun) -> LoggedRun {
     let mut baseline = run.clone();
     for scenario in &mut baseline.run.scenarios {
@@ -163,7 +161,7 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
     baseline
 }
 
-/// Returns the page with the probe in it, which its content security policy must permit.
+/// Returns the page with the probe added, and permitted by the page's content security policy.
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
@@ -198,7 +196,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let (profile, scheme) = (dir.path().join("profile"), u8::from(!dark));
     let mut chromium = Command::new("timeout");
     chromium.args(["--kill-after=5", "120", "chromium", "--headless"]);
-    // Without a sandbox, which root does not have. The page is this test's own.
+    // root cannot use the sandbox. The page is this test's own, so it is safe without one.
     chromium.args(["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
     chromium.args(["--enable-logging=stderr", "--v=0"]);
     chromium.args([

@@ -21,9 +21,9 @@ fn a_regression_fails_the_script() {
     let kept = run("1", "kept", "coherency=hw");
     assert_eq!((kept.code, baseline.is_file()), (0, true), "{}", kept.err);
     run("", "same", "coherency=hw").ends(0, "");
-    // With software cache maintenance the firmware takes longer.
+    // The firmware takes longer with software cache maintenance.
     run("", "slower", "coherency=sw").ends(1, "regression");
-    // Compared neither with itself nor with the results of an earlier run.
+    // A baseline is compared neither with itself nor with the results of an earlier run.
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
@@ -46,7 +46,7 @@ fn a_regression_fails_the_script() {
     }
 }
 
-/// With an engine that does nothing, to test only the script.
+/// The engine does nothing, so this tests only the script.
 #[test]
 fn cells_wherever_they_are() {
     let tools = tools();
@@ -71,7 +71,7 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // There is no run and so no result, but the report says so and is at the expected place.
+    // Nothing runs and there is no result, but the report says so and is in the expected place.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());

@@ -1,5 +1,5 @@
-//! Two firmware builds, run by LAVA (several jobs at a time) and by labgrid, and one report on all
-//! of them.
+//! Two firmware builds, run by LAVA (several jobs at a time) and by labgrid, with a single report
+//! on all of them.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::tools::{Result, lab, results, said, tools};
 /// Options that keep a run short.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
-/// The monitor from TF-A's continuous integration for TFTF, unchanged.
+/// The TFTF monitor from TF-A's continuous integration, unchanged.
 const TF_A_MONITOR: &str = r#"    monitors:
     - name: TFTF
       start: 'Booting trusted firmware test framework'
@@ -32,7 +32,7 @@ fn as_lava(name: &str) -> String {
     name.to_lowercase().chars().map(plain).collect()
 }
 
-/// Returns the suite's cases in the order of measurement: the last one in TFTF's order comes first.
+/// Returns the suite's cases in order of measurement: the last one in TFTF's order comes first.
 fn cases_of_suite() -> [String; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
@@ -50,11 +50,11 @@ fn check_job(log: &Path) {
         .chain(["psci_bench".to_owned()]);
     let wanted: Vec<_> = names.map(|it| (it, "pass".to_owned())).collect();
     assert_eq!(cases.collect::<Vec<_>>(), wanted, "{}", log.display());
-    // Five scenarios with three numbers, one with one, on four CPUs.
+    // Five scenarios with three numbers, and one with one, on four CPUs.
     assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Checks that five jobs are in the matrix and in the rows of their board.
+/// Checks that five jobs are in the matrix and in the rows for their board.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
@@ -72,7 +72,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!(jobs.collect::<Vec<_>>(), expected);
     assert_eq!(matrix["jobs"][3]["measurements"], 64);
     let tests = matrix["boards"][0]["tests"].as_array().expect("a list");
-    // PSCI_VERSION is the first.
+    // PSCI_VERSION comes first.
     let rows = tests[1]["rows"].as_array().expect("a list");
     assert_eq!((tests.len(), rows.len()), (6, 4 * 3));
     for row in rows {
@@ -80,7 +80,7 @@ fn check_matrix(report: &str, set: &Path) {
         assert_eq!(shown.len(), 5);
         assert!(shown.iter().all(|it| it[1] == true), "{row}");
     }
-    // Follows one of the numbers kept by LAVA through the report.
+    // Follows one of the numbers that LAVA stores through the report.
     let first = &rows[0];
     let kept = results(&set.join("lava-qemu-default/results/lava.log"));
     let is_first = |it: &&Result| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0";
@@ -91,7 +91,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!((ticks * 1e9 / hz).floor(), kept);
 }
 
-/// Gives a cell TF-A's monitor, and a device built from a server's dictionary.
+/// Gives a cell TF-A's monitor, and a device rendered from a server's dictionary.
 fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
@@ -118,7 +118,7 @@ fn two_builds_by_both_engines_in_one_report() {
     let variants = "--variant coherency=hw --variant coherency=sw";
     lab("lava", &set, &format!("{SHORT} {variants}"));
     lab("labgrid", &set, &format!("{SHORT} {variants}"));
-    // The same machine as in TF-A's own jobs: with their monitor, and a device built from a
+    // The same machine as in TF-A's own jobs: it uses their monitor, and a device rendered from a
     // server's dictionary.
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");

@@ -1,5 +1,5 @@
-//! Recovery images written by other programs: everything except the FIP's contents is kept, and
-//! these programs can read the new image.
+//! Recovery images written by other programs. Everything except the contents of the FIP is kept,
+//! and these programs can read the new image.
 
 use std::path::Path;
 use std::process::Command;
@@ -72,7 +72,8 @@ zipfile.ZIP64_LIMIT = 100
 write("lists.zip", [], Pipe("lists.zip", "w"))
 "#;
 
-/// Compares two archives: everything except the FIP's contents is the same, apart from headers.
+/// Compares two archives: everything except the contents of the FIP must be the same, apart from
+/// headers.
 const COMPARE: &str = r#"
 import struct, sys, zipfile
 def packed(path, entry):

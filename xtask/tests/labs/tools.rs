@@ -54,7 +54,7 @@ impl Tools {
     }
 }
 
-/// The output of a command that has ended.
+/// The output of a finished command.
 pub struct Said {
     pub code: i32,
     pub out: String,
@@ -62,7 +62,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Checks that the exit code is this one, and that stderr contains `words`.
+    /// Checks that the exit code is `code`, and that stderr contains `words`.
     #[track_caller]
     pub fn ends(self, code: i32, words: &str) -> Self {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
@@ -76,7 +76,7 @@ pub fn said(command: &mut Command) -> Said {
     Said { code, out, err }
 }
 
-/// Writes a cell, or several, into `dir`.
+/// Writes one or more cells to `dir`.
 pub fn lab(engine: &str, dir: &Path, words: &str) {
     let mut command = xtask(&["lab", engine]);
     command.args(words.split_whitespace()).arg("-o").arg(dir);
@@ -84,7 +84,7 @@ pub fn lab(engine: &str, dir: &Path, words: &str) {
     assert_eq!(said.code, 0, "{words}: {}", said.err);
 }
 
-/// A result in LAVA's log: its suite, case, outcome and number.
+/// A result in LAVA's log: suite, case, outcome and number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Result {
     pub suite: String,
@@ -93,7 +93,7 @@ pub struct Result {
     pub measurement: Option<f64>,
 }
 
-/// Returns the results that are not from LAVA's own steps, in order.
+/// Returns the results that do not come from LAVA's own steps, in order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
     let lines = text.lines();

@@ -1,4 +1,4 @@
-//! The files for engines, byte for byte, and checked by the engines' own tools.
+//! The files for engines, compared byte for byte and checked by the engines' own tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
 }
 
-/// The cells whose files are kept as expected output, and the options that make them.
+/// The cells whose files are stored as expected output, and the options that create them.
 const CELLS: &[(&str, &str)] = &[
     (
         "lava-juno-v2.13",
@@ -47,7 +47,7 @@ fn boards() {
         scratch.ours(&format!("lab {words} --payload payload.bin {url} -o set"));
         compare(&scratch.path("set").join(name), name);
     }
-    // Text files that are not kept are written by the same functions.
+    // The same functions write the text files that are not stored.
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.arg(scratch.path("set/labgrid-juno-v2.13/test_psci_bench.py"));
@@ -76,7 +76,7 @@ fn compare(cell: &Path, name: &str) {
         if !["job.yaml", "env.yaml", "cell.json", "test_psci_bench.py"].contains(&file) {
             continue;
         }
-        // These differ from each other only in the scenarios.
+        // These files differ only in their scenarios.
         if file == "test_psci_bench.py" && name != "labgrid-juno-v2.13" {
             continue;
         }

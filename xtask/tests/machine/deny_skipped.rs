@@ -1,5 +1,5 @@
-//! `--deny-skipped` of `qemu`, `report` and `matrix`: a run that passes but has skipped scenarios
-//! and a row ends with exit code 1 and with their names.
+//! `--deny-skipped` in `qemu`, `report` and `matrix`: a run that passes but skipped scenarios and a
+//! row gives exit code 1, and their names are printed.
 
 use boards::GicVersion;
 use report::made_up_run;
@@ -34,7 +34,7 @@ fn what_is_skipped_is_denied_and_named() {
     assert!(text.contains(row), "{text}");
     assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0"));
 
-    // In a truncated log nothing is certain.
+    // Nothing is certain in a truncated log.
     scratch.write("cut.log", &text[..text.len() / 2]);
     scratch.assert_outcomes(&[
         ("report --deny-skipped run.log", 1, DENIED),

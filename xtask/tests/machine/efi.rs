@@ -7,7 +7,7 @@ use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 
-/// The output of the firmware and of the application before the run does not count as a run.
+/// Output from the firmware and from the application before the run is not part of the run.
 #[test]
 fn each_firmware_with_efi_gives_one_passed_run() {
     for (options, states) in [
@@ -26,7 +26,7 @@ fn each_firmware_with_efi_gives_one_passed_run() {
     }
 }
 
-/// The application returns to EFI, which would wait at its shell.
+/// The application returns to EFI, which waits in its shell, so the tool has to stop the machine.
 #[test]
 fn bad_input_ends_the_machine() {
     let spec = RunSpec {

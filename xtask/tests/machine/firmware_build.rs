@@ -1,4 +1,4 @@
-//! Builds of TF-A: repeatable, cached by their inputs, and without changes to TF-A.
+//! TF-A builds: repeatable, cached by their inputs, and without changes to TF-A.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     }
 }
 
-/// Returns the workspace, another one with an empty cache, and TF-A.
+/// Returns the workspace, a second one with an empty cache, and TF-A.
 fn places(dir: &Path) -> (Workspace, Workspace, TfA) {
     let found = Workspace::find().expect("the repository");
     let tf_a = TfA::locate(&found, None).expect("TF-A");

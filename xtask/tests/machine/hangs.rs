@@ -42,7 +42,7 @@ fn the_payloads_functions_have_names() {
     assert_eq!(result.ending, MachineEnding::TimedOut);
     let said = result.diagnosis.expect("a diagnosis");
     assert!(said.contains("the last scenario started was '"), "{said}");
-    // QEMU itself carries out its SMCs, so a CPU is never in firmware.
+    // QEMU itself handles their SMCs, so a CPU is never in firmware.
     let named = |line: &String| line.contains(": image offset 0x") && line.contains(", ");
     let lines = &result.positions;
     assert!(lines.iter().any(named), "{lines:?}");

@@ -1,5 +1,5 @@
 //! The only program in the Linux that runs the payload as a guest. `cargo xtask test kvm` tests
-//! what it does there; this tests that it can run there.
+//! what it does there. This tests that it can run there.
 
 use std::fs;
 

@@ -1,16 +1,16 @@
 //! `qemu-overhead` and `overhead`: the cost of instrumentation in instructions, which is the same
-//! twice.
+//! in repeated runs.
 
 use std::path::Path;
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
-/// The scenarios in which a CPU runs alone, and those that are left out.
+/// The scenarios in which a CPU runs alone, and the skipped ones.
 const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
     only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel,null_call";
 
-/// Returns stdout of `qemu-overhead`; its logs go to `log`.
+/// Returns stdout from `qemu-overhead`; its logs go to `log`.
 fn run(log: &Path) -> String {
     let log = log.to_str().expect("UTF-8");
     let mut command = xtask(&["qemu-overhead", "--icount", "--smp", "4", "--log", log]);
@@ -19,7 +19,7 @@ fn run(log: &Path) -> String {
     out
 }
 
-/// Returns the columns of a scenario's row: instrumented, plain, difference.
+/// Returns the columns in a scenario's row: instrumented, plain, difference.
 fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
     let mut lines = text.lines().map(|line| line.split_whitespace());
     let found = lines.find(|line| line.clone().take(2).eq([scenario, figure]));
@@ -45,7 +45,7 @@ fn in_instructions_and_the_same_twice() {
     ] {
         let [new, old, difference] = row(&second, scenario, figure);
         assert_eq!(difference, new - old, "{scenario}");
-        // Two timestamps cost at least two reads of a counter and two stores.
+        // Two timestamps cost at least two counter reads and two stores.
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
     let [_, _, version] = row(&second, "psci_version_parallel", "Call");
@@ -62,7 +62,7 @@ fn in_instructions_and_the_same_twice() {
     in_time(&scratch, row(&second, "psci_version_parallel", "Call"));
 }
 
-/// The logs show the same in time, 16 ns for each instruction.
+/// The logs show the same costs as times, at 16 ns per instruction.
 fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
     let (code, told, said) = scratch.called("overhead run.pmf.log run.plain.log");
     assert_eq!(code, 0, "{said}");

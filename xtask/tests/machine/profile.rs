@@ -62,7 +62,7 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
         assert!(is_same, "{path:?} {variant}: the plugin changes the log");
         let text = fs::read(log.with_added_extension("profile.json")).expect("a profile");
         let phases = Profile::from_json(&text).expect("a profile").merged();
-        // Five scenarios with four phases each, and the phase of PSCI_VERSION.
+        // Five scenarios with four phases each, and one phase for PSCI_VERSION.
         assert_eq!(phases.len(), 21);
         for phase in phases {
             assert_eq!(phase.samples, 40, "{}", phase.figure_name());
@@ -101,7 +101,7 @@ fn lost_block_is_refused() {
     }
 }
 
-/// Inserts `count` instructions after the declarations of a function.
+/// Inserts `count` instructions after the declarations in a function.
 fn seed(root: &Path, file: &str, function: &str, count: u32) {
     let path = root.join(file);
     let text = fs::read_to_string(&path).expect("TF-A's source");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::xtask;
 
-/// Runs soak; returns its exit code, its stdout and the names of the files in `keep`.
+/// Runs `soak`. Returns its exit code, its stdout and the names of the files in `keep`.
 fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
     let mut command = xtask(&["soak"]);
     command.args(arguments).arg("--keep").arg(keep);
@@ -32,8 +32,8 @@ fn two_runs_of_the_payload() {
     assert_eq!(files, ["summary.txt"]);
     let summary = fs::read_to_string(keep.join("summary.txt")).expect("a summary");
     assert_eq!(summary, said);
-    // Two runs of three samples: four CPUs suspend in each of two scenarios, and only the lead in
-    // the third.
+    // Two runs with three samples each: all four CPUs suspend in each of two scenarios, and only
+    // the lead in the third.
     for line in [
         "run 1: PASS, ",
         "run 2: PASS, ",

@@ -1,10 +1,10 @@
-//! Tests the timer frame's driver with an independent device: the timer of Arm's SSE-300 in QEMU's
+//! Tests the timer frame driver with an independent device: the timer of Arm's SSE-300 in QEMU's
 //! `mps3-an547`, an M-profile machine. Its registers are those of CNTBaseN (Arm 101773,
 //! "Timestamp-based timer"), and no AArch64 machine in QEMU has them.
 //!
-//! Neither a program nor a clock runs there: QEMU performs single accesses requested through its
-//! qtest protocol, and the count advances only when it is written. The machine does not have
-//! CNTCTLBase.
+//! No program runs on the machine, and its clock stands still: QEMU performs single accesses
+//! requested through its qtest protocol, and the count advances only when it is written. The
+//! machine does not have CNTCTLBase.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -24,7 +24,7 @@ const ISTATUS: u32 = 1 << 2;
 /// Controls which devices allow non-secure accesses: bit 0 is timer 0.
 const PERIPHNSPPC0: u64 = 0x5008_0070;
 
-/// The machine; killed when it is dropped.
+/// The machine; killed on drop.
 struct Machine {
     qemu: Child,
     input: ChildStdin,
@@ -65,7 +65,7 @@ impl Machine {
         self.command(&format!("writel {address:#x} {value:#x}"));
     }
 
-    /// Advances the counter to this value.
+    /// Advances the counter to `count`.
     fn set_count(&mut self, count: u64) {
         self.write(CNTCR, 0);
         self.write(CNTCV, count as u32);
@@ -100,7 +100,7 @@ impl Bus for Machine {
     }
 }
 
-/// CNTCTLBase with all bits set: each frame exists, and each access is allowed.
+/// CNTCTLBase with all bits set: every frame exists, and every access is allowed.
 struct Control;
 
 impl Bus for Control {
@@ -122,7 +122,7 @@ fn the_driver_and_a_device_agree() {
         timer.set_count(start);
         assert_eq!(frame::count(&mut timer), start);
 
-        // Not before the instant, in its tick, and until it is canceled.
+        // Not before the deadline, at the deadline's tick, and until it is canceled.
         frame::arm(&mut timer, start + 20);
         for (later, raised) in [(0, false), (19, false), (20, true), (1000, true)] {
             timer.set_count(start + later);
@@ -132,7 +132,7 @@ fn the_driver_and_a_device_agree() {
         frame::disarm(&mut timer);
         assert!(!timer.is_raised(), "{start:#x}");
 
-        // An instant in the past.
+        // A deadline in the past.
         frame::arm(&mut timer, start);
         assert!(timer.is_raised(), "{start:#x}");
         frame::disarm(&mut timer);

@@ -1,4 +1,4 @@
-//! `cargo xtask qemu` on a terminal and in a pipe, its log, and signals while it builds.
+//! `cargo xtask qemu` on a terminal and in a pipe, its log, and signals during a build.
 
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -14,7 +14,7 @@ use crate::verdicts::{BUILTIN, with_stub};
 const BEGIN: &str = "psci-bench 0.1.0\r\n\
     > Executing 'CPU suspend on all cores in sequence'\r\n@PB 0000 {} 00000000\r\n";
 
-/// Returns the exit code and all bytes written to the terminal on which `command` runs.
+/// Runs `command` on a terminal. Returns the exit code and all bytes written to the terminal.
 fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
     let (mut ours, name) = pseudo_terminal();
     let theirs = || OpenOptions::new().write(true).open(&name).expect("opened");
@@ -26,7 +26,7 @@ fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
     // These keep the other end open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = Vec::new();
-    // Reading fails when the last writer ends.
+    // Reading fails when the last writer exits.
     let _ = ours.read_to_end(&mut said);
     let code = child.wait().expect("it ends").code();
     (code, String::from_utf8_lossy(&said).into_owned())
@@ -76,7 +76,7 @@ fn terminal_shows_the_samples_under_way() {
     command.env("TERM", "xterm").env("COLUMNS", "100");
     let (code, said) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{said}");
-    // The cursor is at the start of the line, where `^C` does not start another one.
+    // The cursor is at the start of the line, so `^C` does not start another one.
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(said.contains(step), "{step}: {said}");
     }
@@ -106,8 +106,8 @@ fn log_on_a_full_disk_costs_only_the_log() {
     assert_eq!((code, out), (2, text));
 }
 
-/// Returns `cargo xtask qemu` with a TF-A source tree that takes a minute to build, with a `make`
-/// that ignores signals.
+/// Returns `cargo xtask qemu` with a TF-A source tree that takes a minute to build and whose `make`
+/// ignores signals.
 fn that_builds(scratch: &Scratch) -> Command {
     scratch.write("tf-a/Makefile", "VERSION_MAJOR := 2\nVERSION_MINOR := 12\n");
     for file in [
@@ -140,7 +140,7 @@ fn that_builds(scratch: &Scratch) -> Command {
 
 #[test]
 fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
-    // At a terminal all programs in the foreground get the signal.
+    // On a terminal, all programs in the foreground receive the signal.
     for (signal, to_all) in [("INT", true), ("TERM", false)] {
         let scratch = Scratch::empty();
         let child = that_builds(&scratch).spawn().expect("it can be started");

@@ -1,4 +1,4 @@
-//! From a machine's log and exit to the verdict and the exit code, with stubs instead of the
+//! How a machine's log and exit determine the verdict and the exit code, with stubs instead of the
 //! payload and with real TF-A.
 
 use std::fs;
@@ -21,9 +21,9 @@ fn the_closing_line_decides() {
         (PASS, End::Off, Verdict::Pass, 0, off),
         (FAIL, End::Off, Verdict::Fail, 1, off),
         (bad_input, End::Off, Verdict::BadInput, 2, off),
-        // If there are two, the last one counts.
+        // If there are two closing lines, the last one counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
-        // A machine that parks after its closing line is not waited for.
+        // The tool does not wait for a machine that parks after its closing line.
         (PASS, End::Hang, Verdict::Pass, 0, MachineEnding::Parked),
     ] {
         let result = run(&stub_spec(&format!("{line}\r\n"), end));
@@ -50,7 +50,7 @@ pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::
 
 pub const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
-/// Ctrl-C at a terminal goes to all programs in the foreground.
+/// Ctrl-C on a terminal goes to all programs in the foreground.
 #[test]
 fn an_interruption_of_all_programs_is_reported_once() {
     let (mut command, _dir) = with_stub("waiting\r\n", End::Hang, &BUILTIN);

@@ -1,6 +1,6 @@
 //! Stubs, commands and files for the whole-program tests.
 
-// Each test program compiles this file, and none uses all of it.
+// Each test program compiles this file, but none uses all of it.
 #![allow(dead_code)]
 
 pub mod packages;
@@ -36,7 +36,7 @@ pub enum End {
     Repeat,
 }
 
-/// Returns an image that prints `text` on QEMU's PL011 and ends.
+/// Returns an image that prints `text` on QEMU's PL011 and ends as `end` says.
 pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
         End::Off => 0xd400_0003u32, // smc #0
@@ -73,7 +73,8 @@ pub fn run(spec: &RunSpec) -> RunResult {
     result.expect("it comes to a run")
 }
 
-/// Returns a device tree of QEMU's board file for two CPUs and this GIC, without idle states.
+/// Returns a device tree built from QEMU's board file for two CPUs and this GIC, without idle
+/// states.
 pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
     let choices = Choices {
@@ -86,7 +87,7 @@ pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     device_tree::build(&board, &choices, bootargs).expect("a tree")
 }
 
-/// Returns a run of a stub.
+/// Returns the spec for a run of a stub.
 pub fn stub_spec(text: &str, end: End) -> RunSpec {
     RunSpec {
         payload: Payload::Image(stub(text, end)),
@@ -95,7 +96,7 @@ pub fn stub_spec(text: &str, end: End) -> RunSpec {
     }
 }
 
-/// Returns the program as a command with `arguments`.
+/// Returns a command that runs the program with `arguments`.
 pub fn xtask(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.args(arguments).stdin(Stdio::null());
@@ -140,7 +141,7 @@ pub fn assert_report(name: &str, report: &str) {
     expect_file![expected.join(name)].assert_eq(report);
 }
 
-/// Returns both ends of a terminal: ours, and the device file of the other.
+/// Returns both ends of a terminal: our end, and the other one's device file.
 pub fn pseudo_terminal() -> (File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
@@ -150,7 +151,7 @@ pub fn pseudo_terminal() -> (File, String) {
     (File::from(ours), name.into_string().expect("UTF-8"))
 }
 
-/// Sends SIGINT to a process, or to a process group given by its negative number.
+/// Sends SIGINT to a process, or to a process group given as a negative number.
 pub fn interrupt(process: &str) {
     send("INT", process);
 }

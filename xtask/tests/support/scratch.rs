@@ -11,13 +11,13 @@ use xtask::setup::{self, Need};
 
 use super::{called, xtask};
 
-/// The directory. Commands are lines of words and run in it.
+/// The directory. Each command is a line of words and runs in it.
 pub struct Scratch {
     dir: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// Creates an empty one, for commands on FIPs and images.
+    /// Creates an empty directory, for commands on FIPs and images.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
@@ -25,13 +25,13 @@ impl Scratch {
         Self::empty()
     }
 
-    /// Creates an empty one, without TF-A's tools.
+    /// Creates an empty directory, without TF-A's tools.
     pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
     }
 
-    /// Creates one with a log `good.log` of the made-up run, and the published figures.
+    /// Creates a directory with the made-up run's log, `good.log`, and the published figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();
         let published =
@@ -56,7 +56,7 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Returns the exit code, stdout and stderr of `cargo xtask` with the words of `line`.
+    /// Runs `cargo xtask` with the words in `line`. Returns the exit code, stdout and stderr.
     pub fn called(&self, line: &str) -> (i32, String, String) {
         self.called_with(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -65,13 +65,13 @@ impl Scratch {
         called(xtask(words).current_dir(self.dir.path()))
     }
 
-    /// Returns the exit code and stderr of such a command.
+    /// Runs such a command. Returns the exit code and stderr.
     pub fn outcome(&self, line: &str) -> (i32, String) {
         let (code, _, said) = self.called(line);
         (code, said)
     }
 
-    /// Calls `cargo xtask` with each line of words, and compares the exit code and a part of its
+    /// Runs `cargo xtask` with the words in each line, and checks the exit code and part of the
     /// output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
@@ -81,20 +81,20 @@ impl Scratch {
         }
     }
 
-    /// Returns stderr of `cargo xtask` with the words of `line`, which must succeed.
+    /// Runs `cargo xtask` with the words in `line`, which must succeed. Returns stderr.
     pub fn ours(&self, line: &str) -> String {
         let (code, said) = self.outcome(line);
         assert_eq!(code, 0, "{line}: {said}");
         said
     }
 
-    /// Returns stderr of `cargo xtask` with the words of `line`, which must be refused without
-    /// anything being written.
+    /// Runs `cargo xtask` with the words in `line`, which must be refused without anything being
+    /// written. Returns stderr.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// The same for a command whose words may contain spaces.
+    /// Does the same for a command whose words may contain spaces.
     pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
         let (code, _, said) = self.called_with(words);

@@ -10,11 +10,11 @@ use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
 use run::crc::Crc32;
 
-/// The class of a tree from which the payload can build a board.
+/// The class of trees from which the payload can build a board.
 pub const USABLE: &str = "usable";
 
-/// A property in an error, if any; a part of the error's message; and the class of the tree. A
-/// class that ends with a space is completed by the value in the message.
+/// The property named in an error, if any; part of the error message; and the class of the tree. A
+/// class that ends with a space is completed with the value in the message.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (None, "has no PSCI", "firmware: no PSCI"),
     (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
@@ -62,8 +62,8 @@ fn class_of(error: &str) -> Option<String> {
     Some(format!("{class}{value}"))
 }
 
-/// Classifies the tree `name`. In a user's tree that is usable, the host tool changes only the boot
-/// arguments.
+/// Classifies the tree `name`. When the host tool adapts a usable user's tree, it changes only the
+/// boot arguments.
 pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {
@@ -103,7 +103,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     })
 }
 
-/// Compares the parts of a tree that another crate can read.
+/// Compares the parts of a tree that another crate can also read.
 fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     let fdt = Fdt::new_unchecked(blob);
     let text = |node: &str, name| {
@@ -126,13 +126,13 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the CPUs with their labels. Only a CPU can tell whether Aff0 numbers threads, so one of
+/// Returns the CPUs with their labels. Only hardware shows whether Aff0 numbers threads, so one of
 /// the two readings must succeed.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }
 
-/// Returns everything that is read from a tree, or its class and error.
+/// Returns everything that is read from a tree, or the tree's class and the error.
 pub fn describe(blob: &[u8]) -> String {
     let board = match Board::read(blob) {
         Ok(board) => board,

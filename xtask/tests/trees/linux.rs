@@ -13,7 +13,7 @@ use xtask::setup::linux_trees;
 use crate::described::{JudgedTree, judge};
 use crate::{here, workspace};
 
-/// The maximum number of repairs to a tree: console and memory, each once.
+/// The maximum number of repairs to a tree: one for the console and one for the memory.
 const MENDS: usize = 2;
 
 #[test]
@@ -44,7 +44,7 @@ fn trees_of_linux() {
     fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    // The checksum shows whether any board is read differently than before.
+    // The checksum shows whether any board is now read differently.
     let text = format!(
         "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
          descriptions\n",
@@ -55,7 +55,7 @@ fn trees_of_linux() {
         Crc32::of(list.as_bytes())
     );
     println!("{text}");
-    // Another kernel has different counts.
+    // The counts depend on the kernel version.
     let path = here().join("linux.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
@@ -72,7 +72,7 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
 }
 
 /// Repairs what a boot loader, or one more driver, would provide, so that the rest of the tree is
-/// read as well. Returns None if nothing can be repaired.
+/// read as well. Returns None if there is nothing to repair.
 fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));

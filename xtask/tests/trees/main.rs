@@ -1,6 +1,6 @@
 //! Reads device trees written by others with the payload's own reader.
 //!
-//! For each there is a board, or a refusal of a known class. The files in this folder list both.
+//! Each tree yields a board, or an error of a known class. The files in this folder list both.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -19,7 +19,7 @@ use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Returns the folder of the expected texts and the fixtures.
+/// Returns the folder with the expected texts and the fixtures.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees")
 }
@@ -36,14 +36,14 @@ fn output(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// Returns the tree that dtc compiles from a source.
+/// Compiles a source file with dtc and returns the tree.
 fn compile(source: &Path) -> Vec<u8> {
-    // Warnings are about style.
+    // The warnings that `-q` hides are about style.
     let options = ["-q", "-I", "dts", "-O", "dtb"];
     output(Command::new("dtc").args(options).arg(source))
 }
 
-/// Returns the files in `folder` whose names end with `.dts`.
+/// Returns the files in `folder` whose names end in `.dts`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut sources: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
@@ -66,8 +66,8 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
     }
 }
 
-/// Machine, further arguments, class. QEMU leaves PSCI to the firmware if a machine is secure, and
-/// SBSA's tree has only CPUs and memory.
+/// Machine, additional arguments, class. If a machine is secure, QEMU leaves PSCI to the firmware.
+/// SBSA's tree only has CPUs and memory.
 const MACHINES: &[(&str, &str, &str)] = &[
     ("virt,gic-version=2", "-smp 1", "usable"),
     ("virt,gic-version=3", "-smp 1", "usable"),
@@ -101,7 +101,7 @@ fn trees_of_qemu() {
         let arguments = arguments.replace("KERNEL", &kernel.display().to_string());
         let mut qemu = Command::new("timeout");
         qemu.args("20 qemu-system-aarch64 -nodefaults -display none".split(' '));
-        // Not every machine supports every CPU.
+        // Not every machine supports every CPU model.
         if machine.starts_with("virt") {
             qemu.args(["-cpu", "max"]);
         }
@@ -114,14 +114,14 @@ fn trees_of_qemu() {
     }
 }
 
-/// Options for the preprocessor, with which TF-A's build finds headers, and its definitions for
-/// Total Compute.
+/// The preprocessor options with which TF-A's build finds headers, and its definitions for Total
+/// Compute.
 const OPTIONS: &str = "-E -P -undef -x assembler-with-cpp -D__DTS__ -Iinclude -Ifdts \
     -Iplat/arm/board/tc/include -Iinclude/plat/arm/common -Iinclude/plat/arm/common/aarch64 \
     -Iinclude/lib/cpus/aarch64 -Iinclude/arch/aarch64 -DTARGET_FLAVOUR_FVP=1 -DTARGET_VERSION=13 \
     -DTC_DPU_USE_SCMI_CLK=1 -DTC_SCMI_PD_CTRL_EN=1";
 
-/// TF-A passes these on to BL33.
+/// TF-A passes these trees on to BL33.
 #[test]
 fn trees_of_tf_a() {
     let workspace = workspace();
@@ -133,7 +133,7 @@ fn trees_of_tf_a() {
     for path in sources(&source.join("fdts")) {
         let name = path.file_stem().and_then(|name| name.to_str());
         let name = name.expect("a name");
-        // 32-bit boards, and trees that firmware stages pass to each other.
+        // Skips 32-bit boards, and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;
         }

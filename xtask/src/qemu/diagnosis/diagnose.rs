@@ -17,7 +17,7 @@ pub struct Context<'c> {
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
     pub timeout: u64,
-    /// The image that should print.
+    /// The image that should print something.
     pub image: &'c [u8],
 }
 
@@ -64,7 +64,7 @@ pub fn refused(outcome: &MachineResult) -> bool {
         && !outcome.stderr.trim().is_empty()
 }
 
-/// Returns a warning for a CPU model on which power-down may not complete.
+/// Returns a warning for a CPU model on which power-down might not complete.
 pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     let model = cpu.split(',').next().expect("a split has a part");
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
@@ -73,8 +73,8 @@ pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the payload printed anything. The word psci-bench within a line does not show
-/// that, because the firmware's banner contains it, too.
+/// Returns true if the payload printed anything. The word psci-bench within a line does not prove
+/// that, because the firmware's banner also contains it.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {
         line.starts_with("psci-bench")
@@ -141,7 +141,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
 }
 
-/// Names the UARTs in the image that should have printed.
+/// Names the UARTs in the image that should have received output.
 fn uarts(image: &[u8]) -> String {
     Consoles::of(image).map_or_else(String::new, |it| format!(" (of the image: {it})"))
 }
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// The banner of the overlay TF-A, which says that psci-bench built it.
+    /// The banner of the overlay TF-A, which says that it was built by psci-bench.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";

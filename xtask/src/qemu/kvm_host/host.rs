@@ -1,7 +1,7 @@
 //! An arm64 Linux with KVM that runs the payload as its guest.
 //!
 //! Its kernel is Debian's, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md explains
-//! what that shows.
+//! what such a run shows.
 //!
 //! ```text
 //! host (any)           qemu-system-aarch64 -M virt,virtualization=on
@@ -30,18 +30,17 @@ use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
 /// The CPU model that emulates EL2 fastest: it has VHE and a cheap algorithm for pointer
-/// authentication, which the architecture leaves to the CPU.
+/// authentication, which the architecture leaves implementation defined.
 pub const CPU: &str = "max,pauth-impdef=on";
-/// The default number of CPUs of the guest and of Linux.
+/// The default number of CPUs for the guest and for Linux.
 pub const CPUS: u32 = 2;
-/// The time that the VMM gets to exit after the guest's last line; on a busy host that takes
-/// seconds.
+/// How long the VMM has to exit after the guest's last line. On a busy host this takes seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// The payload's name in the initial file system.
 pub const IMAGE: &str = "payload";
 /// The prefix of each line from `/init`.
 const MARK: &str = "kvm-host: ";
-/// The beginning of the line about the VMM's exit.
+/// The start of the line that reports the VMM's exit.
 const ENDED: &str = "the VMM ended ";
 
 /// The files of an emulated Linux with KVM.
@@ -74,7 +73,7 @@ impl KvmHost {
         archive(read(&self.base)?, &entries)
     }
 
-    /// Returns QEMU's arguments that start the kernel, except `-initrd`.
+    /// Returns the QEMU arguments that start the kernel, except `-initrd`.
     pub fn arguments(&self) -> [OsString; 4] {
         // Linux prints messages only when something fails; a panic ends the machine.
         let append = ["-append", "console=ttyAMA0 quiet panic=-1"].map(OsString::from);
@@ -89,7 +88,7 @@ impl KvmHost {
 }
 
 /// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
-/// qemu. `args` are for the device tree that QEMU generates, if the image has none.
+/// `qemu`. `args` are for the device tree that QEMU generates if the image has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -102,20 +101,20 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the timeout for a guest; `without` is that of the same run without KVM. Each exit of a
-/// guest takes hundreds of instructions in the host's Linux, which QEMU emulates.
+/// Returns the timeout for a guest. `without` is the timeout for the same run without KVM. Each
+/// guest exit takes hundreds of instructions in the host's Linux, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
-/// Returns how the VMM ended, as printed by `/init`; None if there is no such line.
+/// Returns how the VMM ended, as printed by `/init`, or None if there is no such line.
 pub fn ended(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// Returns how the VMM ended, unless it was with exit code 0 and after the guest's last line.
+/// Returns how the VMM ended, unless it exited with code 0 after the guest's last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
@@ -141,8 +140,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are for other programs. Rust's own linker and start-up code make a cross
-    // compiler unnecessary.
+    // The user's flags are for other programs. With Rust's own linker and start-up code, no cross
+    // compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");

@@ -13,7 +13,7 @@ pub const FILE: u32 = 0o10_0644;
 pub const CONSOLE: u32 = 0o02_0600;
 /// The console's major and minor number, from Linux's list of devices.
 const CONSOLE_NUMBERS: (u32, u32) = (5, 1);
-/// Linux looks for the next archive at a multiple of this.
+/// Each archive starts at a multiple of this offset.
 const ALIGN: usize = 4;
 
 /// A file: its name, mode and contents. A directory comes before the files in it.

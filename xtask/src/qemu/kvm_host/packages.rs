@@ -1,5 +1,5 @@
-//! Debian's packages of a kernel with KVM, and of QEMU for arm64 with the libraries that it loads.
-//! They are fetched and unpacked, but not installed.
+//! Debian packages: a kernel with KVM, and QEMU for arm64 with the libraries that it loads. They
+//! are fetched and unpacked, but not installed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ use crate::setup::apt;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
-/// The package that depends on that of the current kernel. It is the kernel for virtual machines,
-/// which has all drivers for such a machine built in.
+/// The package that depends on the current kernel's package. It is the kernel for virtual machines,
+/// with all drivers for such a machine built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
@@ -24,8 +24,8 @@ const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
 /// The loader named by QEMU's program header.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
-/// Fetches the packages unless they exist. Returns the kernel, and an initial file system with QEMU
-/// but without a process 1.
+/// Fetches the packages unless they are already present. Returns the kernel, and an initial file
+/// system with QEMU but without a process 1.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
@@ -50,7 +50,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
 
 fn download(work: &Path) -> Result<String> {
     apt::fetch(work, &apt::ARM64, |apt| {
-        // Without its dependencies, which are for installed machines.
+        // Skip its dependencies, which are for installed machines.
         let kernel = apt.download_dependency(KERNEL)?;
         let install = ["install", "--download-only", "-y"];
         apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;

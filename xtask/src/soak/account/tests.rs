@@ -18,7 +18,7 @@ fn cell(cpu: u16, step: CellStep, valid: u32, rejected: &[(Reason, u32)]) -> Cel
     }
 }
 
-/// Returns a run of `scenario` with all its records but without its end; CPU 1 is the lead.
+/// Returns a run of `scenario` with all its records but without its end. CPU 1 is the lead.
 fn run(scenario: Scenario) -> LoggedRun {
     let mut made = LoggedRun {
         run: made_up_run::run(),
@@ -32,7 +32,8 @@ fn run(scenario: Scenario) -> LoggedRun {
     made
 }
 
-/// Returns the number of attempted suspends, and of attempts of any call that gave no sample.
+/// Returns the number of attempted suspends, and the number of attempts, for any call, that
+/// produced no sample.
 fn counts(scenario: Scenario) -> (u64, u64) {
     let account = SoakAccount::of_run(&run(scenario));
     assert_eq!(account.records, FoundRecords::All);
@@ -45,7 +46,7 @@ fn attempts_are_suspends_by_scenario_and_cpu() {
         (ScenarioId::SuspendDeepParallel, 11),
         (ScenarioId::CpuSuspendSerial, 11),
         (ScenarioId::PsciVersionParallel, 0),
-        // The lead suspends; the other CPU is turned off.
+        // The lead suspends; the other CPU is off.
         (ScenarioId::CpuOffSerial, 4),
     ] {
         let mut scenario = made_up_run::suspend(id, None, &[]);

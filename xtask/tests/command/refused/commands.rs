@@ -1,5 +1,5 @@
-//! Commands that are refused with exit code 2, and parts of the message. The files named in them
-//! are those of `material` in `support/packages.rs`.
+//! Commands that are refused with exit code 2, and parts of the message. `material` in
+//! `support/packages.rs` creates the files that they name.
 
 /// Commands that are refused.
 #[rustfmt::skip]
@@ -92,7 +92,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["--firmware efi: Debian does not package it for QEMU's sbsa-ref"]),
     ("profile --firmware u-boot", &["a profile needs TF-A with PMF"]),
 
-    // Sources of TF-A
+    // TF-A sources
     ("qemu --tf-a folder", &["this is not a source tree of TF-A: it has no Makefile"]),
     ("qemu --tf-a nowhere", &["No such file or directory"]),
     ("qemu --tf-a old-tf-a", &["TF-A 2.9, but 2.12 or later is needed"]),
@@ -215,7 +215,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("soak --smp 33", &["--smp 33: with firmware tf-a there can be 1 to 32"]),
     ("soak --args iterations=0", &["iterations=0"]),
 
-    // Bases of lab jobs
+    // Bases for lab jobs
     ("lab lava --board juno --payload payload.bin -o set", &["give its current FIP"]),
     ("lab lava --board juno --payload payload.bin -o set --base missing",
         &["--base missing: No such file"]),
@@ -246,7 +246,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["does not boot a FIP"]),
     ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["give --url"]),
 
-    // Words of lab jobs
+    // Words in lab jobs
     ("lab lava -o a", &["this is not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
     ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
@@ -293,7 +293,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];
 
-/// The same with spaces in a word, also refused at once.
+/// The same, for words that contain spaces.
 #[rustfmt::skip]
 pub const REFUSED_WORDS: &[(&[&str], &[&str])] = &[
     (&["qemu", "--args", "iterations=5 wakeup=chain"],

@@ -1,10 +1,10 @@
-//! Shell commands that are refused with exit code 2, and parts of the message. A file can have at
-//! most 1 KiB, and `$X` is `cargo xtask`.
+//! Shell commands that are refused with exit code 2, and parts of the message. Files are limited to
+//! 1 KiB, and `$X` is `cargo xtask`.
 
-/// Files, boards and programs with something wrong.
+/// Faulty files, boards and programs.
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
-    // A full disk, before and after other files.
+    // A full disk, before and after writing other files.
     ("$X fip create --out new --nt-fw large", &["error: --out new: File too large"]),
     ("$X fip unpack fip.bin --out new", &["error: --out new/soc-fw.bin: File too large"]),
     ("$X fip unpack fip.bin --out folder --force",
@@ -33,7 +33,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
     ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),
-    // Open pipes, and the file that is stdin.
+    // Open pipes, and a file that is stdin.
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),

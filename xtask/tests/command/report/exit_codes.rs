@@ -31,7 +31,7 @@ fn exit_codes() {
     scratch.assert_outcomes(&[
         ("report good.log --format json -o out.json", 0, ""),
         ("report cut.log", 3, "cut.log (run 1): incomplete: "),
-        // A damaged last line: the records contain everything.
+        // The last line is damaged, but the records contain everything.
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
         ("report tftf.log", 3, "log until TFTF prints that"),
@@ -103,7 +103,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
     assert!(!scratch.path("tree").exists());
 }
 
-/// Text without a figure is not green in any format or in a matrix.
+/// Text without a figure is not green in any format, nor in a matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();

@@ -1,4 +1,4 @@
-//! Formats byte for byte.
+//! Formats, compared byte for byte.
 
 use report::analysis::merge::merge;
 use report::export::Report;
@@ -110,12 +110,12 @@ fn runs_of_one_board_are_merged() {
     }
 }
 
-/// The lines agree with the findings, for the suite and for steps.
+/// The lines agree with the findings, both for the suite and for steps.
 #[test]
 fn lines_of_best_fit_are_where_figures_grow() {
     for (grows, powerdown) in [(true, [1000, 1100, 1200]), (false, [1200, 1000, 1100])] {
         let mut suite = edited(|run| run.scenarios.truncate(1));
-        // The instants are unchanged, and with them the order.
+        // The instants are unchanged, and so is the order.
         let cells = suite.runs[0].run.scenarios[0].cells.iter_mut();
         for (cell, ticks) in cells.zip(powerdown) {
             cell.set_figure(Metric::Powerdown, Some(ticks));

@@ -1,4 +1,4 @@
-//! Checks output for other programs with parsers that are not this project's; and refusals.
+//! Checks output for other programs with third-party parsers, and tests refusals.
 
 use std::fs;
 use std::process::Command;
@@ -15,7 +15,7 @@ use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;
 use crate::support::scratch::Scratch;
 
-/// JUnit is parsed by the crate junit-parser.
+/// The crate junit-parser parses JUnit.
 #[test]
 fn junit() {
     let mut report = read(log());
@@ -51,7 +51,7 @@ fn junit() {
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
 }
 
-/// Published tables have no end, but lack nothing because of that.
+/// Published tables have no end, but are not incomplete because of that.
 #[test]
 fn junit_of_tables() {
     let scratch = Scratch::of_reports(log());
@@ -179,7 +179,7 @@ fn no_figure_is_too_large() {
                 }
             }
             for format in export::ALL {
-                // Written or refused, but without a panic.
+                // Whether it is written or refused, it must not panic.
                 if let Ok(text) = try_written(&report, format.name) {
                     assert!(!text.contains("NaN"), "{}", format.name);
                 }

@@ -1,4 +1,4 @@
-//! Steps of scenarios outside TFTF's suite.
+//! Steps in scenarios outside TFTF's suite.
 
 use run::measure::{Metric, Summary};
 use run::model::{
@@ -43,7 +43,7 @@ fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
     }
 }
 
-/// Replaces the scenarios by four whose figures are `percent` of the usual ones.
+/// Replaces the scenarios with four whose figures are `percent` of the usual ones.
 pub fn of_steps(run: &mut Run, percent: u64) {
     let series = move |metric, median: u64| {
         let median = median * percent / 100;
@@ -92,7 +92,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// A step that was left out has no figure, not a zero.
+/// A skipped step has no figure, not a zero.
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
@@ -138,7 +138,7 @@ fn every_format_has_steps() {
         let made = written(&report, format);
         assert!(made.contains(text), "{text:?} is not in\n{made}");
     }
-    // States that no scenario of the suite covers.
+    // States that no scenario in the suite covers.
     report.runs[0].run.scenarios.drain(..2);
     let tree = written(&report, "dt");
     assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
@@ -149,7 +149,7 @@ fn every_format_has_steps() {
     let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
     assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
-    // A sweep's step is the worst case, and its conditions are shown.
+    // The figure for a sweep's step is the worst case, and the step's conditions are shown.
     let swept = edited(|run| {
         let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
         let series = steps
