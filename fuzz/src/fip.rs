@@ -1,4 +1,4 @@
-//! FIPs: the reader, and that a FIP can be written and read back.
+//! Reads FIPs, writes them, and reads them back.
 
 use crate::input::worded;
 use boards::Uuid;

@@ -1,4 +1,4 @@
-//! Boots device trees and parameter blocks with something wrong in them, in QEMU under TF-A.
+//! Boots faulty device trees and parameter blocks in QEMU under TF-A.
 //!
 //! ```sh
 //! cargo run -p boot-fuzz -- --trees 1000 --blocks 100
@@ -19,11 +19,11 @@ use host::{exit_code, interrupt};
 
 use crate::run::FuzzOptions;
 
-/// Boots device trees and parameter blocks with something wrong in them, in QEMU under TF-A.
+/// Boots faulty device trees and parameter blocks in QEMU under TF-A.
 ///
-/// A run is good if it ends by itself and says a last line, and if a PASS has the figures of the
-/// unmutated run. Image and log of any other are kept in target/psci-bench/fuzz/boot.
-/// docs/device-trees.md says more.
+/// A run is good if it ends by itself with a last line, and if a PASS has the unmutated run's
+/// figures. The image and log of any other run are kept in target/psci-bench/fuzz/boot. See
+/// docs/device-trees.md.
 #[derive(Debug, Parser)]
 #[command(
     name = "boot-fuzz",

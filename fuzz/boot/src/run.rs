@@ -51,10 +51,10 @@ pub struct FuzzOptions {
     /// Number of mutated parameter blocks to boot.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub blocks: u32,
-    /// Seed of the mutations: equal seeds give equal mutations.
+    /// Mutation seed: equal seeds give equal mutations.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Number of machines at a time.
+    /// Machines to run at a time.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }

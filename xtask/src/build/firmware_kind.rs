@@ -11,11 +11,11 @@ pub enum FirmwareKind {
     Builtin,
     /// KVM: the payload is a guest of an emulated Linux.
     Kvm,
-    /// QEMU's built-in PSCI, with EDK2, which has a device tree and starts the EFI application.
+    /// QEMU's built-in PSCI, and EDK2 with a device tree, which starts the EFI application.
     Efi,
-    /// QEMU's built-in PSCI, with EDK2, which has ACPI tables and starts the EFI application.
+    /// QEMU's built-in PSCI, and EDK2 with ACPI tables, which starts the EFI application.
     EfiAcpi,
-    /// TF-A at EL3, with U-Boot, which starts the EFI application.
+    /// TF-A at EL3, and U-Boot, which starts the EFI application.
     UBoot,
 }
 

@@ -141,7 +141,7 @@ fn parse_version(makefile: &str) -> Option<String> {
     Some(version + &patch)
 }
 
-/// Rejects a folder that contains another series.
+/// Rejects a folder that contains a different release series.
 fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;

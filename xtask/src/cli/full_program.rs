@@ -11,7 +11,7 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// Options of `qemu` that require reading the log as a report does.
+/// `qemu` options that require parsing the log like a report does.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
 /// Returns true if `arguments`, which begin with the program's name, contain a verb or an option

@@ -53,7 +53,7 @@ pub struct QemuArguments {
     pub deny_skipped: bool,
 }
 
-/// What defines a run, for all commands that run one.
+/// The arguments that define a run, for all commands that run one.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The machine and its firmware.
@@ -70,7 +70,7 @@ pub struct RunArguments {
     pub image: Option<PathBuf>,
 }
 
-/// Runs, shows the UART output, and prints the result.
+/// Runs QEMU, shows the UART output, and prints the result.
 pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     if let Some(log) = &arguments.log {
         check_log(log, &arguments.run)?;

@@ -1,4 +1,4 @@
-//! Finds the commits in a range at which a figure steps, by bisection.
+//! Bisects a range of commits to find the steps in a figure.
 
 use std::collections::BTreeSet;
 

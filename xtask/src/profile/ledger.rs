@@ -152,7 +152,7 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that no longer occurs in calls was measured, unlike a scenario that was not.
+        // A phase that calls no longer contain counts as measured, unlike a skipped scenario.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();

@@ -8,7 +8,7 @@
 //! samples ───────── the calls that are a run's samples
 //! attribute ─────── samples -> report's Profile: scenario, phase, CPU, stack
 //! run ───────────── a run with the plugin -> Profile
-//! bisect ────────── finds a figure's steps over a range by bisection
+//! bisect ────────── bisects a range to find the steps in a figure
 //! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export
 //! ```
 

@@ -69,7 +69,7 @@ struct Boot {
     image: Vec<u8>,
 }
 
-/// A run that is possible: the request, and the machine for it.
+/// A validated run: the request, and the machine for it.
 struct Asked<'a> {
     workspace: &'a Workspace,
     board: &'a BoardFile,
@@ -193,7 +193,7 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 }
 
 impl Asked<'_> {
-    /// Returns the given image, or builds one, with the first entries of its memory map.
+    /// Returns the given image, or builds one, with a memory map that still lacks its address.
     fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();

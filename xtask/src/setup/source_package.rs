@@ -44,7 +44,7 @@ impl SourcePackage {
         workspace.state().join(name).join(self.version)
     }
 
-    /// Returns true if the source exists, so that nothing is needed to fetch it.
+    /// Returns true if the source exists, so no tools are needed to fetch it.
     pub fn is_there(&self, workspace: &Workspace) -> bool {
         self.place(workspace).is_dir()
     }

@@ -14,7 +14,7 @@ use run::plan::{Plan, Procedure, ScenarioId};
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// Attempts that produced no sample, for any call, by the key of the reason.
+    /// Attempts of any call that produced no sample, by reason key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts in the `end` record, otherwise those in the last line; None if the run did not

@@ -198,7 +198,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The same for a page with a file of figures.
+/// The same, for a page with a CSV file.
 const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",

@@ -38,7 +38,7 @@ fn every_format_has_the_step() {
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
-        // Headings are scenario names, and one of these is longer.
+        // Headings are scenario names, one of which is longer than 80 characters.
         let is_wide = |line: &&str| line.starts_with("  ") && line.chars().count() > 80;
         let wide = out.lines().find(is_wide);
         assert!(wide.is_none() || format != "text", "{wide:?}");

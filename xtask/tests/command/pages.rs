@@ -98,7 +98,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);
-    // Like in TF-A, a title that occurs twice is a duplicate label.
+    // As in TF-A, a title that occurs twice produces a duplicate label.
     let conf = "project = 'Reports'\nhtml_theme = 'basic'\n\
         extensions = ['sphinx.ext.autosectionlabel']\nautosectionlabel_maxdepth = 1\n";
     scratch.write("source/conf.py", conf);

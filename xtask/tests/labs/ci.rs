@@ -1,4 +1,4 @@
-//! The fragments for a firmware project's continuous integration, as a plain script.
+//! The CI fragments for firmware projects, run as plain scripts.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Firmware Image Packages (FIPs): the file from which TF-A's boot stages load images.
+//! Firmware Image Packages (FIPs), the files from which TF-A's boot stages load images.
 //!
 //! A FIP consists of a [`FipHeader`], an [`FipEntry`] for each image, a terminating entry, and the
 //! images. The terminating entry is zero except for its offset, which marks the end of the package.

@@ -41,7 +41,7 @@ impl FirmwareBuild {
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
-    // A FIP with certificates requires all stages from a single run of make.
+    // A FIP with certificates requires that a single make run builds all stages.
     if platform.bl31_variables.is_empty() || platform.trusted_fip {
         let dir = build_stages(workspace, tf_a, platform, &["bl1", "bl2", "bl31"], None)?;
         return Ok(FirmwareBuild { dir });

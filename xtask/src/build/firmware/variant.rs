@@ -10,7 +10,7 @@ use thiserror::Error;
 const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
-    // The GIC's local enables are lost on power-down.
+    // The GIC's local enable bits are lost in a power-down.
     &["gic-reset=0", "gic-reset=1"],
     // PMF timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
     &["pmf=new", "pmf=sip", "pmf=off"],
@@ -36,7 +36,7 @@ const CPU_ON_RACE_MOST: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     words: [&'static str; KEYS.len()],
-    /// How long after CPU_OFF a CPU_ON comes too early, in microseconds.
+    /// How long after a CPU_OFF a CPU_ON is still too early, in microseconds.
     cpu_on_race_us: u32,
 }
 

@@ -58,7 +58,7 @@ impl ImageSource {
         let args = self.tree.args.as_deref();
         plan(args)?;
         let image = self.image(workspace)?;
-        // The application ignores boot arguments in a tree that is in the image.
+        // If the image has a tree, the boot arguments are in that tree.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();
         let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
         let signed = signer.map(|it| it.sign(workspace, &application));

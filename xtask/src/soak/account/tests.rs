@@ -32,8 +32,8 @@ fn run(scenario: Scenario) -> LoggedRun {
     made
 }
 
-/// Returns the number of attempted suspends, and the number of attempts, for any call, that
-/// produced no sample.
+/// Returns the number of attempted suspends, and the number of attempts of any call that produced
+/// no sample.
 fn counts(scenario: Scenario) -> (u64, u64) {
     let account = SoakAccount::of_run(&run(scenario));
     assert_eq!(account.records, FoundRecords::All);

@@ -203,7 +203,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     Ok(given)
 }
 
-/// Writes the package, and prints that it did so.
+/// Writes the package, and prints a message.
 pub(super) fn save(out: (&str, &Path), fip: &Fip) -> Result<()> {
     files::write(&[(out, &fip.build()?)])
 }

@@ -173,7 +173,7 @@ fn pack(
     layout: FipLayout,
     images: &Images,
 ) -> Result<()> {
-    // Like in fiptool, an update may change only the layout.
+    // As with fiptool, an update may change only the layout.
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
