@@ -2,12 +2,13 @@
 //! 2,500 runs.
 //!
 //! ```sh
-//! cargo bench -p report --bench report                  # optimised, as by --release
+//! cargo bench -p report --bench report                  # optimized, as with --release
 //! cargo bench -p report --bench report --profile dev    # as `cargo xtask` builds it
 //! cargo bench -p report --bench report -- json html     # other formats
 //! ```
 //!
-//! Figures are printed and not judged: they are the machine's as much as the program's.
+//! The figures are only printed, never judged, because they depend on the machine as much as on the
+//! program.
 
 use std::fmt::{self, Write as _};
 use std::fs::{self, File};
@@ -27,7 +28,7 @@ const CPUS: u16 = 8;
 const SAMPLES: u64 = 1_000_000;
 const RUNS: usize = 2_500;
 
-/// Clock ticks of `/proc/PID/stat` in a second.
+/// Clock ticks per second in `/proc/PID/stat`.
 const TICKS: f64 = 100.0;
 
 fn main() -> ExitCode {
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!is_good))
 }
 
-/// Reports a log, and prints the time and the memory that it takes; false if it fails.
+/// Reports a log, and prints the time and memory that it takes. Returns false if it fails.
 fn report(log: &Path, format: &str, out: &Path) -> bool {
     let megabytes = fs::metadata(log).expect("just written").len() as f64 / 1e6;
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
@@ -58,7 +59,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
-        // A process that has just ended has no such files any more.
+        // The files of a process disappear when it exits.
         if let Ok(text) = fs::read_to_string(process.join("status")) {
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             peak = line.map_or(peak, |line| line.trim().to_owned());
@@ -75,7 +76,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     child.wait().expect("it is ours").success()
 }
 
-/// Returns the time in user and system mode of a `/proc/PID/stat`.
+/// Returns the user and system time in the text of a `/proc/PID/stat` file.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(11).map(str::parse::<f64>);
@@ -83,7 +84,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((user + system) / TICKS)
 }
 
-/// Text with the lines' ends of a UART.
+/// A writer that uses UART line endings.
 struct LogWriter(BufWriter<File>);
 
 impl fmt::Write for LogWriter {
@@ -93,7 +94,7 @@ impl fmt::Write for LogWriter {
     }
 }
 
-/// Writes the log, and returns the number of its samples: each CPU has as many in each
+/// Writes the log, and returns its number of samples. Every CPU has the same number in every
 /// scenario.
 fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let mut out = LogWriter(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
@@ -124,7 +125,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     Ok(each * rows)
 }
 
-/// Gives a row so many samples like its first, some ticks apart.
+/// Fills a row with `samples` samples like its first one, each off by a few ticks.
 fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
     let first = cell.samples.iter().next().expect("a sample").instants;
     let after = first.at(Moment::After).expect("each call returns");

@@ -1,9 +1,9 @@
 //! Audits a published page: compares each printed change with the one computed from the tables of
 //! its two newest releases.
 //!
-//! A table's changes are by CPU or, for parallel calls, by rank in size; never by row number. If
-//! labels repeat, a row cannot be assigned to one CPU, and a change that fits one of these rows is
-//! ambiguous.
+//! Figures are paired by CPU or, for parallel calls, by rank when sorted by size; never by row
+//! number. If labels repeat, a row cannot be assigned to one CPU, and a change that matches one of
+//! these rows is ambiguous.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use super::compare::percent;
 use crate::log::page::{Page, PageTable};
 use crate::log::published_rows::PublishedFigure;
 
-/// The maximum rounding error of a printed change, in hundredths of a percent.
+/// The maximum rounding error in a printed change, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
 
 const ABSENT: &str = "the previous release has no such table";
@@ -38,7 +38,7 @@ pub struct Audit {
     pub(crate) findings: Vec<String>,
 }
 
-/// A table of the newer release, compared with that of the previous one.
+/// A table of the newer release, compared with the previous release's table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedTable {
     pub(crate) id: ScenarioId,
@@ -58,11 +58,11 @@ pub(crate) struct AuditedFigure {
     pub(crate) ns: u64,
     /// In percent.
     pub(crate) printed: Option<f64>,
-    /// Change from the same CPU; None if labels repeat, or the CPU is missing.
+    /// The change from the same CPU's old figure; None if labels repeat or the CPU is missing.
     pub(crate) by_cpu: Option<f64>,
-    /// Change from the figure of the same rank in size; None for serial calls.
+    /// The change from the old figure with the same rank by size; None for serial calls.
     pub(crate) by_order: Option<f64>,
-    /// The old figure in nanoseconds that follows from the printed change.
+    /// The old figure in nanoseconds that the printed change implies.
     pub(crate) implied_ns: Option<f64>,
     pub(crate) judged: AuditOutcome,
     /// The change in percent that should be printed but is not.
@@ -76,18 +76,18 @@ pub(crate) struct AuditedFigure {
 pub enum AuditOutcome {
     /// No change is printed.
     NotPrinted,
-    /// It is correct.
+    /// The change is correct.
     Right,
-    /// It fits a row with the same labels, but these labels repeat.
+    /// The change matches a row with the same labels, but those labels repeat.
     Ambiguous,
-    /// It fits no old figure.
+    /// The change matches none of the old figures.
     Wrong,
     /// The previous release has no figure for this CPU.
     NotChecked,
 }
 
 impl AuditOutcome {
-    /// Returns the word for it.
+    /// Returns the name of the verdict.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::NotPrinted => "not printed",
@@ -99,14 +99,14 @@ impl AuditOutcome {
     }
 }
 
-/// Returns the number of figures on the pages with this verdict.
+/// Counts the figures on the pages that have this verdict.
 pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     let tables = audits.iter().flat_map(|it| &it.tables);
     let figures = tables.flat_map(|it| &it.figures);
     figures.filter(|it| it.judged == judged).count()
 }
 
-/// Returns the number of printed changes by verdict.
+/// Returns the number of printed changes for each verdict.
 pub fn counts(audits: &[Audit]) -> String {
     use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
     let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
@@ -153,7 +153,7 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     audit
 }
 
-/// Compares a table with that of the previous release.
+/// Compares a table with the previous release's table.
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
     let columns = new.rows.first().map_or(0, |it| it.figures.len());
     let columns: Vec<AuditColumn> = (0..columns)
@@ -200,7 +200,7 @@ fn repeats(table: &PageTable) -> bool {
     !table.rows.iter().map(|it| it.label).all_unique()
 }
 
-/// The figures of one metric, each with the old figures to which it can be compared.
+/// The figures of one metric, each with the old figures that it can be compared with.
 struct AuditColumn<'t> {
     cells: Vec<Beside<'t>>,
 }
@@ -208,8 +208,8 @@ struct AuditColumn<'t> {
 struct Beside<'t> {
     label: (u16, u16),
     new: &'t PublishedFigure,
-    /// The old figures in nanoseconds: of the rows with the same labels, of the same rank in size,
-    /// and of the same row number.
+    /// The old figures in nanoseconds: those with the same labels, the same CPU's, the one with the
+    /// same rank by size, and the one in the same row.
     of_labels: Vec<u64>,
     of_cpu: Option<u64>,
     of_order: Option<u64>,
@@ -222,7 +222,7 @@ impl Beside<'_> {
     }
 }
 
-/// Returns true if the printed change is the change from the figure `old`.
+/// Returns true if the printed change is relative to the figure `old`.
 fn fits(new: &PublishedFigure, old: u64) -> bool {
     let printed = new.change.map(|it| it as f64);
     let both = printed.zip(percent(new.ns as f64, old as f64));
@@ -233,7 +233,7 @@ impl<'t> AuditColumn<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
         let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
         let former = former.collect_vec();
-        // If figures are equal, the one with the greatest change comes first.
+        // If figures are equal, the one with the largest change comes first.
         let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
         let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
         let order = order.map(|it| it.0).collect_vec();
@@ -262,12 +262,12 @@ impl<'t> AuditColumn<'t> {
         self.cells.iter().filter(|it| it.new.change.is_some())
     }
 
-    /// Returns the number of changes that fit one kind of old figures.
+    /// Counts the changes that match the old figures returned by `old`.
     fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
         self.printed().filter(|it| it.fits(old(it))).count()
     }
 
-    /// Returns true if all figures match the previous ones by rank in size but not by CPU.
+    /// Returns true if all figures match the previous ones by rank but not by CPU.
     fn is_reordered(&self, ppm: u32) -> bool {
         let is_far = |old: Option<u64>, new: u64| {
             let change = old.and_then(|old| percent(new as f64, old as f64));
@@ -282,7 +282,7 @@ impl<'t> AuditColumn<'t> {
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
         let is_by_order = self.fitting(|it| it.of_order) == printed;
-        // A single change may fit a figure of the same rank by chance.
+        // A single change may match a figure of the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
@@ -320,15 +320,15 @@ impl<'t> AuditColumn<'t> {
     }
 }
 
-/// Returns the old figure in nanoseconds that follows from a printed change, if the change was
-/// rounded by `rounded` hundredths of a percent.
+/// Returns the old figure in nanoseconds implied by a printed change, assuming a rounding error of
+/// `rounded` hundredths of a percent.
 fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     let share = 1.0 + (figure.change? as f64 + rounded) / 10_000.0;
     (share > 0.0).then(|| figure.ns as f64 / share)
 }
 
-/// Returns a sentence about changes in both releases that imply the same old figure, if most of
-/// them do.
+/// Returns a sentence about changes that imply the same old figure in both releases, if most
+/// changes do.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
     let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
     let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));

@@ -1,4 +1,4 @@
-//! Findings about the scenario `cold_call`: how much longer than a warm call a cold one takes.
+//! Findings about the `cold_call` scenario: how much longer a cold call takes than a warm one.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -12,10 +12,10 @@ use super::step_findings::{lower_median, time};
 use super::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// A cold call beside a warm one.
+/// A cold call compared with a warm one.
 pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
 
-/// A function of the firmware and its variants in the scenario.
+/// A firmware function and its variants in the scenario.
 struct Function {
     name: &'static str,
     warm: Variant,
@@ -38,15 +38,14 @@ const FUNCTIONS: [Function; 2] = [
     },
 ];
 
-/// One CPU's medians for a cold call and for a warm one, as [`FigureKey::per_operation`] returns
-/// them.
+/// One CPU's cold-call and warm-call medians, as returned by [`FigureKey::per_operation`].
 struct Pair {
     cpu: CpuIndex,
     cold: f64,
     warm: f64,
 }
 
-/// Compares the cold calls of each function with warm ones, for each type of CPU.
+/// Compares cold and warm calls of each function, separately for each CPU type.
 pub(super) fn cold_calls(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id != ScenarioId::ColdCall {
         return Vec::new();
@@ -90,7 +89,7 @@ fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Findi
         .collect()
 }
 
-/// Returns the finding about the CPUs of one type.
+/// Returns the finding for one CPU type.
 fn finding(
     run: &Run,
     id: ScenarioId,

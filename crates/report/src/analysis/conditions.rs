@@ -8,7 +8,7 @@ use run::plan::{Procedure, TimerPlan};
 use super::figure::has_figure;
 use crate::log::LoggedRun;
 
-/// A difference that a comparison ignores on request.
+/// A difference that a comparison ignores if requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     Methods,
@@ -18,17 +18,17 @@ pub enum Across {
     Boards,
     /// A run with fewer scenarios than the baseline.
     Scenarios,
-    /// A run with fewer CPUs, or figures of them, than the baseline.
+    /// A run with fewer CPUs than the baseline, or fewer figures for them.
     Cpus,
 }
 
 impl Across {
     /// The differences between conditions.
     pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
-    /// The parts of the baseline that a run may lack.
+    /// The parts of the baseline that a run is allowed to lack.
     pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
-    /// Returns the word for it on the command line.
+    /// Returns its name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Methods => "methods",
@@ -50,7 +50,7 @@ impl Across {
     }
 }
 
-/// One side of two: a run and, for its conditions, a scenario.
+/// One side of a comparison: a run and, for a scenario's conditions, the scenario.
 pub(super) type ComparedSide<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 
 /// A condition of a run, or of a scenario.
@@ -166,9 +166,9 @@ fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     Some(run.run.plan.as_ref()?.timer)
 }
 
-/// The conditions of a comparison on the board: an unknown value differs from a known one.
+/// Conditions for comparing runs: an unknown board differs from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
-/// Conditions whose differences a comparison lists.
+/// Conditions for which a comparison lists differences.
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
@@ -207,7 +207,7 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
-/// The prefix of the board's value for tables that give only a platform's name.
+/// Prefix of the board's value if tables give only a platform name.
 const PLATFORM: &str = "platform ";
 
 fn is_one_board(a: &str, b: &str) -> bool {
@@ -218,7 +218,7 @@ fn is_one_board(a: &str, b: &str) -> bool {
     }
 }
 
-/// Returns true if a board's name contains the platform's name or its title in the board file. Case
+/// Returns true if a board name contains the platform's name or its title from the board file. Case
 /// and punctuation are ignored.
 pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
     let plain = |name: &str| {
@@ -256,7 +256,7 @@ pub(super) fn differences<'c>(
     })
 }
 
-/// Returns why a scenario cannot be compared with the baseline's.
+/// Returns the reason why a scenario cannot be compared with the baseline's.
 pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
     let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;

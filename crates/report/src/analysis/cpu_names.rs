@@ -34,7 +34,7 @@ pub(crate) fn name(midr: u64) -> Option<String> {
     Some(format!("{part} r{}p{}", midr >> 20 & 0xf, midr & 0xf))
 }
 
-/// Returns the name of the part, such as `Cortex-A57`; None for an unknown part.
+/// Returns the part name, such as `Cortex-A57`; None for an unknown part.
 pub(crate) fn type_of(midr: u64) -> Option<String> {
     let (_, names) = NAMES.iter().find(|it| it.0 == midr >> 24 & 0xff)?;
     let part = format!("{:03x} ", midr >> 4 & 0xfff);

@@ -1,4 +1,4 @@
-//! Edits of the made-up run of the suite; each changes one thing.
+//! Edits to the made-up suite run; each changes one thing.
 
 use hardware::board::Mpidr;
 use run::measure::{Facts, Metric};
@@ -9,10 +9,10 @@ use super::made_up::suite;
 use crate::log::LoggedRun;
 use crate::log::logged_run::Stage;
 
-/// An edit of a run.
+/// An edit to a run.
 pub(super) type RunEdit = fn(&mut LoggedRun);
 
-/// Returns the made-up run of the suite after one edit.
+/// Returns the made-up suite run after one edit.
 pub(super) fn edited(edit: RunEdit) -> LoggedRun {
     let mut run = suite();
     edit(&mut run);
@@ -121,7 +121,7 @@ pub(super) fn lost_row(run: &mut LoggedRun) {
     run.run.scenarios[0].cells.pop();
 }
 
-/// Leaves only the line of a row of the second scenario, without its record.
+/// Removes the record of a row in the second scenario, but leaves its line.
 pub(super) fn line(run: &mut LoggedRun) {
     let cell = &mut run.run.scenarios[1].cells[2];
     cell.counts = None;
@@ -143,7 +143,7 @@ pub(super) fn warm(run: &mut LoggedRun) {
     run.run.scenarios[1].method = Method::Warm;
 }
 
-/// Adds the second scenario by the warm method.
+/// Adds a copy of the second scenario that uses the warm method.
 pub(super) fn warm_too(run: &mut LoggedRun) {
     let mut warm = run.run.scenarios[1].clone();
     warm.method = Method::Warm;

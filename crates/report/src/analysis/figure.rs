@@ -74,7 +74,7 @@ impl FigureKey {
         self.step.per.max(1)
     }
 
-    /// Returns true if the median and the p99 are lower bounds of a histogram's classes.
+    /// Returns true if the median and the p99 are lower bounds of histogram classes.
     pub const fn is_of_classes(self) -> bool {
         matches!(self.metric, Metric::Entry | Metric::Handler)
     }
@@ -94,7 +94,7 @@ impl FigureKey {
         }
     }
 
-    /// Converts a sample's figure to that of one operation, in nanoseconds if the clock is known
+    /// Converts a sample's figure to a figure per operation, in nanoseconds if the clock is known
     /// and otherwise in ticks. Figures of TFTF's suite are truncated to integers, as in RT_INSTR
     /// lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
@@ -107,7 +107,7 @@ impl FigureKey {
     }
 }
 
-/// The end of a table's title if a figure in it is one of [`FigureKey::is_of_classes`].
+/// The end of a table's title if [`FigureKey::is_of_classes`] is true for any figure in the table.
 pub const OF_CLASSES: &str =
     "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
@@ -126,8 +126,7 @@ pub struct Figure<'r> {
     pub is_doubtful: bool,
 }
 
-/// Returns a scenario's figures, cell by cell. For TFTF's suite, those in the tables' columns come
-/// first.
+/// Returns a scenario's figures, cell by cell. For TFTF's suite, those in table columns come first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
@@ -164,13 +163,13 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     all
 }
 
-/// Returns the figures by CPU and key, the first of each.
+/// Indexes figures by CPU and key. If several have the same key, keeps the first.
 pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
     let all = all.into_iter().rev();
     all.map(|it| ((it.cpu, it.key), it)).collect()
 }
 
-/// Returns true if tables show a figure of this cell of TFTF's suite.
+/// Returns true if tables show a figure from this cell of TFTF's suite.
 pub fn has_figure(scenario: &Scenario, cell: &Cell) -> bool {
     let mut columns = scenario.columns().into_iter();
     columns.any(|metric| cell.figure(metric).is_some())
@@ -196,7 +195,7 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns that quantity as text for a table cell.
+/// Returns the value of the varied quantity as text for a table cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
     match id.axis().is_some_and(Axis::has_names) {
         true => format!("{x:#010x}"),

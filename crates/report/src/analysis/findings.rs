@@ -1,4 +1,4 @@
-//! The findings of a scenario: the payload's, and those that need more than integer arithmetic.
+//! A scenario's findings: the payload's, and those that need more than integer arithmetic.
 
 use hardware::text::plural::many;
 use run::findings::{Verbosity, findings_of};
@@ -9,8 +9,8 @@ use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
-/// Returns the findings of a scenario, computed from its figures: the payload's in more detail,
-/// and the report's. If a record is missing, returns only the sentence that says so.
+/// Computes a scenario's findings from its figures: the payload's in more detail, and those that
+/// only the report has. If a record is missing, returns only a sentence that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(run, scenario) {
         return vec![not_told(format!("No findings: {what} lost."))];
@@ -45,8 +45,8 @@ fn not_told(sentence: String) -> Finding {
     }
 }
 
-/// Returns the missing records without which findings would be wrong, with the verb. None if the
-/// log has all of them, or has no records at all.
+/// Names the missing records without which findings would be wrong, as a subject and a verb: `2
+/// records of X are`. None if none of them is missing, or if the log has no records at all.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     run.integrity.records.as_ref()?;
     if let Some(what) = run.lost_of(scenario) {
@@ -63,8 +63,7 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     }
 }
 
-/// Returns true if no other scenario of the run is missing, so that a finding based on one can be
-/// computed.
+/// Returns true if none of the run's other scenarios is missing, so findings can be based on them.
 fn has_other_scenarios(run: &LoggedRun) -> bool {
     run.integrity.records.is_none() || run.integrity.is_whole()
 }

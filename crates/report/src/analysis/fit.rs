@@ -1,4 +1,4 @@
-//! Figures as a function of the quantity that was varied: curves, and straight lines through them.
+//! Figures as a function of the varied quantity: curves, and straight lines through them.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
@@ -12,7 +12,7 @@ use crate::log::grouped::grouped;
 /// The minimum coefficient of determination at which growth is reported.
 const R2_SOME: f64 = 0.5;
 
-/// A figure as a function of `x` under the same circumstances.
+/// A figure as a function of `x`, with everything else equal.
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,
@@ -31,8 +31,8 @@ pub struct At<'r> {
 }
 
 impl<'r> At<'r> {
-    /// Returns the figure that represents all: in a queue that of the last CPU to get through,
-    /// otherwise the median one (the lower of two).
+    /// Returns the representative figure: in a queue that of the last CPU to get through, otherwise
+    /// the median one (the lower of two).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -54,12 +54,12 @@ impl Curve<'_> {
     }
 
     /// Returns the line of best fit; None if the figures do not grow linearly. A sweep's finding
-    /// agrees with this.
+    /// applies the same criteria.
     pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
         let fit = match is_queue {
-            // A queue grows without limit, whereas a cache has a size.
+            // A queue can grow without limit, but a cache has a size.
             true => Straight::through(&points).map(|line| Bent { line, level: None }),
             false if is_level(extent(&points)?) => None,
             false => Bent::through(&points),
@@ -160,25 +160,25 @@ impl Straight {
         self.at_zero + self.slope * x
     }
 
-    /// Returns `r2` in percent, rounded down, so that only a perfect fit has 100.
+    /// Returns `r2` in percent, rounded down, so only a perfect fit yields 100.
     pub fn r2_percent(&self) -> u8 {
         // Rounding errors may leave slightly less than 1.
         (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 }
 
-/// A straight line that becomes level at some `x`.
+/// A straight line that levels off at some `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bent {
     pub line: Straight,
-    /// The `x` at which it becomes level, and the value there; None if it never does.
+    /// The `x` at which the line levels off, and the value there; None if it never does.
     pub level: Option<(f64, f64)>,
 }
 
 impl Bent {
-    /// Returns the line through all of `points`. Alternatively the line goes through the first ones
-    /// (at least three) and a level through the others (at least two), if the sum of squares is
-    /// less than a quarter of that of the single line.
+    /// Returns a line through all of `points`, or a line through the first ones (at least three)
+    /// followed by a level through the others (at least two) if that reduces the sum of squares to
+    /// less than a quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

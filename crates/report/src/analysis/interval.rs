@@ -6,10 +6,9 @@
 //! samples that are symmetric about their median the IQR is twice the MAD, which makes the notch
 //! 3.14 MAD / sqrt(n). No random numbers are used, so equal input gives equal output.
 //!
-//! The MAD is often 0, because a tick is coarse, so the interval extends at least one tick to
-//! either side. With fewer than six samples, no interval between two of them contains the median
-//! with a confidence of 95 % (1 - 2 / 2^n); the interval is then from the smallest sample to the
-//! largest.
+//! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either
+//! side. With fewer than six samples, no interval between two of them contains the median with 95 %
+//! confidence (1 - 2 / 2^n), so the interval then runs from the smallest sample to the largest.
 
 use run::measure::{Histogram, Metric, Summary};
 use run::model::Scenario;
@@ -34,8 +33,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the interval of a median that is the lower bound of a histogram's class: the true median
-/// is anywhere in the class.
+/// Returns the interval of a median that is the lower bound of a histogram class: the true median
+/// can be anywhere in the class.
 pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     let (low, high) = notch(summary)?;
     let bins = Histogram::default();
@@ -49,8 +48,8 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     Some((low, high.saturating_add(more).min(most)))
 }
 
-/// Returns the statistics for each place in the order of a metric, over the rounds of a parallel
-/// scenario; None if a sample is missing.
+/// Returns the statistics of each place over the rounds of a parallel scenario. A place is a CPU's
+/// rank by `metric` within its round. Returns None if a sample is missing.
 pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
     let cells = scenario.suite_cells();
     let rounds = cells.first()?.samples.len();

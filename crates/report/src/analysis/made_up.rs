@@ -1,4 +1,4 @@
-//! Runs for tests: made up, or from published tables.
+//! Runs for tests, either made up or from published tables.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     made
 }
 
-/// Returns a scenario measured by TFTF's method, with its record.
+/// Returns a scenario measured with TFTF's method, with its record.
 pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
     let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
@@ -91,7 +91,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     cell
 }
 
-/// Replaces the samples of a metric by statistics only, and sets the shown figure.
+/// Replaces the samples of a metric with statistics only, and sets the shown figure.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|it| it.metric != metric);
@@ -125,7 +125,7 @@ pub(super) fn suite() -> LoggedRun {
     made
 }
 
-/// Returns a step of one operation on one CPU alone.
+/// Returns a step with one operation, on one CPU alone.
 pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
         x,
@@ -133,7 +133,7 @@ pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     }
 }
 
-/// Returns a cell of one metric.
+/// Returns a cell with one metric.
 pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64]) -> Cell {
     Cell {
         counts: Some(Counts {
@@ -145,7 +145,7 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
     }
 }
 
-/// Returns a run with one scenario of steps.
+/// Returns a run with one scenario that consists of steps.
 pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     let mut made = run(4);
     made.run.scenarios.push(scenario(id, cells));

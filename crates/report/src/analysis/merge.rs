@@ -1,8 +1,8 @@
 //! Merges several runs of one board into one table; CPUs are matched by MPIDR.
 //!
-//! If every run has sent all its samples, the samples are pooled, and statistics are computed from
-//! the pool. Otherwise the runs' figures are listed next to each other. They are never treated as
-//! samples, because a row of a parallel scenario is part of a single round.
+//! If every run has sent all of its samples, the samples are pooled, and statistics are computed
+//! from the pool. Otherwise the runs' figures are listed side by side. They are never treated as
+//! samples, because a row in a parallel scenario is part of a single round.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ use crate::log::{LoggedRun, Source};
 /// Several runs of one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
-    /// Where each run is in its input, in the order of the runs.
+    /// Each run's position in its input, in the order of the runs.
     pub(crate) sources: Vec<Source>,
     /// The board's CPUs.
     pub(crate) cpus: Vec<Cpu>,
-    /// All scenarios that are in at least one run.
+    /// All scenarios found in at least one run.
     pub(crate) scenarios: Vec<MergedScenario>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct MergedScenario {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     pub(crate) power_state: Option<u32>,
-    /// One for each figure of a CPU that is in at least one run, sorted by CPU and then by step.
+    /// One for each of a CPU's figures found in at least one run, sorted by CPU and then by step.
     pub(crate) figures: Vec<MergedFigure>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct MergedFigure {
     pub(crate) key: FigureKey,
     /// The value in each run; None if the run lacks it.
     pub(crate) shown: Vec<Option<RunFigure>>,
-    /// Statistics of the samples of all runs; None unless every run has sent all its samples.
+    /// Statistics over the samples of all runs; None unless every run has sent all of its samples.
     pub(crate) pooled: Option<Summary>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct RunFigure {
     pub(crate) figure: u64,
     /// The statistics of the samples.
     pub(crate) summary: Option<Summary>,
-    /// True if it was read from a line without a checksum.
+    /// True if the figure was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
 }
 
@@ -133,8 +133,8 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario of `run` that goes into the same table as `scenario`, or would if the same
-/// interrupt woke the CPUs. Different placements of the helper are listed separately.
+/// Returns the scenario of `run` that goes into the same table as `scenario`, or that would if the
+/// same interrupt had woken the CPUs. Helper placements are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
     let is_woken_otherwise = |it: &&Scenario| {
@@ -153,7 +153,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     });
     let each: Vec<Vec<Figure<'_>>> = each.collect();
     let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
-    // A CPU that only a later run has is put in the board's order.
+    // A CPU found only in a later run is sorted into board order.
     let order = order.sorted_by_key(|(cpu, key)| match key.is_of_step() {
         true => (true, CpuIndex::default()),
         false => (false, *cpu),
@@ -182,7 +182,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     }
 }
 
-/// Returns the statistics of the samples of all figures; None if one lacks samples.
+/// Returns statistics over the samples of all figures; None if any figure lacks samples.
 fn pooled<'f>(
     key: FigureKey,
     figures: impl Iterator<Item = Option<&'f Figure<'f>>>,
@@ -210,7 +210,7 @@ mod tests {
     use crate::analysis::edits::{self, RunEdit, edited};
     use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
-    /// Edits of the second run, and the condition in the error.
+    /// Edits to the second run, and the condition in the error.
     const REFUSED: &[(RunEdit, &str)] = &[
         (edits::nothing, ""),
         (edits::no_head, "the board"),

@@ -1,4 +1,4 @@
-//! The cost of a firmware's instrumentation: compares the caller's figures of the same payload on a
+//! The cost of firmware instrumentation: compares the caller's figures for the same payload on a
 //! build with PMF and on a plain one.
 //!
 //! Figures that cannot be compared are listed with the reason. The payload reads PMF's timestamps
@@ -115,7 +115,7 @@ impl Cost {
     }
 }
 
-/// Compares the run `with` instrumentation to the one `without`.
+/// Compares the run `with` instrumentation with the one `without`.
 pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {
@@ -167,7 +167,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     })
 }
 
-/// The figures that are never compared, with the reasons.
+/// The figures that are never compared, with the reasons why.
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: from PMF, which the plain build does not have. The \
      cost of timestamps on the way down is hidden in the sleep.",
@@ -179,12 +179,12 @@ const LEFT_OUT: [&str; 6] = [
      the firmware, because the instruction clock counts the instructions of all CPUs.",
 ];
 
-/// Returns true if the figures do not depend on the order in a queue.
+/// Returns true if the figures do not depend on the order of a queue.
 fn is_comparable(scenario: &Scenario) -> bool {
     !scenario.id.has_queue()
 }
 
-/// Returns true for a figure on the caller's side that depends on one CPU alone.
+/// Returns true for a caller-side figure that depends on only one CPU.
 fn is_compared(figure: &Figure<'_>) -> bool {
     let (key, cell) = (figure.key, figure.cell);
     if key.is_of_step() {
@@ -231,7 +231,7 @@ fn costs_of(
         .collect()
 }
 
-/// Returns a CPU's cost; `scale` converts ticks to the figure of one operation.
+/// Returns a CPU's cost; `scale` converts ticks to a figure per operation.
 fn cost(label: String, scale: f64, new: &Summary, old: &Summary) -> CostOfCpu {
     let margin = |summary: &Summary| {
         let (low, high) = notch(summary)?;

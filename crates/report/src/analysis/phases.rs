@@ -17,7 +17,7 @@ pub struct CpuPhase {
     pub class: &'static str,
     /// Whether it is before, in or after low power.
     pub side: PowerSide,
-    /// The pairs of instants between which it may lie.
+    /// The pairs of instants between which the phase may lie.
     ends: &'static [(Instant, Instant)],
 }
 
@@ -53,7 +53,7 @@ const DOWN: Instant = Stamp(EnterHwLowPwr);
 const UP: Instant = Stamp(ExitHwLowPwr);
 const EXIT: Instant = Stamp(ExitPsci);
 
-/// All phases in the legend's order.
+/// All phases, in legend order.
 pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
     // Until the flush, or until low power if there is no flush: CPUs queue for the firmware's
@@ -121,7 +121,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
     } else if instants.span(Before, TurnedOn).is_some() {
-        // Only after CPU_OFF does CPU_ON come last; otherwise the CPU is turned on before the call.
+        // CPU_ON comes last only after CPU_OFF; otherwise the CPU is turned on before the call.
         vec![(Before, SeenOff), (TurnedOn, Entered)]
     } else {
         vec![(Before, After)]
@@ -153,8 +153,8 @@ pub struct Placed<'r> {
 }
 
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
-/// share one axis, as their counter values are comparable. Each other cell has a separate axis;
-/// these are in chronological order.
+/// share one axis, because their counter values are comparable. All other cells have their own axis
+/// and are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

@@ -1,5 +1,5 @@
-//! Findings about steps: the cost of an operation without its loop, the growth of powerdown with
-//! the number of CPUs that go down together, and that of the flush with the amount of dirty data.
+//! Findings about steps: the cost of an operation without its loop, how powerdown grows with the
+//! number of CPUs that go down together, and how the flush grows with the amount of dirty data.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -13,13 +13,13 @@ use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
 pub(super) const NET: Kind = Kind::new("net");
-/// The growth of powerdown with the number of CPUs that go down together.
+/// How powerdown grows with the number of CPUs that go down together.
 pub(crate) const CONTENTION: Kind = Kind::new("contention");
-/// The growth of the flush with the amount of dirty data.
+/// How the flush grows with the amount of dirty data.
 pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
 
-/// Computes the cost of each operation without the loop around it. The loop's cost is from the same
-/// scenario, or from `empty`.
+/// Computes the cost of each operation without the loop around it. The loop's cost is taken from
+/// the same scenario, or from `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = empty.into_iter().flat_map(Scenario::step_series);
     let own = scenario.step_series().filter(is_loop);
     let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
-    // Another CPU's loop has the same few instructions.
+    // A different CPU's loop has the same few instructions.
     let loop_of = |own: CellSeries<'_>| {
         let all = loops.iter().rev();
         let all = all.filter(|it| it.series.metric == own.series.metric);
@@ -56,7 +56,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     each.map(|((how, _), nets)| net(run, how, &nets)).collect()
 }
 
-/// A series, and the figures for one of its operations.
+/// A series and its figures per operation.
 struct Net<'r> {
     own: CellSeries<'r>,
     net: f64,
@@ -99,7 +99,7 @@ pub(super) fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     middle.copied().unwrap_or(0.0)
 }
 
-/// Describes the growth of powerdown with the number of CPUs that go down together.
+/// Describes how powerdown grows with the number of CPUs that go down together.
 pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Cpus) {
         return Vec::new();
@@ -132,13 +132,13 @@ fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     Some(finding(run, CONTENTION, sentence, curve, &line))
 }
 
-/// Describes the growth of the flush with the amount of dirty data, and its limit.
+/// Describes how the flush grows with the amount of dirty data, and where it levels off.
 pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Bytes) {
         return Vec::new();
     }
     let all = curves(scenario);
-    // Without PMF's flush, the figure that includes it.
+    // If PMF's flush is missing, the figure that includes it is used.
     let mut metrics = [Metric::CacheFlush, Metric::Powerdown].into_iter();
     let is_there = |metric: &Metric| all.iter().any(|it| it.metric == *metric);
     let metric = metrics.find(is_there);
@@ -208,7 +208,7 @@ fn bytes(value: f64) -> String {
     }
 }
 
-/// Returns a duration from [`FigureKey::per_operation`] with its unit.
+/// Formats a duration from [`FigureKey::per_operation`] with its unit.
 pub(super) fn time(run: &Run, value: f64) -> String {
     if !run.clock().is_known() {
         format!("{value:.2} ticks")

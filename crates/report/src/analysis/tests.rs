@@ -32,8 +32,8 @@ fn finding_on_lines_is_marked() {
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
-/// Returns the findings of a sweep, given the values that were varied and the ticks of Cache Flush
-/// or Powerdown for each.
+/// Returns the findings of a sweep, given the varied values and the Cache Flush or Powerdown ticks
+/// for each.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::DirtySweep {
         (Metric::CacheFlush, 1024)
@@ -47,7 +47,7 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     findings(&run, &run.run.scenarios[0])
 }
 
-/// A sweep, its numbers of CPUs or KiB with ticks, and the beginning of its finding.
+/// A sweep, its CPU counts or KiB with their ticks, and the start of its finding.
 type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[
@@ -163,7 +163,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         ScenarioId::ColdCall,
         cells([
             (Variant::VersionWarm, None, Latency, [10, 10, 20]),
-            // The caller's side of a call that PMF measures, too.
+            // The caller's side of a call that PMF also measures.
             (Variant::VersionWarm, None, Call, [15, 15, 25]),
             (Variant::VersionEvicted, None, Latency, [10, 10, 19]),
             (Variant::VersionWoken, Some(2), Latency, [60, 70, 20]),
@@ -203,7 +203,7 @@ fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     own.expect("it was added").cold = Some(cold);
 }
 
-/// Two CPUs that suspend to the deepest level, one after the other.
+/// Returns a run in which two CPUs suspend to the deepest level, one after the other.
 fn suspends() -> LoggedRun {
     let mut made = run(2);
     let cells = (0..2).map(|cpu| {
@@ -241,7 +241,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's step on one CPU: scenario, variant, ticks of Powerdown, and the worst entry; None if
+/// A sweep's step on one CPU: scenario, variant, Powerdown in ticks, and the worst entry; None if
 /// no CPU was seen to leave the state.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),

@@ -8,9 +8,9 @@ use run::model::Scenario;
 use super::merge::check;
 use crate::log::LoggedRun;
 
-/// Returns a run with each scenario taken from the run whose longest figure for it is the median,
-/// so that each is a complete measurement and not a mixture. `runs` must not be empty and must
-/// share their conditions.
+/// Returns a run in which each scenario is taken from the run whose longest figure for it is the
+/// median. Each scenario is therefore one complete measurement, not a mixture. `runs` must not be
+/// empty and must share their conditions.
 pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     let (first, others) = runs.split_first().expect("at least one run");
     let mut typical = first.clone();

@@ -5,11 +5,11 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Label, Run};
 
-/// The end of a finding about figures of a side that has records.
+/// The end of a finding that is based on unverified figures.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a checksum.";
 
-/// Returns the labels of CPUs: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number, the
-/// first and the last.
+/// Returns the labels of CPUs: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
+/// first and last labels.
 pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
     let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
     match labels.as_slice() {

@@ -1,17 +1,17 @@
 //! The worst entry and exit latency of each idle state.
 //!
-//! A device tree's `idle-states` node requires worst cases. So each latency is the maximum over all
+//! A device tree's `idle-states` node requires worst cases, so each latency is the maximum over all
 //! CPUs, all scenarios that suspend to the state, and all samples, including the cold first one:
 //!
-//! * entry is measured by Powerdown, which in parallel scenarios includes the queue for the
-//!   firmware's locks, and for a last man the cluster's flush;
-//! * exit is measured by Wakeup and by Wake, its counterpart on the caller's side, which starts
-//!   when the wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another,
-//!   because it then includes waiting for other CPUs.
+//! * entry is measured by Powerdown, which in parallel scenarios includes queueing for the
+//!   firmware's locks and, for a last man, the cluster flush;
+//! * exit is measured by Wakeup and by Wake, its caller-side counterpart, which starts when the
+//!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because it
+//!   then includes waiting for other CPUs.
 //!
-//! The scenario `idle_states`, which suspends to every state of the device tree, is treated like
-//! those of the suite and covers states that these do not. The steps of sweeps count for the states
-//! that they request.
+//! The `idle_states` scenario, which suspends to every state in the device tree, is treated like
+//! the suite's scenarios and covers states that they do not. Steps of a sweep count toward the
+//! state that they request.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct Latency<'r> {
     pub is_cold: bool,
 }
 
-/// Returns the worst cases of each idle state, starting with the shallowest.
+/// Returns the worst cases of each idle state, shallowest first.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
@@ -160,7 +160,7 @@ fn idle_state<'r>(
     })
 }
 
-/// Refuses a state that was not measured on every CPU. A sweep may have steps on fewer CPUs.
+/// Rejects a state that was not measured on every CPU. A sweep may have steps on fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = run.run.cpu_indices();
     let of_figures = of.figures.iter().map(|it| it.0);
@@ -168,7 +168,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
-        // A helper is measured when another CPU is the helper.
+        // A helper is measured when a different CPU is the helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
             (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
@@ -184,7 +184,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the largest of the samples of some figures; of equal ones the first.
+/// Returns the largest sample of the given figures; if several are equal, the first one.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
     let all = of.figures.iter().filter(|(scenario, figure)| {
         let is_own = figure.key.suite_metric() != Some(Metric::Wake) || wakes_itself(run, scenario);

@@ -11,9 +11,9 @@ use crate::analysis::figure::FigureKey;
 pub(crate) struct Change {
     #[serde(flatten)]
     pub(crate) key: FigureKey,
-    /// The rank in size, from 0; None if compared by CPU.
+    /// The rank by size, counting from 0; None if figures are compared by CPU.
     pub(crate) place: Option<usize>,
-    /// The CPUs of the run and of the baseline, each by the index in that run.
+    /// The CPU in the run and in the baseline, each as an index into its own run.
     pub(crate) cpu: CpuIndex,
     pub(crate) old_cpu: CpuIndex,
     pub(crate) new: ComparedValue,
@@ -22,14 +22,14 @@ pub(crate) struct Change {
     pub(crate) outcome: ChangeOutcome,
 }
 
-/// The figure of one operation, in the unit of its `FigureKey`.
+/// A figure per operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ComparedValue {
     pub(crate) figure: f64,
-    /// The interval within which noise may move it; None for a single measurement. If one round out
-    /// of many is shown, this is the interval of the CPU's median.
+    /// The interval within which noise may move the figure; None for a single measurement. If the
+    /// figure is from one of several rounds, this is the interval of the CPU's median.
     pub(crate) interval: Option<(f64, f64)>,
-    /// True if it was read from a line without a checksum.
+    /// True if the figure was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
 }
 
@@ -52,7 +52,7 @@ impl Change {
         self.new.figure - self.old.figure
     }
 
-    /// Returns the change in percent of the old figure; None if that is zero.
+    /// Returns the change as a percentage of the old figure; None if the old figure is zero.
     pub fn percent(&self) -> Option<f64> {
         percent(self.new.figure, self.old.figure)
     }
@@ -63,13 +63,13 @@ impl Change {
     }
 }
 
-/// Returns the change from an old figure in percent of it; None if it is zero.
+/// Returns the change as a percentage of the old figure; None if the old figure is zero.
 pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
     (old > 0.0).then(|| (new - old) / old * 100.0)
 }
 
 /// Returns true if the figures differ by no more than the tolerance, relative to the larger one.
-/// Integers up to 9e9 are compared without rounding.
+/// Integers up to 9e9 are compared without rounding errors.
 pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
@@ -82,7 +82,7 @@ impl ChangeOutcome {
         }
         let is_less = new.figure < old.figure;
         let (more, less) = if is_less { (old, new) } else { (new, old) };
-        // Intervals that do not overlap, but in the opposite order to the figures, are no evidence.
+        // Disjoint intervals in the opposite order to the figures are not evidence.
         let intervals = more.interval.zip(less.interval);
         let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
         if is_within || more.figure - less.figure <= tick {
@@ -94,7 +94,7 @@ impl ChangeOutcome {
         }
     }
 
-    /// Judges a change of a figure, with values in the unit of its key.
+    /// Judges a change in a figure. Values are in the unit of its key.
     pub(in crate::analysis) fn of_figures(
         key: FigureKey,
         new: &ComparedValue,
@@ -104,19 +104,19 @@ impl ChangeOutcome {
     ) -> Self {
         match key.unit() {
             Unit::Ticks | Unit::Cycles => Self::of(new, old, tolerance_ppm, tick),
-            // A state that is no longer reached.
+            // A state is no longer reached.
             Unit::Count if new.figure < old.figure => Self::Worse,
             // How long a CPU sleeps is not a cost.
             Unit::Count | Unit::Microseconds => Self::Same,
         }
     }
 
-    /// Returns true if the change is not a change in time.
+    /// Returns true if the time did not change beyond tolerance and noise.
     pub(crate) const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }
 
-    /// Returns the word for it.
+    /// Returns the name of the verdict.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -149,7 +149,7 @@ mod tests {
             (100.0, 80.0, [0.0; 2], 20.0, Noise),
             (150.0, 100.0, [40.0, 10.0], 0.0, Noise),
             (150.0, 100.0, [39.0, 10.0], 0.0, Worse),
-            // An interval on one side says nothing about the noise of the other.
+            // An interval on one side says nothing about the noise on the other.
             (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
             let value = |figure: f64, half: f64| ComparedValue {

@@ -1,9 +1,9 @@
-//! Finds changes in which CPUs flush a cache of a cluster's size.
+//! Finds changes in which CPUs flush a cluster-size cache.
 //!
-//! Figures alone do not show which CPU was the last man, and a large flush does not prove it. But
-//! flush times can be compared, and only one of the CPUs of a cluster that go down together is the
-//! last man. If more than one of them flushes for at least 4/5 of the cluster's longest flush, CPUs
-//! other than the last man do so too.
+//! Figures alone do not show which CPU was the last man, and a large flush is no proof. But flush
+//! times can be compared, and only one of the CPUs in a cluster that go down together is the last
+//! man. If several of them take at least 4/5 as long as the cluster's longest flush, CPUs other
+//! than the last man also flush the cluster's cache.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,14 @@ use super::comparison::ComparedScenario;
 use super::finding::ComparisonFinding;
 use super::sides::Sides;
 
-/// Cache flushes of CPUs that began or stopped flushing a cluster's cache.
+/// CPUs that started or stopped flushing their cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
 
-/// The minimum ratio of the longest flush to the shortest at which the two sizes can be told apart.
+/// The minimum ratio of the longest flush to the shortest at which the two sizes can be
+/// distinguished.
 const CONTRAST: f64 = 4.0;
 
-/// Describes the clusters in which CPUs other than the last man began or stopped flushing a
+/// Describes the clusters in which CPUs other than the last man started or stopped flushing a
 /// cluster-size cache in a parallel round.
 pub(super) fn cluster_flushes(
     sides: &Sides<'_>,

@@ -1,5 +1,5 @@
 //! Compares a run with a baseline: each CPU with itself or, if CPUs go down together, each place in
-//! the order of arrival with the same place.
+//! the arrival order with the same place in the baseline.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -71,13 +71,13 @@ fn compare_one(
     })
 }
 
-/// Compares each scenario of the run, and finds those of the baseline that have no counterpart.
+/// Compares each of the run's scenarios, and finds those of the baseline without a counterpart.
 fn compare_scenarios(
     sides: &Sides<'_>,
     across: &[Across],
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
-    // The baseline's scenarios that were compared, and those that should have been.
+    // The baseline scenarios that were compared, and those that should have been.
     let (mut met, mut missed) = (Vec::new(), Vec::new());
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());

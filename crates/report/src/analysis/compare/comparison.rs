@@ -19,7 +19,7 @@ use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The tolerance of TF-A's documentation: 2 %.
+/// The tolerance used in TF-A's documentation: 2 %.
 pub(crate) const TOLERANCE_PPM: u32 = 20_000;
 
 /// The options of a comparison.
@@ -73,18 +73,19 @@ impl Comparison {
 pub(crate) struct ComparedScenario {
     /// The scenario in the run.
     pub(crate) key: ScenarioKey,
-    /// Which changes count: those by order if CPUs wait for each other or cannot be paired,
-    /// otherwise those by CPU.
+    /// Which changes count: those by order if CPUs wait for each other or cannot be paired, those
+    /// by CPU otherwise.
     pub(crate) judged: JudgedBy,
-    /// The changes of each CPU that both runs have; empty if [`Keyed::Ambiguous`].
+    /// The changes for each CPU in both runs; empty if [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
-    /// The changes of the smallest figure, of the second, and so on; empty if the two runs have
-    /// different numbers of figures. In a parallel scenario the smallest Powerdown belongs to the
-    /// CPU that arrives first.
+    /// The change in the smallest figure, in the second smallest, and so on. Empty if the two runs
+    /// have different numbers of figures. In a parallel scenario the smallest Powerdown belongs to
+    /// the CPU that arrives first.
     pub(crate) by_order: Vec<Change>,
-    /// CPUs without a row in the other run: the run's and the baseline's.
+    /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Figures of the baseline, by its CPUs, that are in none of the changes that count.
+    /// Baseline figures, with their CPUs in the baseline, that are not part of any change that
+    /// counts.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
@@ -102,9 +103,9 @@ pub(crate) struct Refused {
     pub(crate) id: ScenarioId,
     /// The run's method, or the baseline's if the run lacks the scenario.
     pub(crate) method: Method,
-    /// The reason, and the option that permits it.
+    /// The reason, and the option that allows the comparison.
     pub(crate) why: String,
-    /// True if the baseline has figures for it, which have no counterpart.
+    /// True if the baseline has figures for the scenario that have no counterpart.
     pub(crate) in_baseline: bool,
 }
 
@@ -119,8 +120,8 @@ impl Refused {
     }
 }
 
-/// Returns the baseline's scenario that is compared with one of the run, preferably with the same
-/// method and helper.
+/// Returns the baseline scenario to compare with a scenario of the run, preferably one with the
+/// same method and helper.
 pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
     let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
     let by_method = same.clone().find(|it| it.method == key.method);
@@ -128,7 +129,7 @@ pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario
     found.or_else(|| same.next())
 }
 
-/// Returns a scenario's name, including its method if a run has the scenario with several.
+/// Returns a scenario's name, including its method if a run used several methods for it.
 pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
     let has_one = |run: &Run| run.scenarios.iter().map(|it| it.method).all_equal();
     match has_one(sides.0) && has_one(sides.1) {
@@ -148,21 +149,20 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the changes that count and are regressions.
+    /// Returns the regressions among the changes that count.
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         let all = self.scenarios.iter();
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
         all.filter(|(_, change)| change.outcome == ChangeOutcome::Worse)
     }
 
-    /// Returns true if everything in the baseline was compared, except what options permit to be
-    /// missing.
+    /// Returns true if everything in the baseline was compared, apart from gaps that options allow.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }
 
-    /// Returns what is in the baseline but was not compared: a clause for each kind, with the
-    /// option that permits it.
+    /// Returns the parts of the baseline that were not compared: one clause per kind of gap, with
+    /// the option that allows it.
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
         let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
@@ -181,8 +181,8 @@ impl Comparison {
             .collect()
     }
 
-    /// Returns sentences about rows that have no counterpart, each for all scenarios to which it
-    /// applies. `run` is the comparison's run.
+    /// Returns sentences about rows without a counterpart. Each sentence covers all scenarios to
+    /// which it applies. `run` is the comparison's run.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
             let lacks = scenario.lacks.iter();

@@ -1,4 +1,4 @@
-//! Differences other than those between figures, and facts that one side lacks.
+//! Differences in anything but figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences other than those between figures.
+/// Differences in anything but figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
-/// Lists the differences other than those between figures, and the facts that one side lacks.
+/// Lists the differences in anything but figures, and the facts that one side lacks.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -39,7 +39,7 @@ pub(super) fn conditions(
     let mut add = |evidence, sentence| {
         all.push(ComparisonFinding::new(CONDITIONS, evidence, sentence));
     };
-    // Records do not contain the firmware's version, so it may have lost a digit in transmission.
+    // The firmware's version is not in any record, so it may have lost a digit in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
         let sentence = format!(
@@ -85,8 +85,8 @@ pub(super) fn conditions(
     all
 }
 
-/// If both sides have records: lists the figures that were compared without noise, and those
-/// compared using the noise of their CPUs.
+/// If both sides have records, lists the figures that were compared without accounting for noise,
+/// and those compared using the noise of their CPUs.
 pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -95,7 +95,7 @@ pub(super) fn unweighed(
         return Vec::new();
     }
     let mut bare = scenarios.iter().filter_map(|it| {
-        // An event count of the firmware is one number on each side and has no noise.
+        // A firmware event count is a single number on each side and has no noise.
         let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
         let times = it.changes().iter().filter(is_time);
         let bare = times.clone().filter(|it| !it.has_intervals()).count();

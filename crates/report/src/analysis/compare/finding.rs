@@ -1,4 +1,4 @@
-//! A finding of a comparison, and the figures on which it is based.
+//! A finding from a comparison, and the figures on which it is based.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -10,21 +10,21 @@ use super::change::Change;
 use crate::analysis::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// Metrics of some CPUs in one scenario.
+/// Metrics of certain CPUs in one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basis {
     /// The scenario in the run.
     #[serde(flatten)]
     pub scenario: ScenarioKey,
     pub metrics: Vec<Metric>,
-    /// The CPUs of the run and of the baseline, each by the indices in that run.
+    /// The CPUs in the run and in the baseline, as indices into their own run.
     pub cpus: [Vec<CpuIndex>; 2],
 }
 
-/// A finding of a comparison.
+/// A finding from a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonFinding {
-    /// The finding; the lists of CPUs and metrics in it are empty.
+    /// The finding. Its lists of CPUs and metrics are empty.
     #[serde(flatten)]
     pub finding: Finding,
     pub basis: Vec<Basis>,

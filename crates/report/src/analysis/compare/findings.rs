@@ -14,12 +14,12 @@ use super::sides::Sides;
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
-/// The same figures on other CPUs.
+/// The same figures on different CPUs.
 pub(super) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
-/// The maximum number of CPUs, places or points that a sentence names; tables list all.
+/// The maximum number of CPUs, places or points that a sentence names; tables list them all.
 const NAMED_MAX: usize = 16;
 
 /// Returns the findings of a comparison.
@@ -60,8 +60,8 @@ impl<'s> OneScenario<'s> {
         grouped(changes.map(|it| (it.key.heading(), it)))
     }
 
-    /// Describes Powerdown figures that only moved to other CPUs, because the lock was taken in
-    /// another order.
+    /// Describes Powerdown figures that only moved to different CPUs, because the lock was taken in
+    /// a different order.
     fn reordered(&self) -> Option<ComparisonFinding> {
         let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
         let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
@@ -113,7 +113,7 @@ impl<'s> OneScenario<'s> {
         each.collect()
     }
 
-    /// Names the CPUs, places or points of changes, unless these are all of them or too many.
+    /// Names the CPUs, places or points that changed, unless all of them did or there are too many.
     fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
             _ if it.key.is_of_step() => it.key.name(),
@@ -128,7 +128,7 @@ impl<'s> OneScenario<'s> {
         }
     }
 
-    /// Lists the figures without any change.
+    /// Lists the figures that did not change.
     fn unchanged(&self) -> Option<ComparisonFinding> {
         let still = self.by_heading().into_iter();
         let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
@@ -153,7 +153,7 @@ fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(ChangeOutcome) -> bool) -
     own.copied().collect()
 }
 
-/// Returns the range of changes in percent; empty if the old figures are zero.
+/// Returns the range of the changes in percent; empty if the old figures are zero.
 fn shares(changes: &[&Change]) -> String {
     let all = changes.iter().filter_map(|it| it.percent());
     match range_text(all, |it| format!("{it:+.2} %")) {

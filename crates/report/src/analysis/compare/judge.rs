@@ -1,6 +1,6 @@
 //! Turns the figures of both sides into changes.
 //!
-//! A figure is compared with that of the same CPU. In a queue, a different CPU may arrive first in
+//! A figure is compared with the same CPU's figure. In a queue, a different CPU may arrive first in
 //! each run, so the figures of all CPUs are sorted and compared by rank.
 
 use std::collections::HashSet;
@@ -16,12 +16,12 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_size};
 
-/// Why a scenario is not compared.
+/// The reason why a scenario is not compared.
 #[derive(Debug, Error)]
 pub(super) enum Incomparable {
     #[error("the baseline does not have it")]
     NotInBaseline,
-    /// Conditions differ; contains the sentence that says which.
+    /// Conditions differ; the sentence says which.
     #[error("{0}")]
     Conditions(String),
     #[error("{0} has no figure for it")]
@@ -35,7 +35,7 @@ pub(super) enum Incomparable {
     NothingInCommon,
 }
 
-/// Compares a scenario, or returns why it cannot be compared.
+/// Compares a scenario, or returns the reason why it cannot be compared.
 pub(super) fn compare_figures(
     sides: &Sides<'_>,
     new: &Scenario,
@@ -68,7 +68,7 @@ pub(super) fn compare_figures(
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
     };
-    // The CPUs of a sweep's queue are compared only by order.
+    // CPUs in a sweep's queue are compared only by order.
     if judged == JudgedBy::Cpu || !new.suite_cells().is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }

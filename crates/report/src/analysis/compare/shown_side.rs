@@ -1,4 +1,4 @@
-//! The figures of one run's scenario that tables show, as values that can be compared.
+//! The figures that tables show for one scenario of a run, as comparable values.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
@@ -21,7 +21,7 @@ pub(in crate::analysis) struct ShownSide<'r> {
 }
 
 impl<'r> ShownSide<'r> {
-    /// Collects the figures: first by metric, then those of steps in order.
+    /// Collects the figures: those in table columns first, in column order, then those of steps.
     pub(in crate::analysis) fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
         all.retain(|it| it.shown.is_some());
@@ -47,7 +47,7 @@ impl<'r> ShownSide<'r> {
 
     /// Returns the resolution of a figure, in the unit of its value.
     pub(in crate::analysis) fn tick(&self, key: FigureKey) -> f64 {
-        // A tick of a sample is a fraction of a tick per operation.
+        // One tick in a sample is a fraction of a tick per operation.
         match key.is_of_step() {
             true => key.per_operation(self.clock, 1),
             false => self.tick,
@@ -67,16 +67,16 @@ impl<'r> ShownSide<'r> {
         self.figures_of(key).count()
     }
 
-    /// Returns the statistics of each place in the order of arrival, over all rounds; None if only
-    /// the round that is shown is known.
+    /// Returns the statistics over all rounds for each place in the arrival order; None if only the
+    /// round shown in tables is known.
     pub(in crate::analysis) fn places(&self, key: FigureKey) -> Option<Vec<Summary>> {
         let scenario = Some(self.scenario).filter(|it| it.id.is_parallel());
         let places = by_place(scenario?, key.suite_metric()?)?;
         (places.len() == self.count_of(key)).then_some(places)
     }
 
-    /// Returns the figures for a key, the smallest first, and their values: those of all rounds if
-    /// there are `places`, otherwise those shown.
+    /// Returns the figures for a key in ascending order, with their values: over all rounds if
+    /// there are `places`, otherwise as shown.
     pub(in crate::analysis) fn values_by_order(
         &self,
         key: FigureKey,

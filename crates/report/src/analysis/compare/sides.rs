@@ -18,12 +18,12 @@ pub enum Keyed {
     Mpidr,
     /// By cluster and core.
     Labels,
-    /// Not paired, because labels of one side name several rows. Figures are compared by rank in
-    /// size.
+    /// Not paired, because several rows on one side have the same label. Figures are compared by
+    /// rank when sorted by size.
     Ambiguous,
 }
 
-/// The CPU of a row, as named by a user.
+/// A row's CPU, as named by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
     /// The CPU with this MPIDR.
@@ -42,7 +42,7 @@ impl std::str::FromStr for RowIs {
 
     /// Parses `0x101` or `1.0`.
     fn from_str(text: &str) -> Result<Self, NotACpu> {
-        // The standard library's numbers may have a sign.
+        // The standard library's parsers accept a sign.
         let is_plain = !text.contains('+');
         let read = || match text.strip_prefix("0x") {
             Some(digits) => {
@@ -59,8 +59,8 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Names the CPUs of rows, in order: on each side whose labels are ambiguous, or otherwise on the
-/// baseline.
+/// Assigns CPUs to rows, in order: on each side whose labels are ambiguous, or on the baseline if
+/// no side's labels are.
 pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -150,7 +150,7 @@ impl<'r> Sides<'r> {
              the same board?"
         );
         let mut old = old.clone();
-        // If its CPUs are known by MPIDR, a table uses the labels of the run.
+        // If a table's CPUs are known by MPIDR, it uses the run's labels.
         if keyed == Keyed::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
                 let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);
@@ -166,12 +166,12 @@ impl<'r> Sides<'r> {
         })
     }
 
-    /// Returns the baseline's index for a CPU of the run.
+    /// Returns the baseline's index for one of the run's CPUs.
     pub(super) fn old_cpu(&self, new: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
     }
 
-    /// Returns the run's index for a CPU of the baseline.
+    /// Returns the run's index for one of the baseline's CPUs.
     pub(super) fn new_cpu(&self, old: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
     }

@@ -1,4 +1,4 @@
-//! Level 0 in series: the least that a CPU has to do, and no CPU in its way.
+//! Serial suspends to level 0: a CPU has the least work to do, and no other CPU is in its way.
 
 use run::measure::Metric::{CacheFlush, Powerdown};
 use run::model::Kind;
@@ -9,7 +9,7 @@ use run::plan::ScenarioId::{
 use super::explanation::Explanation;
 use super::suite_tables::{Column, SuiteTables, are_alike};
 
-/// The shortest entries of a run.
+/// The shortest entries in a run.
 const BEST_CASE: Kind = Kind::new("best-case");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {

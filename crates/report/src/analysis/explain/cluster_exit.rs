@@ -1,4 +1,4 @@
-//! Exits that are longer if the cluster was off: there is more to do at power-on.
+//! Exits that are longer if the cluster was off, because there is more to do at power-on.
 
 use run::measure::Metric::Wakeup;
 use run::model::Kind;
@@ -8,7 +8,7 @@ use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::suite_tables::SuiteTables;
 
-/// The cost of an exit with the cluster off.
+/// The cost of an exit if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -17,7 +17,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let flushes = Flushes::of(tables, SuspendDeepSerial)?;
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
-    // A tenth more is beyond the differences between samples.
+    // Samples differ by less than a tenth.
     let is_longer = |(on, off): (u64, u64)| off >= on + on / 10;
     let mut pairs = on.iter().zip(&off).map(|(on, off)| (on.ticks, off.ticks));
     if on.is_empty() || !pairs.all(is_longer) {

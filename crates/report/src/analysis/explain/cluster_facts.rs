@@ -1,5 +1,5 @@
-//! The type of a cluster's CPUs and the size of its cache: from the records of a log, or else from
-//! the board file.
+//! A cluster's CPU type and cache size, from a log's records or, if they lack it, from the board
+//! file.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -12,14 +12,14 @@ use crate::analysis::cpu_names;
 pub(super) struct ClusterFacts {
     /// The number of the cluster.
     pub cluster: u16,
-    /// The CPUs' type, such as `Cortex-A57`; None if it is unknown or they differ.
+    /// The type of the CPUs, such as `Cortex-A57`; None if it is unknown or they differ.
     pub cpu_type: Option<String>,
-    /// The size in bytes of the outer cache that a power-down of the cluster flushes.
+    /// The size in bytes of the outer cache, which is flushed when the cluster powers down.
     pub cache: Option<u64>,
 }
 
-/// Returns the facts about each cluster. Facts from records take precedence over those of a board
-/// file, which describes only one model of a board.
+/// Returns the facts about each cluster. Records take precedence over a board file, which describes
+/// only one model of a board.
 pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
     let run = &tables.logged.run;
     let is_described = !run.has_records();

@@ -1,4 +1,4 @@
-//! Which CPUs flush the caches of their cluster, by the time that their flush takes.
+//! Determines from flush times which CPUs flush their cluster's caches.
 
 use hardware::board::CpuIndex;
 use run::measure::Metric;
@@ -18,19 +18,19 @@ const FLUSHES: [ScenarioId; 5] = [
     CpuOffSerial,
 ];
 
-/// The ratio from which on a flush is more than that of a CPU's own caches.
+/// The minimum ratio at which a flush covers more than a CPU's own caches.
 const CONTRAST: u64 = 4;
 
-/// The cache flushes of one scenario.
+/// The cache flushes in one scenario.
 pub(super) struct Flushes {
     column: Column,
-    /// The CPUs whose flush is that of a cluster.
+    /// The CPUs that flush their cluster's caches.
     of_cluster: Vec<CpuIndex>,
 }
 
 impl Flushes {
-    /// Returns the flushes of a scenario; None without its complete table, or if a flush took no
-    /// time at all.
+    /// Returns the flushes in a scenario; None if its table is incomplete or a flush took no time
+    /// at all.
     pub(super) fn of(tables: &SuiteTables<'_>, scenario: ScenarioId) -> Option<Self> {
         let column = tables.column(scenario, Metric::CacheFlush)?;
         let others = FLUSHES.into_iter();
@@ -39,7 +39,7 @@ impl Flushes {
         let mut of_cluster = Vec::new();
         for cpu in tables.cpus() {
             let mine = tables.cluster(cpu);
-            // The shortest flush in a CPU's cluster is one of a CPU's own caches.
+            // The shortest flush in a cluster only covers a CPU's own caches.
             let own = others.iter().flat_map(Column::figures);
             let own = own.filter(|it| tables.cluster(it.cpu) == mine);
             let own = own.map(|it| it.ticks).min()?;
@@ -53,17 +53,17 @@ impl Flushes {
         Some(Self { column, of_cluster })
     }
 
-    /// Returns true if the CPU flushes the caches of its cluster.
+    /// Returns true if the CPU flushes its cluster's caches.
     pub(super) fn is_of_cluster(&self, cpu: CpuIndex) -> bool {
         self.of_cluster.contains(&cpu)
     }
 
-    /// Returns the flushes of clusters.
+    /// Returns the cluster flushes.
     pub(super) fn large(&self) -> Vec<Figure> {
         self.column.filtered(|cpu| self.is_of_cluster(cpu))
     }
 
-    /// Returns the flushes of a CPU's own caches.
+    /// Returns the flushes that only cover a CPU's own caches.
     pub(super) fn small(&self) -> Vec<Figure> {
         self.column.filtered(|cpu| !self.is_of_cluster(cpu))
     }

@@ -25,7 +25,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         suspend.filtered(is_of_one_level),
     );
     let pairs: Vec<(Figure, Figure)> = off.into_iter().zip(suspend).collect();
-    // The lead is off only while it is suspended, and may have equal exits.
+    // The lead is powered off only by suspends, so its exits may be equal.
     let is_shorter = |(off, suspend): &(Figure, Figure)| off.ticks + off.ticks / 20 < suspend.ticks;
     let is_longer =
         |(off, suspend): &&(Figure, Figure)| off.ticks >= suspend.ticks + suspend.ticks / 12;

@@ -1,4 +1,4 @@
-//! CPUs of one type that are quicker than those of another.
+//! CPUs of one type that are faster than those of another.
 
 use itertools::Itertools as _;
 use run::measure::Metric::{self, Latency, Powerdown, Wakeup};
@@ -9,17 +9,17 @@ use super::cluster_facts::cluster_facts;
 use super::explanation::Explanation;
 use super::suite_tables::{Figure, SuiteTables};
 
-/// Figures by the type of CPU.
+/// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
 
-/// The figures in which no CPU waits for another, and their names in a sentence.
+/// The figures in which no CPU waits for another, with their names for a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
     (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
     (CpuOffSerial, Wakeup, "exit after CPU_OFF"),
     (PsciVersionParallel, Latency, "PSCI_VERSION"),
 ];
 
-/// The fewest of them that have to agree.
+/// The minimum number of these figures that must agree.
 const AGREED_MIN: usize = 2;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -69,7 +69,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns true if each of `less` is smaller than each of `more` by a twentieth or more.
+/// Returns true if each of `less` is smaller than each of `more` by at least a twentieth.
 fn are_less(less: &[Figure], more: &[Figure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();

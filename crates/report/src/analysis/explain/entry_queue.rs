@@ -1,5 +1,5 @@
-//! Entries in parallel that queue, in tables without timestamps. With timestamps the scenario's own
-//! finding says the order as well.
+//! Parallel entries that queue, in tables without timestamps. With timestamps, the scenario's own
+//! finding also gives the order.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;
@@ -9,18 +9,18 @@ use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps};
 
-/// CPUs that wait for one another on their way down.
+/// CPUs that wait for each other while powering down.
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let has_order = tables.scenario(SuspendDeepParallel)?.has_order();
     let parallel = tables.column(SuspendDeepParallel, Powerdown)?;
     let serial = tables.column(SuspendDeepSerial, Powerdown)?;
-    // A last man flushes its cluster's caches with the locks held, which makes one step longer.
+    // A last man flushes its cluster's caches while holding the locks, which makes one step longer.
     let flushes = Flushes::of(tables, SuspendDeepParallel).map_or(0, |it| it.large().len());
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
-    // The last in a queue waits for the others in addition to its own entry.
+    // The last CPU in a queue waits for the others in addition to its own entry.
     let is_longer = parallel.most() >= serial.most() + serial.most() / 2;
     if has_order || !is_longer {
         return None;

@@ -1,4 +1,4 @@
-//! A sentence about several tables, and the figures on which it rests.
+//! A sentence about several tables, and the figures that support it.
 
 use run::model::Kind;
 use serde::Serialize;
@@ -13,6 +13,6 @@ pub struct Explanation {
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
-    /// The figures without which the sentence would be unsupported.
+    /// The figures that the sentence depends on.
     pub figures: Vec<Figure>,
 }

@@ -1,4 +1,4 @@
-//! CPUs that flush the caches of their cluster although they cannot be the last one down in it.
+//! CPUs that flush their cluster's caches although they cannot be its last man.
 
 use itertools::Itertools as _;
 use run::model::Kind;
@@ -9,7 +9,7 @@ use super::explanation::Explanation;
 use super::lead::lead;
 use super::suite_tables::{Figure, SuiteTables};
 
-/// Flushes of a cluster's caches by CPUs that are not last.
+/// Cluster flushes by CPUs that are not the last man.
 pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -60,7 +60,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the flushes of clusters in deep parallel, in clusters with more than one.
+/// Returns the cluster flushes in parallel deep suspends, in clusters that have more than one.
 fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
     let Some(flushes) = Flushes::of(tables, SuspendDeepParallel) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Flushes of clusters that take longer where the cache is larger.
+//! Cluster flushes that take longer if the cache is larger.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::suite_tables::{Figure, SuiteTables, short_name};
 
-/// The flush of a cluster by the size of its cache.
+/// Cluster flush time by cache size.
 const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
 
-/// The longest flush of the clusters with caches of one size, in ascending order of the sizes.
+/// The longest cluster flush for each cache size, in ascending order of size.
 type BySize = BTreeMap<u64, Figure>;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -55,8 +55,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the longest flush for each size; None if a cluster has no flush of its caches, or if the
-/// flushes do not grow with the sizes.
+/// Returns the longest flush for each size; None if a cluster has no cluster flush, or if larger
+/// caches do not take longer to flush.
 fn by_size(
     tables: &SuiteTables<'_>,
     sizes: &BTreeMap<u16, u64>,
@@ -72,13 +72,13 @@ fn by_size(
             *known = own;
         }
     }
-    // A fifth more is beyond the differences between CPUs of one cluster.
+    // CPUs in one cluster differ by less than a fifth.
     let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
     let grows = ticks.all(|(small, large)| small + small / 5 <= large);
     grows.then_some(longest)
 }
 
-/// Returns the flush of the largest cache against that of the smallest one.
+/// Returns text that compares the flush of the largest cache with that of the smallest one.
 fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) -> String {
     let mut ticks = longest.values().map(|it| it.ticks);
     let small = ticks.next().expect("a cluster");

@@ -1,5 +1,5 @@
-//! One large flush in each cluster, in tables without timestamps. With timestamps the scenario's
-//! own finding names the last man.
+//! One large flush per cluster, in tables without timestamps. With timestamps, the scenario's own
+//! finding names the last man.
 
 use itertools::Itertools as _;
 use run::model::Kind;

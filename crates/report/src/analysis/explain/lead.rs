@@ -1,4 +1,4 @@
-//! The lead: stated by records, or inferred from flushes if no other CPU fits the tables.
+//! The lead: named by records, or inferred from flushes if no other CPU fits the tables.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -12,12 +12,12 @@ use super::suite_tables::SuiteTables;
 pub(super) struct Lead {
     /// The CPU.
     pub cpu: CpuIndex,
-    /// True if no record states it.
+    /// True if no record names it.
     pub is_inferred: bool,
 }
 
 impl Lead {
-    /// Returns the sentence about how the lead is known; empty if records state it.
+    /// Returns a sentence about how the lead was inferred; empty if records name it.
     pub(super) fn remark(self) -> &'static str {
         match self.is_inferred {
             true => " The lead is inferred: no other CPU fits these tables.",
@@ -28,10 +28,10 @@ impl Lead {
 
 /// Returns the lead; None if it is unknown.
 ///
-/// It is inferred from serial scenarios, in which only the lead is awake besides the CPU that goes
-/// down. The other CPUs of its cluster then flush only their own caches, and all other CPUs,
-/// including the lead itself, those of their cluster. Each table either shows this pattern, with
-/// the same lead, or has flushes of clusters alone.
+/// It is inferred from serial scenarios, in which only the lead and the CPU that goes down are
+/// awake. The other CPUs in the lead's cluster then flush only their own caches. All remaining
+/// CPUs, including the lead itself, flush their cluster's caches. Each table must either show this
+/// pattern, with the same lead, or contain only cluster flushes.
 pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
     if let Some(cpu) = tables.logged.run.lead() {
         return Some(Lead {
@@ -55,7 +55,7 @@ pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
     })
 }
 
-/// Returns the only CPU that can be the lead if these are the flushes of a serial scenario.
+/// Returns the only CPU that can be the lead, given the flushes in a serial scenario.
 pub(super) fn lead_by_flushes(tables: &SuiteTables<'_>, flushes: &Flushes) -> Option<CpuIndex> {
     let small = flushes.small();
     let mut clusters = small.iter().map(|it| tables.cluster(it.cpu));

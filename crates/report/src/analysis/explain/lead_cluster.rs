@@ -19,7 +19,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let Some(flushes) = Flushes::of(tables, scenario) else {
             continue;
         };
-        // Flushes of clusters alone are another explanation's.
+        // If there are only cluster flushes, a different explanation applies.
         if !flushes.small().is_empty() {
             if lead_by_flushes(tables, &flushes)? != lead.cpu {
                 return None;

@@ -1,12 +1,12 @@
-//! Explanations: what the tables of the suite show when they are read together, with the types of
-//! the CPUs, the sizes of their caches, and the lead.
+//! Explanations: what the suite's tables show when read together and combined with the CPU types,
+//! the cache sizes and the lead.
 //!
-//! Each rule needs evidence for every part of its sentence. A missing table or a figure that
-//! contradicts it suppresses the explanation.
+//! Each rule needs evidence for every part of its sentence. A missing table or a contradicting
+//! figure suppresses the explanation.
 //!
 //! | file | task |
 //! |---|---|
-//! | `explanation` | a sentence and the figures on which it rests |
+//! | `explanation` | a sentence and the figures that support it |
 //! | `suite_tables` | the figures of a run by scenario, metric and CPU |
 //! | `cluster_facts` | CPU types and cache sizes, from records or from a board file |
 //! | `cluster_flush` | which CPUs flush the caches of a cluster |

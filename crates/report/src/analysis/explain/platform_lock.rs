@@ -1,4 +1,4 @@
-//! A queue at level 0, for which the platform must have a lock: generic PSCI code takes none there.
+//! A queue at level 0. The platform must have a lock there, because generic PSCI code takes none.
 
 use run::measure::Metric::{Powerdown, Wakeup};
 use run::model::Kind;
@@ -8,7 +8,7 @@ use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps};
 use super::uniform_exits;
 
-/// A lock of the platform.
+/// A platform lock.
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {

@@ -5,7 +5,7 @@ use super::suite_tables::SuiteTables;
 use crate::analysis::conditions::is_ambiguous;
 use crate::log::LoggedRun;
 
-/// A function that explains figures if they have all the evidence for its sentence.
+/// A function that returns an explanation if the figures support every part of its sentence.
 type Rule = fn(&SuiteTables<'_>) -> Option<Explanation>;
 
 /// All rules, in the order of their sentences: what a CPU waits for, what it flushes, and what
@@ -25,7 +25,7 @@ const RULES: &[Rule] = &[
     super::unlike_twin::explain,
 ];
 
-/// Returns the explanations that the tables of a run support. Returns none if records of the run
+/// Returns the explanations that a run's tables support. Returns none if any of the run's records
 /// are missing, or if two CPUs have the same label.
 pub fn explanations(logged: &LoggedRun) -> Vec<Explanation> {
     let is_damaged = logged.integrity.records.is_some() && !logged.integrity.is_whole();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 
-/// One figure of a table.
+/// One figure in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Figure {
     /// The scenario.
@@ -23,14 +23,14 @@ pub struct Figure {
     pub ticks: u64,
 }
 
-/// The suite's tables of a run, measured by TFTF's method.
+/// A run's suite tables, measured with TFTF's method.
 pub(super) struct SuiteTables<'r> {
     /// The run.
     pub logged: &'r LoggedRun,
     scenarios: Vec<Scenario>,
 }
 
-/// One metric in one scenario: a figure for each CPU of the run, in the board's order.
+/// One metric in one scenario: a figure for each of the run's CPUs, in board order.
 #[derive(Clone, Debug)]
 pub(super) struct Column(Vec<Figure>);
 
@@ -80,19 +80,19 @@ impl<'r> SuiteTables<'r> {
         all.unique().collect()
     }
 
-    /// Returns the number of CPUs of a cluster.
+    /// Returns the number of CPUs in a cluster.
     pub(super) fn size_of(&self, cluster: u16) -> usize {
         self.cpus()
             .filter(|cpu| self.cluster(*cpu) == cluster)
             .count()
     }
 
-    /// Returns a duration in a sentence.
+    /// Returns a duration as text for a sentence.
     pub(super) fn span(&self, ticks: u64) -> String {
         self.logged.clock().span(ticks).to_string()
     }
 
-    /// Returns the range of some figures in a sentence.
+    /// Returns the range of `figures` as text for a sentence.
     pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f Figure>) -> String {
         let ticks = figures.into_iter().map(|it| it.ticks);
         match ticks.minmax().into_option() {
@@ -101,7 +101,7 @@ impl<'r> SuiteTables<'r> {
         }
     }
 
-    /// Returns the names of CPUs in a sentence: `CPU 0.0, 0.1`.
+    /// Returns the names of CPUs as text for a sentence: `CPU 0.0, 0.1`.
     pub(super) fn names(&self, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
         cpus_text(&self.logged.run, cpus)
     }
@@ -132,7 +132,7 @@ impl Column {
     }
 }
 
-/// Returns the few words for a scenario in a sentence about several.
+/// Returns a scenario's short name, for a sentence about several scenarios.
 pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
     match scenario {
         ScenarioId::SuspendDeepParallel => "deep parallel",
@@ -150,9 +150,9 @@ pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
     range.is_some_and(|(least, most)| most - least <= most / 4)
 }
 
-/// Returns the range of the steps between sorted values if the values rise evenly: all steps but
-/// `odd_max` differ from the median step by at most a quarter of it. None if there are fewer than
-/// four values.
+/// Returns the range of the steps between sorted values if the values rise evenly: all but
+/// `odd_max` steps are within a quarter of the median step. None if there are fewer than four
+/// values.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,

@@ -1,4 +1,4 @@
-//! Explanations of TF-A's published tables of Juno.
+//! Explanations of the tables that TF-A has published for Juno.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ fn sentence(release: &LoggedRun, kind: &str) -> String {
     all[place.expect(kind)].sentence.clone()
 }
 
-/// The page of 2017 explains these tables by hand.
+/// The 2017 page itself explains these tables.
 #[test]
 fn tables_of_2017_are_explained_as_on_their_page() {
     let run = release("2017-01-31");
@@ -99,7 +99,7 @@ const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
     (PsciVersionParallel, &[Latency]),
 ];
 
-/// The labels in the order of [`Raw`]'s columns.
+/// The labels, in the order of [`Raw`]'s columns.
 const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 
 fn place(run: &LoggedRun, cell: &Cell) -> usize {
@@ -140,7 +140,7 @@ fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
     changed
 }
 
-/// Numbers for shuffling: a linear congruential generator.
+/// A linear congruential generator, used for shuffling.
 struct Dice(u64);
 
 impl Dice {
@@ -159,7 +159,7 @@ impl Dice {
     }
 }
 
-/// Returns tables of which each is from any release, with shuffled rows, shuffled columns, or both.
+/// Returns tables that are each taken from a random release, with shuffled rows, columns, or both.
 fn shuffled(dice: &mut Dice, releases: &[Raw]) -> Raw {
     let mut all = Raw::new();
     let same = dice.below(releases.len());
@@ -199,7 +199,7 @@ fn cluster_of(cpu: usize) -> usize {
     usize::from(cpu > 1)
 }
 
-/// Whether the CPU's flush is at least four times the shortest that its cluster ever has.
+/// Returns true if the CPU's flush is at least four times its cluster's shortest flush anywhere.
 fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
     let mut least = u64::MAX;
     for ((_, metric), column) in raw {
@@ -212,7 +212,8 @@ fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
     of(raw, id, CacheFlush, cpu) >= 4 * least
 }
 
-/// The CPUs that can be the lead in a serial scenario; None if all CPUs flush their clusters.
+/// Returns the CPUs that can be the lead in a serial scenario; None if all CPUs flush their
+/// clusters.
 fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
     let large: Vec<bool> = (0..6).map(|cpu| flushes_cluster(raw, id, cpu)).collect();
     if large.iter().all(|it| *it) {
@@ -369,8 +370,7 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
     ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
 }
 
-/// The tables are shuffled a thousand times. What is then still explained has its evidence in the
-/// raw figures.
+/// Shuffles the tables a thousand times. The raw figures must support every remaining explanation.
 #[test]
 fn no_explanation_survives_its_evidence() {
     let runs = RELEASES.map(release);
@@ -399,13 +399,13 @@ fn no_explanation_survives_its_evidence() {
             counts.entry(kind.to_owned()).or_default()[usize::from(is_explained)] += 1;
         }
     }
-    // Each rule has spoken, and has been silenced.
+    // Each rule has applied in some cases, and has been suppressed in others.
     for (kind, [silent, spoken]) in counts {
         assert!(silent > 0 && spoken > 0, "{kind}: {silent}, {spoken}");
     }
 }
 
-/// A table that is missing, or that lacks a CPU, is no evidence.
+/// A table that is missing or lacks a CPU is not evidence.
 #[test]
 fn missing_table_suppresses_what_needs_it() {
     let whole = release("2017-01-31");

@@ -1,4 +1,4 @@
-//! Exits at level 0 that are alike: no CPU waits for a lock on its way up.
+//! Level 0 exits that take about the same time: no CPU waits for a lock on its way up.
 
 use itertools::Itertools as _;
 use run::measure::Metric::Wakeup;
@@ -11,7 +11,7 @@ use super::suite_tables::{Column, SuiteTables, are_alike};
 /// Exits without a queue.
 const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 
-/// The fewest CPUs that could queue.
+/// The minimum number of CPUs that could form a queue.
 const CPUS_MIN: usize = 3;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -30,7 +30,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns true if the CPUs of each cluster have like exits.
+/// Returns true if the CPUs in each cluster have similar exits.
 pub(super) fn are_uniform(tables: &SuiteTables<'_>, exits: &Column) -> bool {
     let clusters = exits.figures().map(|it| (tables.cluster(it.cpu), it.ticks));
     let clusters = clusters.into_group_map();

@@ -1,4 +1,4 @@
-//! The lead, whose calls differ from those of the other CPUs of its cluster.
+//! A lead whose calls differ from those of the other CPUs in its cluster.
 
 use run::measure::Metric::Latency;
 use run::model::Kind;
@@ -17,7 +17,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let cluster = tables.cluster(lead.cpu);
     let twins = calls.filtered(|cpu| cpu != lead.cpu && tables.cluster(cpu) == cluster);
     let own = calls.of(lead.cpu);
-    // A fifth is beyond the differences between CPUs that run the same instructions.
+    // CPUs that run the same instructions differ by less than a fifth.
     let is_more = |it: &Figure| it.ticks >= own + own / 5;
     let is_less = |it: &Figure| own >= it.ticks + it.ticks / 5;
     let word = if twins.iter().all(is_more) {

@@ -1,7 +1,7 @@
-//! Follows each figure over the releases of one board.
+//! Tracks each figure across the releases of one board.
 //!
-//! A figure is compared with that of the last earlier release that has it, by the rules of
-//! `compare`. A release without the figure is a gap: nothing is filled in for it.
+//! A figure is compared with the most recent earlier release that has it, using the rules of
+//! `compare`. A release without the figure leaves a gap; no value is filled in.
 
 use std::collections::HashSet;
 
@@ -20,11 +20,11 @@ use crate::log::LoggedRun;
 /// The figures of one board over several releases.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
-    /// The releases' names, the oldest first: one for each run of the report.
+    /// The names of the releases, oldest first: one for each run in the report.
     pub(crate) releases: Vec<String>,
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
-    /// How rows of the same CPU are found.
+    /// How rows are matched to CPUs.
     pub(crate) keyed: Keyed,
     pub(crate) scenarios: Vec<ScenarioHistory>,
 }
@@ -36,11 +36,11 @@ impl History {
     }
 }
 
-/// Follows the figures of `runs`, which are releases of one board, the oldest first.
+/// Tracks the figures of `runs`, which are releases of one board, oldest first.
 ///
 /// # Errors
-/// If there is one release alone, if releases have the same name or are out of order, or if one has
-/// another board, unit, CPUs or scenarios.
+/// Returns an error if there is only one release, if releases have the same name or are out of
+/// order, or if a release differs in its board, unit, CPUs or scenarios.
 pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
     let names = release_names(runs)?;
     check_boards(runs)?;
@@ -62,7 +62,7 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
     })
 }
 
-/// Returns the scenarios of which a release has figures.
+/// Returns the scenarios for which a release has figures.
 fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
     let scenarios = run.run.scenarios.iter();
     scenarios.filter(|it| has_figures(it)).map(Scenario::key)
@@ -79,7 +79,7 @@ fn keyed(runs: &[LoggedRun]) -> Keyed {
     }
 }
 
-/// Refuses releases of different boards, as far as they name them, and of different units.
+/// Rejects releases with different units, and releases that name different boards.
 fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
         let (then, now) = (&old.source.input, &new.source.input);
@@ -121,7 +121,7 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the set at `place` shares an element with another one.
+/// Returns true if the set at `place` shares an element with any other set.
 fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], place: usize) -> bool {
     let mut others = sets.iter().enumerate().filter(|it| it.0 != place);
     others.any(|(_, other)| !other.is_disjoint(&sets[place]))

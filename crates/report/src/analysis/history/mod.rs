@@ -1,4 +1,4 @@
-//! Follows the figures of one board over several releases.
+//! Tracks the figures of one board across several releases.
 
 mod history;
 mod release_names;

@@ -1,7 +1,7 @@
 //! The names of releases, and their order.
 //!
-//! A release is named by the titles of its page or by its firmware's own lines. Otherwise its name
-//! is the part of its path that distinguishes it from the others.
+//! A release takes its name from the titles on its page or from lines printed by its firmware.
+//! Otherwise its name is the part of its path that distinguishes it from the others.
 
 use std::path::{Component, Path};
 
@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 use crate::log::LoggedRun;
 use crate::log::release_version::ReleaseVersion;
 
-/// Returns the releases' names.
+/// Returns the names of the releases.
 ///
 /// # Errors
 /// If there is only one release, two releases have the same name, or they are out of order.
@@ -35,7 +35,7 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     if let Some(release) = &run.header.release {
         return Some(release.clone());
     }
-    // `v2.14.0(release):v2.14.0-120-g1a2b3c4`: the version, and what git describes.
+    // `v2.14.0(release):v2.14.0-120-g1a2b3c4`: the version, then the output of `git describe`.
     let text = run.firmware_version()?;
     let (version, described) = text.split_once(':').unwrap_or((text, ""));
     let version = version.split('(').next()?.trim();
@@ -46,8 +46,8 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns a name for each path: the version in a part that not all paths have, or in the last part;
-/// otherwise the last part that not all paths have.
+/// Returns a name for each path: the version in a component that not all paths share, or in the
+/// last component; otherwise the last component that not all paths share.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     let parts = inputs.iter().map(|it| parts(it));
     let parts: Vec<Vec<&str>> = parts.collect();
@@ -63,7 +63,7 @@ fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     names.collect()
 }
 
-/// Returns the parts of a path, without the ending of the file's name.
+/// Returns the components of a path, without the file extension.
 fn parts(input: &str) -> Vec<&str> {
     let components = Path::new(input).components();
     let parts = components.filter_map(|part| match part {
@@ -81,7 +81,7 @@ fn parts(input: &str) -> Vec<&str> {
     parts
 }
 
-/// Refuses releases with the same name, and releases that are not in the order of their versions.
+/// Rejects releases with the same name, and releases that are not in version order.
 fn check_order(names: &[String], inputs: &[&str]) -> Result<()> {
     let versions = names.iter().map(|name| ReleaseVersion::parse(name));
     let versions: Vec<Option<ReleaseVersion>> = versions.collect();

@@ -1,5 +1,5 @@
-//! A scenario over several releases: its figures by CPU or, if CPUs wait for each other or cannot
-//! be told apart, by order of size.
+//! A scenario across several releases: its figures by CPU or, if CPUs wait for each other or cannot
+//! be told apart, by rank when sorted by size.
 
 use hardware::board::{CpuIndex, Mpidr};
 use itertools::Itertools as _;
@@ -17,7 +17,7 @@ use crate::log::LoggedRun;
 pub(crate) struct ScenarioHistory {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
-    /// What a row is: a CPU, or a place in the order of size.
+    /// Whether a row is for a CPU or for a rank.
     pub(crate) judged: JudgedBy,
     pub(crate) figures: Vec<FigureHistory>,
     /// Sentences about releases between which there is no step because they are not comparable.
@@ -35,23 +35,23 @@ pub(crate) struct FigureHistory {
 /// A figure of one CPU, or at one place, in all releases.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryRow {
-    /// The rank in size, from 0; None if the row is a CPU's.
+    /// The rank by size, counting from 0; None if the row is for a CPU.
     pub(crate) place: Option<usize>,
-    /// One for each release; None if it lacks the figure.
+    /// One for each release; None if the release lacks the figure.
     pub(crate) points: Vec<Option<HistoryPoint>>,
 }
 
 /// A figure in one release.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryPoint {
-    /// The CPU, by its index in the release's run.
+    /// The CPU, as an index into the release's run.
     pub(crate) cpu: CpuIndex,
     #[serde(flatten)]
     pub(crate) value: ComparedValue,
-    /// The last earlier release that has the figure, by index; None if there is none, or if the two
-    /// are not comparable.
+    /// The most recent earlier release that has the figure, by index; None if there is none, or if
+    /// the two are not comparable.
     pub(crate) since: Option<usize>,
-    /// The change since then.
+    /// The change since that release.
     pub(crate) outcome: Option<ChangeOutcome>,
 }
 
@@ -66,12 +66,12 @@ pub(crate) struct ReleaseChange<'h> {
 }
 
 impl ReleaseChange<'_> {
-    /// Returns true if the change is beyond tolerance and noise.
+    /// Returns true if the change exceeds both tolerance and noise.
     pub(crate) fn is_step(&self) -> bool {
         !self.outcome.is_still()
     }
 
-    /// Returns the change in percent of the old figure; None if that is zero.
+    /// Returns the change as a percentage of the old figure; None if the old figure is zero.
     pub(crate) fn percent(&self) -> Option<f64> {
         percent(self.new.figure, self.old.figure)
     }
@@ -84,13 +84,13 @@ impl ReleaseChange<'_> {
 }
 
 impl HistoryRow {
-    /// Returns the changes that are steps, the oldest first.
+    /// Returns the changes that are steps, oldest first.
     pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
         let changes = (0..self.points.len()).filter_map(|release| self.change(release));
         changes.filter(ReleaseChange::is_step)
     }
 
-    /// Returns the change at a release; None if it lacks the figure or is not compared.
+    /// Returns the change at a release; None if the release lacks the figure or was not compared.
     pub(crate) fn change(&self, release: usize) -> Option<ReleaseChange<'_>> {
         let point = self.points[release].as_ref()?;
         let (since, outcome) = point.since.zip(point.outcome)?;
@@ -110,7 +110,7 @@ impl ScenarioHistory {
     }
 }
 
-/// What makes a CPU the same in several releases.
+/// How a CPU is identified across releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum RowCpu {
     Mpidr(Option<Mpidr>),
@@ -146,7 +146,7 @@ struct ReleaseSide<'r> {
 }
 
 impl<'r> Releases<'r> {
-    /// Follows a scenario.
+    /// Tracks a scenario across the releases.
     pub(super) fn scenario(self, key: ScenarioKey) -> ScenarioHistory {
         let sides = self.runs.iter().enumerate().filter_map(|(release, run)| {
             let scenario = run.run.scenario(key)?;
@@ -213,7 +213,7 @@ impl<'r> Releases<'r> {
     fn rows_by_order(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
         let having = sides.iter().filter(|side| side.shown.count_of(key) > 0);
         let having: Vec<&ReleaseSide<'_>> = having.collect();
-        // All rounds together if all releases have them, otherwise the round that is shown.
+        // All rounds together if all releases have them, otherwise the round shown in tables.
         let places = having.iter().map(|side| side.shown.places(key));
         let places: Option<Vec<Vec<Summary>>> = places.collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
@@ -232,7 +232,7 @@ impl<'r> Releases<'r> {
         rows
     }
 
-    /// Compares each figure with that of the last earlier release that has it.
+    /// Compares each figure with that of the most recent earlier release that has it.
     fn judge(
         &self,
         row: &mut HistoryRow,
@@ -260,7 +260,8 @@ impl<'r> Releases<'r> {
         }
     }
 
-    /// Returns a sentence about why a figure of two releases is not comparable; None if it is.
+    /// Returns a sentence that says why a figure cannot be compared between two releases; None if
+    /// it can.
     fn difference(
         &self,
         [old, new]: [&ReleaseSide<'r>; 2],

@@ -1,4 +1,4 @@
-//! Histories of made-up and of published releases.
+//! Histories of made-up and published releases.
 
 use run::measure::Metric;
 use run::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
@@ -71,7 +71,7 @@ fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
     let step = rows[0].steps().next().expect("a step");
     assert_eq!(step.outcome, ChangeOutcome::Worse);
     assert_eq!((step.percent(), step.ratio()), (Some(100.0), 2.0));
-    // Two changes of 1 % are no step, although both together are.
+    // Two changes of 1 % are not steps, although together they exceed the tolerance.
     assert_eq!(steps(&rows[1]), []);
 }
 
@@ -134,8 +134,8 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
-/// Returns releases with these inputs, and with the firmware's version or the release of their
-/// titles where it is not empty.
+/// Returns releases with these inputs, each with a firmware version or the release named by its
+/// titles; an empty string means none.
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
         let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);
@@ -214,7 +214,7 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
     }
 }
 
-/// Returns two releases with a change to the second one.
+/// Returns two releases, the second of which is edited.
 fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
     let mut runs = named(&[("a.log", "", ""), ("b.log", "", "")]);
     edit(&mut runs[1]);

@@ -10,7 +10,7 @@ use crate::analysis::compare::differences::CONDITIONS;
 use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::made_up::suite;
 
-/// Edits of the baseline, the option that permits them, and the refusal.
+/// Edits to the baseline, the option that allows them, and the refusal.
 const REFUSED: &[(RunEdit, &str, &str)] = &[
     (edits::nothing, "", ""),
     (
@@ -73,7 +73,7 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
             "{expected}"
         );
     }
-    // The option does not make the numbers of rows equal.
+    // The option does not make up for a different number of rows.
     let refused = try_compare(&suite(), &edited(edits::helper), "wakes").expect("the others");
     assert!(refused.refused[0].why.starts_with("4 rows against 3"));
 }
@@ -100,17 +100,17 @@ fn differences_that_are_passed_over_are_named() {
     assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
-/// Something that a run lacks compared with its baseline.
+/// Something that the baseline has but the run lacks.
 struct Gap {
-    /// The edit of the run.
+    /// The edit to the run.
     new: RunEdit,
-    /// The edit of the baseline.
+    /// The edit to the baseline.
     old: RunEdit,
     /// The clauses about gaps.
     gaps: &'static [&'static str],
-    /// The options that permit the gaps.
+    /// The options that allow the gaps.
     across: &'static str,
-    /// The sentence about rows, up to its scenarios.
+    /// The sentence about rows, up to the list of scenarios.
     lone: &'static str,
 }
 
@@ -215,7 +215,7 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
     ] {
         assert_eq!(compared(&edited(new), &edited(old)).refused[0].why, why);
     }
-    // A name that no CPU of the run has.
+    // A name that does not belong to any of the run's CPUs.
     let named =
         with_rows(&suite(), &edited(edits::no_mpidrs), "0.0,0.1,0.2,9.9").expect("comparable");
     let lone = named.lone_rows(&suite().run).join(" ");

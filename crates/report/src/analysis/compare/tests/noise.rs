@@ -14,7 +14,8 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()
 }
 
-/// A run with the PSCI_VERSION latencies that one round shows, and the samples of each CPU.
+/// Returns a run with the PSCI_VERSION latencies of the round that tables show, and each CPU's
+/// samples.
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run.scenarios.retain(|it| it.id == PsciVersionParallel);

@@ -15,8 +15,8 @@ use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 
-/// A release, its baseline, the kind of finding, and parts of its sentence; no parts if the finding
-/// must not exist.
+/// A release, its baseline, the kind of finding, and parts of its sentence; no parts if there must
+/// be no such finding.
 const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
@@ -102,7 +102,7 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
     assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
 }
 
-/// The tables of a board whose labels come from the wrong affinity fields.
+/// Returns the tables of a board whose labels come from the wrong affinity fields.
 fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
     for cpu in &mut run.run.cpus {
         cpu.core = 0;

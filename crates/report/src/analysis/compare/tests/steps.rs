@@ -12,7 +12,7 @@ use crate::analysis::compare::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 
-/// Loops of two CPUs.
+/// Returns a run with loops on two CPUs.
 fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
     let cell = |(cpu, per)| {
         let step = CellStep {
@@ -48,7 +48,7 @@ fn steps_are_compared_per_operation() {
     assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
 
-/// Asserts that nothing is compared, for this reason; or, if it is empty, that everything is.
+/// Asserts that the comparison is refused for the reason `part`, or succeeds if `part` is empty.
 fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
     let error = try_compare(new, old, "").err();
     let error = error.map_or(String::new(), |it| it.to_string());

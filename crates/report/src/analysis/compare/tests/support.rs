@@ -12,7 +12,7 @@ use crate::analysis::compare::{
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
-/// Compares with options, given by their words.
+/// Compares with the options named in `across`.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let all = || Across::CONDITIONS.into_iter().chain(Across::PARTS);
     let of_word = |word| all().find(|across| across.word() == word);
@@ -28,7 +28,7 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
     try_compare(new, old, "").expect("comparable")
 }
 
-/// Compares with the CPUs of rows named.
+/// Compares after assigning CPUs to rows.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
     let rows = rows.split(',').map(|it| it.parse().expect(it));
     let (mut runs, mut old) = ([new.clone()], old.clone());
