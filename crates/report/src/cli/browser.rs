@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The program that opens a file in the desktop's default application.
+/// The program that opens a file in the desktop's default application for it.
 const OPENER: &str = if cfg!(target_os = "macos") {
     "open"
 } else {
@@ -17,7 +17,7 @@ const OPENER: &str = if cfg!(target_os = "macos") {
 /// Creates an empty file for a page. The file is not removed, because the browser reads it later.
 ///
 /// # Errors
-/// If the directory for temporary files cannot be written to.
+/// Returns an error if the directory for temporary files is not writable.
 pub(super) fn make_page() -> Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
@@ -28,7 +28,8 @@ pub(super) fn make_page() -> Result<PathBuf> {
 /// Opens `page` in the user's browser.
 ///
 /// # Errors
-/// If there is no program that opens files, or it fails. The error contains the path of the page.
+/// Returns an error if there is no program that opens files, or if it fails. The error contains the
+/// path of the page.
 pub(super) fn open_page(page: &Path) -> Result<()> {
     let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
     let shown = page.display();

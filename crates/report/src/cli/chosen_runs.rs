@@ -11,7 +11,7 @@ use host::read_file;
 use crate::analysis::typical::typical;
 use crate::log::{LoggedRun, runs, tables};
 
-/// Returns a parser for a run's number, which counts from 1.
+/// Returns a parser for a run number, which counts from 1.
 pub fn place_parser() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
         .range(1..)
@@ -46,7 +46,7 @@ impl ChosenRuns {
     /// Returns the runs.
     ///
     /// # Errors
-    /// If `option` gave a number that is too large for the input `what`.
+    /// Returns an error if the number given by `option` is too large for the input `what`.
     pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
         match self.place {
             Some(place) if place > self.count => {
@@ -83,8 +83,8 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
     Ok(())
 }
 
-/// Returns the baseline. For several files it is the typical run; for one file with several runs,
-/// `option` selects one.
+/// Returns the baseline. Given several files, this is the typical run; given one file with several
+/// runs, `option` selects one.
 pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> Result<LoggedRun> {
     let mut chosen = ChosenRuns::new(place);
     read_each(paths, |run| chosen.add(run))?;

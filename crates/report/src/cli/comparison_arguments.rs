@@ -54,7 +54,7 @@ impl ComparisonArguments {
     /// Compares each of `runs` with `baseline`, including the profiles stored next to their logs.
     ///
     /// # Errors
-    /// If a run cannot be compared with the baseline.
+    /// Returns an error if a run cannot be compared with the baseline.
     pub(super) fn compare(
         &self,
         runs: &mut [LoggedRun],
@@ -73,7 +73,7 @@ impl ComparisonArguments {
     }
 }
 
-/// A word that an option does not accept.
+/// A word that is not valid for an option.
 #[derive(Debug, Error)]
 #[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
 struct UnknownWord(&'static [Across]);

@@ -1,4 +1,4 @@
-//! The commands shown in help and documentation, for the tests that run them.
+//! The commands shown in the help and the documentation, for tests that run them.
 
 use std::path::Path;
 use std::{fs, iter};
@@ -47,7 +47,7 @@ impl Example {
     }
 }
 
-/// Returns the commands of `program` in the shell lines of `text`.
+/// Returns the commands of `program` on the shell lines in `text`.
 fn examples_in(text: &str, program: &str) -> Vec<Example> {
     let text = text.replace("\\\n", " ");
     let rest = text.lines().filter_map(|line| {
@@ -89,8 +89,9 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Checks the help of `command` and of all its subcommands. On a terminal of 80 columns it must fit
-/// in 40 lines, with no line cut, and must contain examples; `-h` and `--help` must print the same.
+/// Checks the help of `command` and of all its subcommands. It must fit on a terminal of 80 columns
+/// and 40 lines with no line cut off, and it must contain examples. `-h` and `--help` must print
+/// the same text.
 pub fn check_help(command: &Command) {
     check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
 }
@@ -120,7 +121,7 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
         .filter(|line| line.starts_with("  "))
         .find(|line| !lines.contains(line));
     assert_eq!(cut, None, "{name}\n{long}");
-    // A description starts on its option's line, and has at most two lines.
+    // A description starts on its option's line and is at most two lines long.
     let is_continued = |line: &&str| line.starts_with(CONTINUED);
     let third = lines.windows(2).find(|pair| pair.iter().all(is_continued));
     assert_eq!(third, None, "{name}\n{long}");

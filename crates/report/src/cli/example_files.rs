@@ -1,4 +1,4 @@
-//! The files named in examples of commands, for the tests that run them.
+//! The files named in example commands, for tests that run them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -49,7 +49,7 @@ pub fn make_example_files(parent: &Path) {
     }
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
-    // The sample was run in a guest, which has no PMF, so these logs are made up.
+    // The sample was recorded in a guest, which has no PMF, so these logs are made up.
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
         // Tables cannot show that a CPU has no row because it woke the others.
@@ -61,7 +61,7 @@ pub fn make_example_files(parent: &Path) {
     }
     write("pmf.log", &log_of(|_| ()));
     write("plain.log", &log_of(example::remove_pmf));
-    // The figures that TF-A has published, and their page.
+    // The figures that TF-A has published, and the page with them.
     let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
     let publication = Publication {
         platform: "juno",

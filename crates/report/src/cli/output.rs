@@ -1,4 +1,4 @@
-//! The format of a report, and the file to which it is written.
+//! A report's format, and the file to which it is written.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::export::{self, Format, Report, ReportPart};
 
-/// A word that is not the name of a format that can show the report.
+/// A word that does not name a format that can show the report.
 #[derive(Clone, Debug, Error)]
 #[error("expected one of {}", names(*.0))]
 pub(super) struct UnknownFormat(Option<ReportPart>);
@@ -35,7 +35,7 @@ pub(super) fn format_parser(
     }
 }
 
-/// Refuses an output that cannot be written or that is one of `inputs`, which the error calls
+/// Returns an error if the output cannot be written or is one of `inputs`, which the error calls
 /// `reader`.
 pub(super) fn check_output<P: AsRef<Path>>(
     output: Option<&Path>,

@@ -47,10 +47,10 @@ pub(super) fn read_only_run(log: &Path) -> Result<LoggedRun> {
     only_run(runs, &log.display().to_string())
 }
 
-/// Returns the only run in `runs`, which are from `input`.
+/// Returns the only run in `runs`, which were read from `input`.
 ///
 /// # Errors
-/// If there are no runs, or more than one.
+/// Returns an error if there are no runs, or more than one.
 pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
     let count = runs.len();
     let run = runs.into_iter().exactly_one().ok();
@@ -60,7 +60,7 @@ pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
 /// Prints the cost of PMF.
 ///
 /// # Errors
-/// If the runs cannot be compared, or stdout cannot be written to.
+/// Returns an error if the runs cannot be compared, or stdout cannot be written to.
 pub fn print(pmf: &LoggedRun, plain: &LoggedRun, unit: CostUnit) -> Result<()> {
     let overhead = overhead(pmf, plain, unit)?;
     let mut out = Out::default();

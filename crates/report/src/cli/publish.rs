@@ -22,7 +22,7 @@ Examples:
 Exit codes: 1 regression against --previous; the figures are published anyway
 Details: docs/publishing.md")]
 pub struct PublishArguments {
-    // A single list: with two arguments clap would take a path before an option as the last one.
+    // One list, because clap would take a path before an option as the last of two arguments.
     /// Logs of the release (the typical run is published), then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -32,10 +32,10 @@ pub struct PublishArguments {
     /// Log of the previous release [default: TF-A's figures].
     #[arg(long, value_name = "OLD")]
     previous: Vec<PathBuf>,
-    /// Use the Nth run of OLD, from 1.
+    /// Use the Nth run of OLD.
     #[arg(long, value_name = "N", requires = "previous", value_parser = place_parser())]
     previous_run: Option<usize>,
-    /// Publish the Nth run of NEW, from 1.
+    /// Publish the Nth run of NEW.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     run: Option<usize>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
 use crate::export::{self, Format, Report};
 
-/// The maximum size in bytes of a log whose boot is explained by its marks.
+/// The maximum size in bytes of a log whose boot marks are explained.
 const BOOT_LOG_MAX: usize = 1 << 20;
 /// The default format, and the format of a page for a browser.
 const TEXT: &str = "text";
@@ -43,7 +43,7 @@ pub struct ReportArguments {
     /// Open the report in a browser (implies --format html).
     #[arg(long)]
     open: bool,
-    /// Report only the Nth run of the logs, from 1.
+    /// Report only the Nth run of the logs.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     run: Option<usize>,
     /// Exit with 1 if a run skipped a scenario or a CPU's row.
@@ -98,7 +98,7 @@ impl ReportArguments {
 fn say_marks(logs: &[PathBuf]) {
     let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
-        // A log that cannot be read, or that contains more than a boot, gets its error elsewhere.
+        // A log that cannot be read, or that contains more than a boot, is reported elsewhere.
         if let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX) {
             say_mark_of(&bytes);
         }

@@ -37,7 +37,7 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
 }
 
 /// Prints what is wrong, and returns the exit code. An incomplete log takes precedence over what
-/// its figures show, because they cannot be relied on.
+/// its figures show, because they are unreliable.
 pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
@@ -78,7 +78,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     code
 }
 
-/// Returns true if all `runs` are complete; prints what others lack.
+/// Returns true if all `runs` are complete. Prints what is missing from those that are not.
 pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
@@ -109,7 +109,7 @@ pub fn say_mark_of(log: &[u8]) {
     }
 }
 
-/// Prints `what` with the name of a run.
+/// Prints `what` along with the name of a run.
 pub fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));

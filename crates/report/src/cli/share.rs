@@ -1,16 +1,16 @@
-//! Parses shares on a command line.
+//! Parses fractions on a command line.
 
 use thiserror::Error;
 
-/// A word that is not a share.
+/// Text that is not a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a share below 1, such as 0.02 or 2%")]
 pub struct NotAShare;
 
-/// Parses a share, `0.02` or `2%`, into parts per million.
+/// Parses a fraction, such as `0.02` or `2%`, into parts per million.
 ///
 /// # Errors
-/// If `text` is not a number that is at least 0 and less than 1.
+/// Returns an error if `text` is not a number that is at least 0 and less than 1.
 pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
     let (number, scale) = match text.strip_suffix('%') {
         Some(number) => (number, 10_000.0),

@@ -13,7 +13,7 @@ use super::overhead::OverheadArguments;
 use super::publish::PublishArguments;
 use super::report::ReportArguments;
 
-/// A verb about logs and published tables.
+/// A verb that works on logs and published tables.
 #[derive(Debug, Subcommand)]
 pub enum ReportVerb {
     /// Turn UART logs into tables or data.
@@ -40,7 +40,7 @@ impl ReportVerb {
     /// Runs the verb, and returns its exit code.
     ///
     /// # Errors
-    /// If the input or the usage is wrong.
+    /// Returns an error if the input or the command line is invalid.
     pub fn run(&self) -> Result<u8> {
         match self {
             Self::Report(arguments) => arguments.run(),

@@ -36,7 +36,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
     all
 }
 
-/// Returns the figures of a table that have a change.
+/// Returns the table's figures with a printed or missing change.
 fn figures(table: &AuditedTable) -> Table {
     let mut drawn = Table::titled("Printed changes, and what they should be (us)");
     drawn.words(["Place", "CPU", "Figure"]);
@@ -53,7 +53,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let us = |ns: f64| format!("{:.2}", ns / 1000.0);
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
-    // The path is in the title or in the directive's title.
+    // The path is in the title above, or in the title of the directive.
     let place = it.place.rsplit('/').next().expect("a split has a part");
     vec![
         place.to_owned(),

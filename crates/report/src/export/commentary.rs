@@ -29,7 +29,7 @@ struct Ranked {
     sentence: String,
 }
 
-/// The most important findings, and the others by scenario.
+/// The most important findings, followed by the others for each scenario.
 #[derive(Serialize)]
 pub(super) struct Commentary {
     first: Vec<String>,
@@ -62,7 +62,7 @@ impl Commentary {
     /// Ranks the findings about the suite in `run`, and those of its comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
-        // The tables are of this method.
+        // The tables only cover this method.
         let suite = suite.filter(|it| it.method == Method::Tftf);
         let own = suite.flat_map(|scenario| {
             let all = findings(run, scenario).into_iter();
@@ -89,7 +89,7 @@ impl Commentary {
         });
         let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
-        // Only one per scenario and kind: the others say the same about other figures.
+        // Only one per scenario and kind, because the others say the same about different figures.
         let mut seen = HashSet::new();
         let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
             let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
@@ -131,7 +131,7 @@ fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
     }
 }
 
-/// Returns the largest change on which a finding is based, in nanoseconds.
+/// Returns the largest of the changes on which a finding is based, in nanoseconds.
 fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     let scenarios = comparison
         .scenarios

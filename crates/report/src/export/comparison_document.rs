@@ -76,8 +76,8 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     findings.chain(others).collect()
 }
 
-/// Returns the explanations of the run, marked if the baseline does not support them, and then
-/// those of the baseline alone.
+/// Returns the run's explanations, marked if the baseline does not support them, followed by those
+/// that only the baseline supports.
 fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     let [new, old] = [run, &comparison.baseline].map(explanations);
     let has = |all: &[Explanation], kind| all.iter().any(|it| it.kind == kind);

@@ -34,7 +34,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line whose fields are the columns. An empty field means that there is no such figure.
+/// Returns a line, whose fields are the columns. A field is empty if there is no such figure.
 fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
     let cpu = run.run.cpu(figure.cpu);
     let summary = figure.summary;
@@ -72,7 +72,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         metric: figure.key.word(),
         shown_ticks: shown,
         shown_ns: ns(shown),
-        // The figure is from a record.
+        // 1 if the figure is from a record.
         verified: u8::from(!figure.is_doubtful && !run.integrity.tables),
         n: summary.map(|it| it.n),
         min_ns: ns(filled.map(|it| it.min)),
@@ -83,7 +83,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         valid: of_step.map(|it| it.n).or(counts.map(|it| it.valid)),
         rejected: rejected,
         hz: run.run.facts.as_ref().map(|it| it.frequency),
-        // From here on only steps have values. The fields from `min` on are in `unit`.
+        // From here on, only steps have values. The fields starting with `min` are in `unit`.
         how: step.map(|it| it.how.word()),
         variant: step.map(|_| cell.variant_word()),
         x: step.and_then(|it| it.x),

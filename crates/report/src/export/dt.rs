@@ -77,7 +77,7 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
     }
 }
 
-/// Returns the scenario, the CPU and the samples from which a latency comes.
+/// Returns the scenario, the CPU and the samples from which a latency was taken.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
@@ -119,7 +119,7 @@ fn header(run: &LoggedRun) -> String {
         lines.push(format!("{cpus}, {samples} and a cold one each"));
     }
     lines.push("A measured worst case is not a bound: leave a margin.".to_owned());
-    // A line of a log must not end the comment.
+    // A log line must not end the comment.
     let lines = lines.iter().map(|line| line.replace("*/", "* /"));
     let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
     format!("/*\n{lines} */\n")

@@ -4,8 +4,8 @@ pub(super) fn line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// Returns `text` on one line, with a backslash before everything that reStructuredText, or
-/// GitHub's Markdown, could take for markup. The result is also safe as a whole cell or paragraph.
+/// Returns `text` on one line, with a backslash before everything that reStructuredText or GitHub's
+/// Markdown could interpret as markup. The result is also safe as an entire cell or paragraph.
 pub(super) fn markup(text: &str) -> String {
     let text = line(text);
     let mut out = String::with_capacity(text.len());
@@ -16,7 +16,7 @@ pub(super) fn markup(text: &str) -> String {
         let is_special = match c {
             '\\' | '*' | '`' | '|' | '<' | '>' | '[' | '~' => true,
             _ if before.is_none() && begins_block(c, next) => true,
-            // Inside a word it has no meaning.
+            // Underscores have no meaning inside a word.
             '_' => ![before, next]
                 .iter()
                 .all(|it| it.is_some_and(char::is_alphanumeric)),
@@ -35,15 +35,15 @@ pub(super) fn markup(text: &str) -> String {
     out
 }
 
-/// Returns true if text that begins like this is a list, a rule, a directive or a field, and not a
-/// number.
+/// Returns true if text that starts like this is a list, a rule, a directive or a field rather than
+/// a number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
     let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
     is_mark && !is_number
 }
 
-/// Returns true if `.` or `)` after `text` would make it the label of a list item.
+/// Returns true if appending `.` or `)` to `text` would make it a list item's label.
 fn is_item(text: &str) -> bool {
     let is_letter = text.len() == 1 && text.bytes().all(|it| it.is_ascii_alphabetic());
     is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())

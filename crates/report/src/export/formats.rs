@@ -11,7 +11,7 @@ use super::report_data::Report;
 pub struct Format {
     /// The name for `--format`.
     pub name: &'static str,
-    /// The parts that it can show in addition to runs, each on its own.
+    /// The parts other than runs that the format can show, one at a time.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }
@@ -36,8 +36,7 @@ type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
 impl Format {
     /// Writes the report.
     ///
-    /// # Errors
-    /// If the format cannot show this report, or `out` cannot be written to.
+    /// Returns an error if the format cannot show this report, or if `out` cannot be written to.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
         (self.writer)(report, out)
     }
@@ -67,7 +66,7 @@ const fn format(name: &'static str, writer: WriteReport, takes: &'static [Report
     }
 }
 
-/// All formats, in the order of the help. docs/report.md describes them.
+/// All formats, in the order used by the help. docs/report.md describes them.
 pub static ALL: &[Format] = &[
     format("text", super::markup::write_text, ALL_RUNS),
     format("md", super::markup::write_markdown, ALL_RUNS),

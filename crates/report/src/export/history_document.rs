@@ -103,7 +103,7 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the number of steps and the largest one of each figure.
+/// Returns a table with the number of steps and the largest step for each figure.
 fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     let mut table = Table::titled("Steps");
     table.words(["Scenario", "Figure"]);
@@ -148,7 +148,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the words that distinguish a scenario from others of the same name, after a comma.
+/// Returns the words that distinguish a scenario from others with the same name, after a comma.
 fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut having = runs.iter();
@@ -165,11 +165,11 @@ fn by_metric(scenario: &ScenarioHistory) -> Vec<(Metric, Vec<&FigureHistory>)> {
     grouped(scenario.figures.iter().map(|it| (it.key.metric, it)))
 }
 
-/// A scenario whose tables are made.
+/// A scenario whose tables are being built.
 struct ScenarioTables<'h> {
     history: &'h History,
     runs: &'h [LoggedRun],
-    /// The first release, whose unit is that of all.
+    /// The first release. All others use the same unit.
     first: &'h LoggedRun,
     scenario: &'h ScenarioHistory,
 }
@@ -237,7 +237,7 @@ impl ScenarioTables<'_> {
         value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
     }
 
-    /// Returns a table without releases: `what` is behind the figure's name in its title.
+    /// Returns a table without release columns. `what` follows the figure's name in the title.
     fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
         let first = figures.first();
         let heading = first.map_or("", |it| it.key.heading());
@@ -258,7 +258,7 @@ impl ScenarioTables<'_> {
     /// Returns the cells that name a row.
     fn names(&self, figure: &FigureHistory, row: &HistoryRow) -> Vec<String> {
         let mut cells = key_cells(self.scenario.key.id, figure.key);
-        // The title has the figure's name.
+        // The figure's name is in the title.
         cells.pop();
         cells.insert(0, row_name(row, self.runs));
         cells

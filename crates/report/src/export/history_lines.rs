@@ -25,7 +25,7 @@ pub(super) fn history_lines(history: &History, runs: &[LoggedRun]) -> Vec<impl S
     lines.collect()
 }
 
-/// Returns a line. An empty figure means that the release lacks it.
+/// Returns a line. The figure is empty if the release lacks it.
 fn line(
     (history, runs): (&History, &[LoggedRun]),
     scenario: &ScenarioHistory,
@@ -33,7 +33,8 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // A row by order has another CPU in each release; a CPU's row has the same in all.
+    // A row by order may have a different CPU in each release. A row by CPU has the same one in
+    // all.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
     let own = point.map(|point| (run, point));
@@ -50,11 +51,11 @@ fn line(
         method: scenario.key.method.word(),
         helper: helper.map(|it| run.run.label(it).to_string()),
         metric: key.word(),
-        // From here to `x` only steps have values.
+        // From here to `x`, only steps have values.
         how: step.map(|it| it.how.word()),
         variant: step.map(|it| it.variant.word()),
         x: step.and_then(|it| it.x),
-        // Rows by order have a place, from 1.
+        // Rows by order have a place, which counts from 1.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),
         cluster: cpu.map(|it| it.cluster),
@@ -62,9 +63,9 @@ fn line(
         thread: cpu.map(|it| it.thread),
         figure: value.map(|it| it.figure),
         unit: key.unit_name(run.clock()),
-        // The figure is from a record.
+        // 1 if the figure is from a record.
         verified: value.map(|it| u8::from(!it.is_doubtful && !run.integrity.tables)),
-        // The earlier release that the change is against.
+        // The earlier release to which the change is relative.
         since: change.map(|it| history.releases[it.releases[0]].clone()),
         change_percent: change.and_then(|it| it.percent()),
         outcome: change.map(|it| it.outcome.word()),

@@ -1,9 +1,9 @@
-//! The name of a row of a history.
+//! The name of a row in a history.
 
 use crate::analysis::history::HistoryRow;
 use crate::log::LoggedRun;
 
-/// Returns the label of a row's CPU, or its place in the order, from 1.
+/// Returns the label of a row's CPU, or its place in the order, counting from 1.
 pub(super) fn row_name(row: &HistoryRow, runs: &[LoggedRun]) -> String {
     if let Some(place) = row.place {
         return (place + 1).to_string();

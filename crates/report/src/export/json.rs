@@ -1,4 +1,4 @@
-//! `json`: all data of the model; docs/report.md describes it.
+//! `json`: all data in the model; docs/report.md describes it.
 
 use std::io::Write;
 
@@ -17,8 +17,8 @@ use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
-/// The version of the schema. It changes when a key is removed or changes its meaning; keys may be
-/// added at any time.
+/// The schema version. It changes when a key is removed or its meaning changes; keys may be added
+/// at any time.
 const VERSION: u32 = 4;
 
 /// The whole report. Durations are in ticks of the run's `hz`.
@@ -94,7 +94,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     object! {
         run: it.run,
         baseline: &it.baseline.source,
-        // The CPUs to which the baseline's indices refer.
+        // The CPUs to which the indices of the baseline refer.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,

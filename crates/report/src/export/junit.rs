@@ -1,8 +1,8 @@
 //! `junit`: one test suite per run and one test case per scenario, for CI servers.
 //!
 //! The output conforms to the schema of Jenkins' xUnit plugin, the strictest of the many schemas.
-//! So figures are properties of the suite, by scenario, method, metric and CPU. A separate test
-//! case checks that the run is complete, so that half a log does not pass.
+//! Figures are therefore properties of the suite, by scenario, method, metric and CPU. A separate
+//! test case checks that the run is complete, so a truncated log does not pass.
 
 use std::io::Write;
 
@@ -137,7 +137,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     all
 }
 
-/// Returns an integer unchanged, and any other number with three decimals.
+/// Formats an integer unchanged, and any other number with three decimals.
 fn plain(value: f64) -> String {
     let digits = if value.fract() == 0.0 { 0 } else { 3 };
     format!("{value:.digits$}")
@@ -172,7 +172,7 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
 }
 
 /// Returns a test case for each scenario that was compared with a baseline, which fails on a
-/// regression, and one that fails if part of the baseline was not compared.
+/// regression, and another one that fails if part of the baseline was not compared.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {

@@ -26,7 +26,7 @@ pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> 
     all
 }
 
-/// Returns notes and failures, one sentence for each job that has any.
+/// Returns notes and failures, one sentence for each job that has some.
 fn remarks(matrix: &Matrix) -> Vec<String> {
     let mut all = matrix.unread.clone();
     for job in &matrix.jobs {
@@ -66,7 +66,7 @@ fn jobs(matrix: &Matrix) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the table of a board's runs, which are the columns of its other tables.
+/// Returns the table of a board's runs, which form the columns of its other tables.
 fn columns(board: &MatrixBoard, runs: &[LoggedRun]) -> Option<Table> {
     let mut table = Table::titled(format!("{}: runs", board.name));
     table.words(["Run", "Model", "Firmware says", "Verdict"]);
@@ -86,7 +86,7 @@ fn columns(board: &MatrixBoard, runs: &[LoggedRun]) -> Option<Table> {
 
 fn figures(board: &MatrixBoard, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table> {
     let columns: Vec<Option<&LoggedRun>> = board.columns.iter().map(|it| runs.get(it.0)).collect();
-    // The figures of a run without a known clock are in ticks.
+    // If a run's clock is unknown, its figures are in ticks.
     let units = columns.iter().flatten().map(|run| run.unit());
     let units = units.dedup().join(", ");
     let (name, method) = (test.scenario.name(), test.method.word());

@@ -17,7 +17,7 @@ pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<I
     })
 }
 
-/// Returns the figures of TFTF's suite, or the medians of steps, those of one operation.
+/// Returns a table with the figures of TFTF's suite, or with the medians of steps per operation.
 fn table(
     run: &LoggedRun,
     scenario: &MergedScenario,

@@ -1,4 +1,4 @@
-//! The conditions under which a run's figures are comparable with others.
+//! The conditions under which a run's figures are comparable with those of other runs.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -69,7 +69,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     (!cpus.is_empty()).then_some(text)
 }
 
-/// Returns each kind of core once, in the order of the CPUs.
+/// Returns each kind of core once, in CPU order.
 fn cores(run: &LoggedRun) -> Option<String> {
     let cpus = run.run.cpus.iter();
     let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
@@ -105,14 +105,14 @@ fn service(run: &LoggedRun) -> Option<String> {
     Some(format!("{owner}UID {uid}{revision}"))
 }
 
-/// Returns the builds of a run's firmware, in the order of its stages.
+/// Returns the firmware builds in a run, in the order of the firmware's stages.
 pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
     let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
     let builds = run.firmware.chunk_by(is_of_one_build);
     builds.map(build).collect()
 }
 
-/// Returns the stages of one build. Only lines contain the firmware, not records.
+/// Returns the stages of one build. The firmware appears only in lines, not in records.
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("without a version");
@@ -127,7 +127,7 @@ fn states(run: &LoggedRun) -> Option<String> {
     let states =
         scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it.id.tag())));
     let each = grouped(states).into_iter().map(|(state, tags)| {
-        // The placements of a helper are adjacent.
+        // Scenarios that differ only in their helper are adjacent.
         format!("{state:#010x} in {}", tags.iter().dedup().join(", "))
     });
     let text = each.collect::<Vec<_>>().join("; ");

@@ -2,9 +2,9 @@
 //!
 //! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
 //! drawing shows the same samples as the tables. For a parallel scenario this is one round with all
-//! CPUs on one axis, so that the queue for the firmware's locks is visible. For a serial scenario
-//! it is each CPU's sample, one after another. Only between serial samples and between scenarios is
-//! time left out; the `counter` of each call gives its time in the run.
+//! CPUs on one axis, which makes the queue for the firmware's locks visible. For a serial scenario
+//! these are the samples of the CPUs, one after another. Time is left out only between serial
+//! samples and between scenarios; the `counter` of each call gives its time within the run.
 
 use std::io::Write;
 
@@ -57,7 +57,7 @@ struct Trace<'r> {
     at: i64,
 }
 
-/// A track: process and thread. Zero belongs to the idle task.
+/// A track: process and thread. Zero is reserved for the idle task.
 type Track = [u32; 2];
 
 const SCENARIOS: Track = [1, 1];
@@ -162,8 +162,8 @@ impl Trace<'_> {
             (Instant::Entered, "entered after CPU_ON"),
             (Instant::SeenOff, "seen OFF by the lead"),
         ] {
-            // If the CPU was turned on before the call, or seen off after it, that is not part of
-            // it.
+            // Turning the CPU on before the call, or seeing it off after the call, is not part of
+            // the call.
             let within = |ticks: &i64| (first..=last).contains(ticks);
             if let Some(ticks) = instants.at(instant).filter(within) {
                 let ts = us(at(ticks));
@@ -191,6 +191,6 @@ fn us(ns: i64) -> Value {
     if ns % 1000 == 0 {
         return (ns / 1000).into();
     }
-    // Exact up to a hundred days: the value has 53 bits.
+    // Exact for up to a hundred days, because a float has 53 significant bits.
     (ns as f64 / 1000.0).into()
 }

@@ -65,7 +65,7 @@ struct PageTable {
 /// regenerated.
 ///
 /// # Errors
-/// If the page cannot be read, or does not contain each part exactly once.
+/// Returns an error if the page cannot be read, or does not contain each part exactly once.
 pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Result<String> {
     let known = boards::names().find(|name| *name == platform);
     let board = known.map(boards::load).transpose()?;
@@ -108,7 +108,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the range of a part; None unless it begins and ends exactly once.
+/// Returns the range of a part; None unless its start and its end each occur exactly once.
 fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     let place = |edge: &str| {
         let mark = format!(".. psci-bench: {edge} {part}");
@@ -126,8 +126,8 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
 /// The field on a page that names the firmware of the previous release.
 const PREVIOUS: &str = "Previous release";
 
-/// Returns the firmware of the previous release: from the baseline's log, otherwise from the
-/// existing page. Tables do not contain it.
+/// Returns the firmware of the previous release, from the baseline's log or, if that has none, from
+/// the existing page. Tables do not contain it.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {
@@ -142,7 +142,7 @@ fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value
     let field = format!(":{name}: ");
     let mut fields = conditions.lines().filter_map(|it| it.strip_prefix(&field));
     let firmware = fields.join("; ");
-    // The text on the page is markup already.
+    // The text on the page is already markup.
     (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
 }
 
@@ -174,12 +174,12 @@ fn new_page(
     render(include_str!("published_page.rst"), context, markup)
 }
 
-/// Returns the line below a heading, verbatim.
+/// Returns the underline for a heading, verbatim.
 fn line_below(heading: &str, stroke: &str) -> Value {
     Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
 }
 
-/// Returns the tables of a scenario; None if there is no file of figures.
+/// Returns the tables of a scenario; None if there is no data file.
 fn scenario(
     id: ScenarioId,
     platform: &str,

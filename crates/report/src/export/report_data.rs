@@ -1,4 +1,4 @@
-//! The report, the input of all formats.
+//! The report, which is the input to all formats.
 
 use anyhow::{Result, bail};
 
@@ -12,7 +12,7 @@ use crate::log::LoggedRun;
 /// All data that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The runs, in the order of the inputs and of their lines.
+    /// The runs, in the order of the inputs and of the lines in each.
     pub runs: Vec<LoggedRun>,
     /// All runs merged into one, if requested.
     pub merged: Option<Merged>,

@@ -16,10 +16,10 @@ use crate::analysis::explain::explanations;
 use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
-/// The heading of the explanations of a run.
+/// The heading of a run's explanations.
 pub(super) const EXPLANATIONS: &str = "What explains the figures";
 
-/// Returns the blocks one by one: the blocks of a run are built after the earlier ones have been
+/// Returns the blocks one by one. A run's blocks are built only after the earlier ones have been
 /// written.
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(several) = &report.matrix {
@@ -76,8 +76,8 @@ fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Blo
     all
 }
 
-/// Returns the name of a run's board, or of its input if it does not name the board. It is part of
-/// titles, because a document about several boards can use each title only once.
+/// Returns the name of a run's board, or of its input if the run does not name its board. It is
+/// part of titles, because a document about several boards can use each title only once.
 pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }
@@ -91,7 +91,7 @@ fn name(report: &Report, place: usize) -> String {
     }
 }
 
-/// Returns the reasons to read figures with care, one clause each.
+/// Returns the reasons to treat the figures with caution, one clause each.
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
     let mut all = run.lacks();

@@ -22,7 +22,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
     }
 }
 
-/// Returns a phrase about the helper, after a comma; empty if there is no helper.
+/// Returns a phrase about the helper, starting with `comma`; empty if there is no helper.
 pub(super) fn woken_by(run: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
     let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
     helper.map_or_else(String::new, text)
@@ -52,7 +52,7 @@ pub(super) fn scenario<'r>(
     all
 }
 
-/// Returns the conditions under which a scenario was run, and how it ended.
+/// Returns the conditions under which a scenario ran, and how it ended.
 pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
     let reason = status_reason(run, scenario.status);
@@ -133,7 +133,7 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     table.finished()
 }
 
-/// Returns the mark after a figure that is not verified.
+/// Returns the mark that follows an unverified figure.
 pub(super) const fn mark(is_doubtful: bool) -> &'static str {
     if is_doubtful { " ?" } else { "" }
 }
@@ -158,7 +158,7 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
 /// The maximum number of findings of one kind that are listed individually.
 const OF_A_KIND_MAX: usize = 8;
 
-/// Returns the findings; those of one kind are condensed if there are many.
+/// Returns the findings. If there are many of one kind, they are condensed.
 pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
     let mut all = Vec::new();

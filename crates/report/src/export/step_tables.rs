@@ -50,12 +50,12 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
     table.finished()
 }
 
-/// The unit of figures in charts, per operation; it is that of the tables.
+/// The unit of per-operation figures in charts, which is also the unit of the tables.
 #[derive(Clone, Copy)]
 pub(super) struct DrawnScale {
     clock: Clock,
     pub(super) name: &'static str,
-    /// The divisor from [`FigureKey::per_operation`] to this unit.
+    /// The divisor that converts [`FigureKey::per_operation`] to this unit.
     pub(super) divisor: f64,
 }
 

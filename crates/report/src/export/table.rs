@@ -1,4 +1,4 @@
-//! Tables for terminals and in two kinds of markup.
+//! Tables for terminals and in two markup languages.
 
 use std::io::{self, Write};
 use std::iter::once;
@@ -26,12 +26,12 @@ struct TableColumn {
     /// True if the column names the rows of a table that may be continued.
     #[serde(skip)]
     is_name: bool,
-    /// The text of a cell without a value, for a column that is dropped if no row has a value.
+    /// The text of a cell without a value, for a column that is dropped if all its cells lack one.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
 
-/// A table in which every row has as many cells as there are columns.
+/// A table in which every row has one cell per column.
 #[derive(Serialize)]
 pub struct Table {
     title: String,
@@ -105,8 +105,8 @@ impl Table {
         self.columns(names.iter().copied(), true, Some(absent));
     }
 
-    /// Declares that the columns so far name the rows: on a terminal that is too narrow for the
-    /// others, the table is continued in another one with the same names.
+    /// Declares that the columns so far name the rows. If the others do not fit on the terminal,
+    /// the table is continued in another table with the same names.
     pub(crate) fn end_names(&mut self) {
         for column in &mut self.columns {
             column.is_name = true;
@@ -123,7 +123,8 @@ impl Table {
         self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
     }
 
-    /// Returns the table without optional columns that have no value; None if there are no rows.
+    /// Returns the table without the optional columns that have no values; None if there are no
+    /// rows.
     pub fn finished(mut self) -> Option<Self> {
         for at in (0..self.columns.len()).rev() {
             let absent = self.columns[at].absent;
@@ -137,8 +138,8 @@ impl Table {
         (!self.rows.is_empty()).then_some(self)
     }
 
-    /// Returns the title, the column widths, and the headings and rows as cells of these widths,
-    /// with all text passed through `escape`.
+    /// Returns the title, the column widths, and the headings and rows as cells of these widths.
+    /// All text is passed through `escape`.
     fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
         let headings = self.columns.iter().map(|it| escape(&it.name)).collect();
         let rows = self.rows.iter();
@@ -177,7 +178,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the columns of each part of the table: a table without names has only one.
+    /// Returns the columns of each part of the table. A table without names has only one part.
     fn parts(&self, widths: &[usize]) -> Vec<Vec<usize>> {
         let (names, mut rest): (Vec<usize>, Vec<usize>) =
             (0..widths.len()).partition(|column| self.columns[*column].is_name);
@@ -190,7 +191,7 @@ impl Table {
         };
         let mut parts = Vec::new();
         while !rest.is_empty() {
-            // At least one column is written, however wide it is.
+            // At least one column is written, no matter how wide it is.
             let fitting = (1..=rest.len()).take_while(|count| width(&rest[..*count]) <= COLUMNS);
             let count = fitting.last().unwrap_or(1);
             let own = rest.drain(..count);
@@ -199,7 +200,7 @@ impl Table {
         parts
     }
 
-    /// Writes GitHub's Markdown.
+    /// Writes a GitHub Markdown table.
     pub(crate) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, mut lines) = self.drawn(escape::markup);
         let rule = |(width, column): (&usize, &TableColumn)| match column.is_number {

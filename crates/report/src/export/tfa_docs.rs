@@ -1,13 +1,13 @@
-//! Writes the data files of TF-A's documentation in their format since May 2026, and a board's page
-//! next to them.
+//! Writes the data files for TF-A's documentation in the format used since May 2026, along with a
+//! board's page.
 //!
 //! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds, no header, every
-//! field quoted, lines end in LF. A figure that has changed compared with the previous one is
-//! followed by the change: `185700 (-30.51%)`.
+//! field quoted, lines ending in LF. A figure that differs from the previous one is followed by the
+//! change: `185700 (-30.51%)`.
 //!
 //! The baseline is `current`, which becomes `previous`. If another baseline is given, it becomes
 //! `previous` instead. The new files are complete before the old ones are moved. If `current`
-//! already has exactly these figures, nothing is changed, so that a second call does not lose the
+//! already has exactly these figures, nothing is changed, so a second call does not lose the
 //! previous release.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ use crate::analysis::compare::{
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
 
-/// The lines of files by file name: cluster, core, and figures in nanoseconds.
+/// The lines of each file, by file name: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
 /// What is published, and how.
@@ -39,7 +39,7 @@ type Files = BTreeMap<String, Vec<Vec<String>>>;
 pub struct Publication<'p> {
     /// The platform's name in paths.
     pub platform: &'p str,
-    /// True if the page that shows the files is also written.
+    /// True if the page that shows the data files is also written.
     pub has_page: bool,
     /// The options for the comparison with the existing figures.
     pub options: &'p Options,
@@ -59,8 +59,9 @@ struct Release<'r> {
 /// figures then become `previous`, or otherwise with the existing figures.
 ///
 /// # Errors
-/// If the run has no figure to publish or is from another board, an existing figure would be lost,
-/// or a file cannot be written. Nothing is changed then, and no directory is created.
+/// Returns an error if the run has no figure to publish or is from another board, if an existing
+/// figure would be lost, or if a file cannot be written. In that case nothing is changed, and no
+/// directory is created.
 pub fn publish(
     run: &LoggedRun,
     given: Option<&Comparison>,
@@ -89,7 +90,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // With a baseline other than the existing figures, a different change is requested.
+    // A baseline other than the existing figures is a request for different changes.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -123,7 +124,8 @@ pub fn publish(
 }
 
 impl Release<'_> {
-    /// Returns the path and the text of the page that shows the figures, if it can be written.
+    /// Returns the path and the text of the page that shows the figures, if the page can be
+    /// written.
     fn page(
         &self,
         root: &Path,
@@ -131,7 +133,7 @@ impl Release<'_> {
         on_page: OnPage,
     ) -> Result<(PathBuf, String)> {
         let previous = self.place.join("previous");
-        // The release before these figures, which are already in place.
+        // The release before these figures, which have already been published.
         let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
         let was = was.transpose()?;
         let was = was.map(|it| compare_with(self.run, &it, self.options));
@@ -155,7 +157,7 @@ impl Release<'_> {
         Ok((path, text))
     }
 
-    /// Moves the figures into place. Folders that a failure leaves empty are removed.
+    /// Moves the figures into place. After a failure, folders that would be left empty are removed.
     fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.place);
         let placed = place_release(&self.place, &files(self.run, comparison), former);
@@ -166,7 +168,7 @@ impl Release<'_> {
     }
 }
 
-/// Returns the platform's name, which must be a folder's name and match the run's board.
+/// Returns the platform's name, which must be a valid folder name and match the run's board.
 fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     ensure!(
@@ -186,7 +188,7 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares with the existing figures. They belong to the run's board, as the folder's name shows.
+/// Compares with the existing figures. The folder's name shows that they are for the run's board.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -194,13 +196,13 @@ fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result
     Ok(compared.context("nothing was written")?.remove(0))
 }
 
-/// Prints what the files do not show: missing figures, figures without a checksum, and the meaning
-/// of changes.
+/// Prints what the files do not show: missing figures, figures without a checksum, and what the
+/// changes mean.
 fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A mistyped name would create a folder; a run of a known board does not get this far.
+    // A mistyped name would create a new folder. A run of a known board never gets this far.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
@@ -248,7 +250,7 @@ fn file(id: ScenarioId) -> String {
     format!("{id}.csv")
 }
 
-/// Returns the lines of a run's files, including the changes of a comparison.
+/// Returns the lines of a run's files, including the changes from a comparison.
 fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     let framed = run.framed().into_iter().filter(Scenario::has_pmf);
     let files = framed.map(|it| {
@@ -259,7 +261,7 @@ fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     files.filter(|it| !it.1.is_empty()).collect()
 }
 
-/// Returns files with their lines sorted by text: a different order of rows is not a change.
+/// Returns files with their lines sorted as text, because a different row order is not a change.
 fn sorted(files: &Files) -> Files {
     let mut files = files.clone();
     files.values_mut().for_each(|lines| lines.sort());
@@ -289,14 +291,14 @@ fn line(
         run.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
-        // Standby does not flush, but the table has a column for it.
+        // Standby does not flush the cache, but the table has a column for it.
         let none = (*metric == CacheFlush).then_some(0);
         let ns = run.ns(cell.figure(*metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =
             change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
-        // The change is that between the figures in the tables, even if rounds were compared
-        // together.
+        // The printed change is the one between the figures in the tables, even if rounds were
+        // compared together.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;
             let its = old.scenario(scenario.id, Method::Tftf)?;
@@ -351,7 +353,8 @@ fn read_files(folder: &Path) -> Result<Files> {
     Ok(there.map_or_else(Files::new, |it| files(&it, None)))
 }
 
-/// Refuses to replace a folder's tables with `files` from `whose` if rows or figures would be lost.
+/// Returns an error if replacing a folder's tables with `files` from `whose` would lose rows or
+/// figures.
 fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Result<()> {
     let none = Vec::new();
     for name in names(folder)? {
@@ -367,7 +370,7 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
     Ok(())
 }
 
-/// Returns which of a file's lines would be lost if `own` replaced them; None if none would be.
+/// Returns which of a file's lines would be lost if `own` replaced them; None if none would.
 fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     if own.is_empty() {
         return Some("this file".to_owned());
@@ -399,7 +402,8 @@ fn remove_empty(place: &Path, first: &Path) {
     let _ = folders.map(fs::remove_dir).find(Result::is_err);
 }
 
-/// Replaces `current` by `files`, and `previous` by `former` or otherwise by the old `current`.
+/// Replaces `current` with `files`, and `previous` with `former` or, if that is None, the old
+/// `current`.
 fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
     let [current, previous] = ["current", "previous"].map(|name| place.join(name));
     fs::create_dir_all(place).with_context(|| place.display().to_string())?;
@@ -410,9 +414,9 @@ fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    // From here on nothing is computed that could fail, and a failure removes nothing.
+    // From here on nothing that could fail is computed, and a failure removes nothing.
     let staged = staged.keep();
-    // A folder that does not exist need not be moved.
+    // A folder that does not exist does not need to be moved.
     let rename = |from: &Path, to: &Path| match from.is_dir() {
         true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
         false => Ok(()),

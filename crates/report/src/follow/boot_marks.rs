@@ -1,8 +1,8 @@
-//! Explains, from its last mark, where a boot stopped.
+//! Explains where a boot stopped, from its last mark.
 
 use hardware::image::BootStage;
 
-/// One of these follows each scenario; the first is only in TFTF's output.
+/// One of these lines follows each scenario. The first is only in TFTF's output.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and
@@ -17,7 +17,7 @@ pub fn explain_marks(log: &str) -> Option<String> {
     ))
 }
 
-/// Returns what was reached, the likely cause of a stop, and the next step.
+/// Returns how far the boot got, the likely cause if it stopped there, and the next step.
 const fn explanation(stage: BootStage) -> [&'static str; 3] {
     match stage {
         BootStage::Entry => [
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
         let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
         assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
-        // Between two scenarios, and within the first.
+        // Between two scenarios, and during the first one.
         let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
         assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
         let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));

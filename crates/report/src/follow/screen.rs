@@ -1,5 +1,5 @@
-//! Passes a run's UART output on to a log and to the user: for the user without records and above a
-//! progress line.
+//! Passes a run's UART output on to a log and to the user. The user's copy leaves out records and
+//! appears above a progress line.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -13,11 +13,11 @@ use run::record::MARK;
 use super::begun_scenario;
 use super::stream::Display;
 
-/// The maximum length of a line that is held back until its end arrives.
+/// The maximum length of an incomplete line that is held back.
 const LINE_MAX: usize = 4096;
 
-/// Receives a UART's bytes for a log and for the user. With a display the user gets complete lines
-/// and sees the current scenario; without one, all bytes unchanged.
+/// Receives a UART's bytes for a log and for the user. With a display, the user sees complete lines
+/// and the current scenario. With no display, the user gets all bytes unchanged.
 pub struct Screen<'o> {
     log: Option<&'o mut LogFile>,
     out: &'o mut dyn Write,
@@ -25,13 +25,13 @@ pub struct Screen<'o> {
     /// True if the user also gets records.
     pub has_records: bool,
     line: Vec<u8>,
-    /// The number of all scenarios according to the header; 0 if it is unknown.
+    /// The total number of scenarios according to the header; 0 if it is unknown.
     scenarios: u32,
     begun: u32,
 }
 
 impl<'o> Screen<'o> {
-    /// Creates a screen, which leaves out records if it has a display.
+    /// Creates a screen. If it has a display, it leaves out records.
     pub fn new(
         log: Option<&'o mut LogFile>,
         out: &'o mut dyn Write,
@@ -48,7 +48,7 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Returns the scenario that `line` starts, with its number.
+    /// Returns the scenario that starts on `line`, with its number.
     fn advance(&mut self, line: &str) -> Option<String> {
         const HEADER: &str = r"^ *Plan +: (\d+) scenario(.*method tftf.*method warm)?";
         static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(HEADER).expect("a pattern"));
@@ -62,7 +62,7 @@ impl<'o> Screen<'o> {
         Some(format!("{begun}/{all} {name}"))
     }
 
-    /// Writes the parts of `lines` that are to be shown to `out`.
+    /// Writes the parts of `lines` that should be shown to `out`.
     fn show(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
         match &self.progress {
@@ -74,7 +74,7 @@ impl<'o> Screen<'o> {
 
     /// Takes the received line, and adds it to `shown` if it is meant for the user.
     fn take_line(&mut self, shown: &mut Vec<u8>) {
-        // Firmware clears the screen and queries the terminal's size.
+        // Firmware may clear the screen and query the terminal size.
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
             bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
         });

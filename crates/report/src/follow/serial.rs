@@ -1,5 +1,5 @@
-//! Follows a run on a board through its UART: from a serial port or from stdin, until the last
-//! line, a time limit, or an interrupt by the user. The bytes are kept in each case.
+//! Follows a run on a board through its UART, from a serial port or stdin, until the last line, a
+//! timeout, or an interrupt from the user. The bytes are kept in each case.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -59,7 +59,7 @@ pub fn follow(
     } else {
         let mut port = SerialPort::open(device, baud)
             .with_context(|| format!("{name}: cannot open it at {baud} baud"))?;
-        // A silent port has not ended; `listen` enforces the deadline.
+        // A silent port has not closed; `listen` enforces the deadline.
         port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
             .with_context(|| name.to_string())?;
         Box::new(port)
@@ -71,7 +71,7 @@ pub fn follow(
     );
     let mut screen = Screen::new(log, &mut out, Some(progress));
     let mut all = Vec::new();
-    // The reading thread may block forever, and ends with the process.
+    // The reader thread may block forever. It ends with the process.
     let (bytes, _) = chunks(from);
     let times = (started, timeout.into());
     let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {

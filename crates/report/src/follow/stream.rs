@@ -1,4 +1,4 @@
-//! Runs a machine for a limited time, and passes its UART's bytes on as they arrive.
+//! Runs a machine with a time limit, and passes on the bytes from its UART as they arrive.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -13,15 +13,15 @@ use run::model as verdict;
 use run::model::Verdict;
 
 /// How long a machine may stay on and silent after its last line. A machine that parks at the end
-/// never exits by itself.
+/// never exits on its own.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// The time limits for a machine. A plain duration converts to the timeout.
+/// The time limits for a machine. A plain duration is converted to the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
     /// The total time.
     pub timeout: Duration,
-    /// The time of silence after the last line.
+    /// The time for which the machine may be silent after the last line.
     pub linger: Duration,
 }
 
@@ -57,7 +57,7 @@ pub enum MachineEnding {
 pub struct MachineResult {
     /// All bytes from the UART.
     pub log: Vec<u8>,
-    /// QEMU's stderr.
+    /// The stderr output of QEMU.
     pub stderr: String,
     /// How it ended.
     pub ending: MachineEnding,
@@ -67,14 +67,14 @@ pub struct MachineResult {
 
 /// A receiver of a UART's bytes.
 pub trait Display: Write {
-    /// Shows how many samples the current scenario has, and how many it will have.
+    /// Shows how many samples the current scenario has so far, and how many it will have.
     fn show_samples(&mut self, _kept: u32, _asked: u32) {}
 }
 
 impl Display for io::Sink {}
 
-/// Returns new sample counts for the machine that a process runs, if there are any. It is also
-/// called at the deadline, before the process is killed.
+/// Returns new sample counts for the machine in a process, if there are any. It is also called at
+/// the deadline, before the process is killed.
 pub type Watch<'w> = (
     &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
     &'w mut dyn FnMut(),
@@ -103,7 +103,7 @@ pub fn run(
     let started = Instant::now();
     let limits = limits.into();
     let mut child = command
-        // Ctrl-C at the terminal must reach only this process, which then ends the command.
+        // Ctrl-C at the terminal must reach only this process, which then stops the command.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -116,7 +116,7 @@ pub fn run(
     let (bytes, reader) = chunks(uart);
     let complaints = thread::spawn(move || {
         let mut text = Vec::new();
-        // After an error, the bytes read before it are used.
+        // If reading fails, the bytes read so far are used.
         let _ = stderr.read_to_end(&mut text);
         String::from_utf8_lossy(&text).into_owned()
     });
@@ -152,7 +152,7 @@ pub fn run(
     })
 }
 
-/// Reads in another thread, so that waiting can have a deadline.
+/// Reads in a separate thread, so the caller can wait with a timeout.
 pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
@@ -170,8 +170,8 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Passes on the bytes of a machine that was started at `started`. Returns None if the machine
-/// closed the UART, because it ended.
+/// Passes on the bytes of a machine that was started at `started`. Returns None if the UART was
+/// closed because the machine ended.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,

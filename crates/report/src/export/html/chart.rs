@@ -11,7 +11,7 @@ use crate::export::escape::xml;
 const WIDTH: f64 = 860.0;
 /// The space at the left for the names of CPUs or an axis.
 pub const LEFT: f64 = 64.0;
-/// The position of the right edge, which leaves space for half a number.
+/// The position of the right edge, which leaves room for half a number.
 pub const EDGE: f64 = WIDTH - 24.0;
 /// The height of a horizontal axis, including its name.
 const AXIS: f64 = 44.0;
@@ -67,12 +67,13 @@ impl Scale {
             true => (value.max(least) / least).ln() / (most / least).ln(),
             false => (value - least) / (most - least),
         };
-        // The values may be too large for a float to tell them apart.
+        // The values may be too large to be distinguishable as floats.
         let share = if share.is_finite() { share } else { 0.0 };
         from + share.clamp(0.0, 1.0) * (to - from)
     }
 
-    /// Returns round values to mark and their names, at most one per `room` units of the drawing.
+    /// Returns round values for the axis marks and their labels, at most one per `room` units of
+    /// the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
         let all = match self.log {
@@ -97,7 +98,7 @@ impl Scale {
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        // The marks are uneven: 2 to 5 is the widest of a decade's three steps.
+        // The marks are uneven: the step from 2 to 5 is the widest of the three in a decade.
         let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
         let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
@@ -141,7 +142,7 @@ pub struct Chart {
 /// An entry of a legend: class and name.
 pub type Mark = (&'static str, String);
 
-/// Returns the entries of a legend that apply.
+/// Returns the legend entries that apply.
 pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
     let all = all.into_iter().filter(|it| it.2);
     all.map(|it| (it.0, it.1.to_owned())).collect()
@@ -204,7 +205,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a circle, or a square standing on its corner if it is not `round`.
+    /// Draws a circle or, if it is not `round`, a square standing on its corner.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {
@@ -224,7 +225,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws the horizontal axis with these values and names.
+    /// Draws the horizontal axis with the given marks.
     pub fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
@@ -246,7 +247,7 @@ impl Drawing {
         self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
-    /// Draws a line of best fit where it is above zero.
+    /// Draws the part of a line of best fit that is above zero.
     pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
         let points = points.filter(|it| it.1 >= 0.0);
         let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));

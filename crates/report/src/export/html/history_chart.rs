@@ -1,5 +1,5 @@
-//! Draws a figure over releases: one line for each CPU or place. A line is interrupted at a release
-//! that lacks the figure, and between releases that are not comparable.
+//! Draws a figure across releases, with one line for each CPU or place. A line is interrupted at a
+//! release that lacks the figure, and between releases that are not comparable.
 
 use std::fmt::Write as _;
 
@@ -32,12 +32,12 @@ const LINES: [&str; 16] = [
     "trace dashed c6",
     "trace dashed c7",
 ];
-/// The class of all lines if there are more than can be told apart.
+/// The class for all lines if there are too many to tell apart.
 const ALIKE: &str = "trace c7";
-/// The space between the axis and the first release, and behind the last one for names.
+/// The space between the axis and the first release, and the space for names after the last one.
 const MARGIN: f64 = 36.0;
 const NAMES: f64 = 92.0;
-/// The minimum distance between two names, and the length of one that fits.
+/// The minimum distance between two names, and the maximum length of a name.
 const NAME_HEIGHT: f64 = 13.0;
 const NAME_LENGTH: usize = 14;
 
@@ -141,7 +141,7 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Names the lines at the last release. Lines that cannot be told apart there share a name.
+    /// Names the lines at the last release. Lines that coincide there share a name.
     fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let ends = rows.filter_map(|(place, row)| {

@@ -1,8 +1,8 @@
 //! `html`: one self-contained page, without scripts or network access.
 //!
-//! The page is also well-formed XML, so that any strict parser can check it. Its content security
-//! policy forbids external resources. Each chart has a title and a description, and every figure in
-//! a chart is also in a table.
+//! The page is also well-formed XML, so any strict parser can check it. Its content security policy
+//! forbids external resources. Each chart has a title and a description, and every figure in a
+//! chart also appears in a table.
 
 use std::io::Write;
 

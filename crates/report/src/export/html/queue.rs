@@ -1,7 +1,7 @@
-//! Draws Powerdown against the order of arrival, with the line of best fit. CPUs that go down at
-//! the same time wait for each other if the firmware has a lock, and then each place in the queue
-//! costs one step. The points are the measured figures. Like the finding, the line does not include
-//! the longer flushes of the last men, and it is drawn only if the finding reports a queue.
+//! Draws Powerdown against arrival order, with the line of best fit. CPUs that go down at the same
+//! time wait for each other if the firmware has a lock, and each place in the queue then costs one
+//! step. The points are the measured figures. As in the finding, the line excludes the longer
+//! flushes of the last men, and it is drawn only if the finding reports a queue.
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};
@@ -10,7 +10,7 @@ use run::measure::{FittedLine, Metric};
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 
-/// With more CPUs than this, the names of points would overlap.
+/// With more CPUs than this, the names of the points would overlap.
 const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {

@@ -1,7 +1,7 @@
 //! Draws the spread of samples, with one drawing per figure. Each lane extends from the smallest to
 //! the largest sample and shows the median and the p99. TFTF's suite has one lane per CPU. Steps
-//! have one lane per variant for all CPUs, with bars if their samples were counted by size. The
-//! bars are logarithmic in height, so that even one outlier at the right is visible.
+//! have one lane per variant for all CPUs, with bars if their samples were counted by size. The bar
+//! heights are logarithmic, so even a single outlier at the right is visible.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ struct Lane {
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
-    /// Start and end of classes, with the fraction of the lane's height.
+    /// Start and end of each class, with its bar's height as a fraction of the lane.
     bars: Vec<[f64; 3]>,
 }
 

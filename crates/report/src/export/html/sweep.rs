@@ -1,5 +1,5 @@
-//! Draws a figure against the quantity that was varied: for each `x` the range of the CPUs' samples
-//! and the representative median, and the line of best fit.
+//! Draws a figure against the varied quantity: the range of the CPUs' samples and the
+//! representative median for each `x`, and the line of best fit.
 
 use hardware::text::plural::many;
 use run::plan::{Amount, Axis};

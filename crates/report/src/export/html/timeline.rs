@@ -153,7 +153,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
 /// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
-    // If the CPU was turned on before the call, that was only to prepare the sample.
+    // If the CPU was turned on before the call, this was only to prepare the sample.
     let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
@@ -180,7 +180,7 @@ fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
     Some((least.min(0.0), most))
 }
 
-/// Returns the scales of both sides, with widths in proportion to their durations.
+/// Returns the scales of both sides, with widths proportional to their durations.
 fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let [Some(down), Some(up)] = extents else {
         return extents.map(|it| Some(Scale::linear(it?, (LEFT, EDGE))));
