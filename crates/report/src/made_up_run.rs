@@ -16,12 +16,13 @@ use run::record::Writer;
 use run::testing::example;
 use suite::output::{self, ClosingSummary};
 
-/// The firmware's lines before those of the payload.
+/// The firmware's lines, which come before those of the payload.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run: the one in the tests of `run`, with other clusters, plan and scenarios.
+/// Returns the made-up run: the one from the `run` crate's tests, with other clusters, another plan
+/// and other scenarios.
 pub fn run() -> Run {
     let mut run = Run {
         id: RunId::parse("1c291ca3"),
@@ -65,7 +66,7 @@ fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     run.scenarios.chunk_by(is_one)
 }
 
-/// Returns a CPU; each cluster has two.
+/// Returns a CPU. Each cluster has two of them.
 pub fn cpu(index: u16) -> Cpu {
     let (cluster, core) = (index / 2, index % 2);
     Cpu {
@@ -241,7 +242,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
     cell.choose_figures(is_parallel);
 }
 
-/// Returns the log of `run`, with each record written as often as `records` says.
+/// Returns the log of `run`, with each record written as many times as `records` says.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));

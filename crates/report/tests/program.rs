@@ -1,4 +1,4 @@
-//! `psci-report` in a folder in which there is nothing of the repository.
+//! `psci-report` in a folder that contains nothing from the repository.
 
 use std::fs;
 use std::fs::File;
@@ -12,7 +12,7 @@ use report::made_up_run;
 use run::plan::Records;
 use tempfile::TempDir;
 
-/// Runs `psci-report` in `folder`, with no more of this process's environment than PATH.
+/// Runs `psci-report` in `folder`, with only PATH from this process's environment.
 fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
     let path = std::env::var_os("PATH").expect("PATH");
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
@@ -47,7 +47,7 @@ fn error_begins_with_the_name_of_the_program() {
     );
 }
 
-/// Makes a program `xdg-open` in `folder` that writes its argument to a file there.
+/// Creates a program `xdg-open` in `folder` that writes its argument to a file there.
 fn make_browser(folder: &Path) {
     let program = folder.join("xdg-open");
     let body = format!("#!/bin/sh\necho \"$1\" > {}/opened\n", folder.display());
@@ -55,11 +55,11 @@ fn make_browser(folder: &Path) {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made executable");
 }
 
-/// Returns `psci-report` in `folder`, with programs from there alone.
+/// Returns `psci-report` in `folder`, with only the programs in that folder.
 fn psci_report_alone(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
     command.args(arguments).current_dir(folder).env_clear();
-    // The shell of the fake browser is found by its path.
+    // The fake browser's shell is found by its path.
     command.env("PATH", folder).env("TMPDIR", folder);
     command
 }
@@ -80,7 +80,7 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
         let page = fs::read_to_string(opened.trim_end()).expect("a page");
         assert!(page.contains("<title>PSCI latencies of QEMU virt"));
     }
-    // Other formats are no page, and none is made.
+    // Other formats are not pages, so no page is created.
     let words = ["report", "run.log", "--open", "--format", "csv"];
     let output = psci_report_alone(folder, &words).output().expect("run");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -121,8 +121,8 @@ fn open_without_a_browser_names_the_page() {
     );
 }
 
-/// The examples of the help, the README and docs/ that call this program. Only `follow` on a port
-/// is not run: it needs a board.
+/// Runs the examples of this program from the help, the README and docs/. The exception is `follow`
+/// on a port, which needs a board.
 #[test]
 fn documented_commands_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -36,7 +36,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
     all
 }
 
-/// Returns the table's figures with a printed or missing change.
+/// Returns a table of the figures with a printed change.
 fn figures(table: &AuditedTable) -> Table {
     let mut drawn = Table::titled("Printed changes, and what they should be (us)");
     drawn.words(["Place", "CPU", "Figure"]);

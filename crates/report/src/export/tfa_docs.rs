@@ -157,7 +157,7 @@ impl Release<'_> {
         Ok((path, text))
     }
 
-    /// Moves the figures into place. After a failure, folders that would be left empty are removed.
+    /// Moves the figures into place. If this fails, folders that it left empty are removed.
     fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.place);
         let placed = place_release(&self.place, &files(self.run, comparison), former);

@@ -1,8 +1,8 @@
 //! Checks an engine's measurements against its log.
 //!
 //! An engine reads its numbers from the `RT_INSTR` lines with the expressions in the cell's files.
-//! If it starts reading too late, or the results are from another job, numbers are missing or
-//! differ. Such a job is incomplete, whatever its test cases say.
+//! If it starts reading too late, or if the results are from another job, numbers are missing or
+//! differ. Such a job is incomplete, regardless of its test cases.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -14,9 +14,9 @@ use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 const SUITE: &str = "psci-bench/";
-/// The test cases for the verdict: LAVA's and pytest's.
+/// The test cases for the verdict, as named by LAVA and by pytest.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
-/// The note for a job that has monitors other than the cell's.
+/// The note about a job that has monitors other than the cell's.
 pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
     its counts are not compared with the log";
 
@@ -33,7 +33,7 @@ pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
     format!("{metric}/{tag}_{cpu}")
 }
 
-/// Returns what `results` lack compared with the logs; empty if the engine reports a failure.
+/// Returns what is in the logs but missing from `results`; empty if the engine reports a failure.
 pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()
@@ -46,7 +46,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     if !results.cases.is_empty() && !results.cases.keys().any(is_verdict) {
         lacks.push("the engine has no test case for the verdict".to_owned());
     }
-    // Each measurement in the log is removed from those of the engine.
+    // Each measurement in the log is removed from the engine's measurements.
     let (mut left, mut missing, mut all) = (results.measured.clone(), Vec::new(), 0);
     let scenarios = runs
         .iter()

@@ -1,4 +1,4 @@
-//! The mark of a lab's cell: the board, the firmware and the engine of its results.
+//! The mark of a lab cell: its board, its firmware, and the engine that produces its results.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn check_name(name: &str) -> Result<String, BadName> {
     Ok(name.to_owned())
 }
 
-/// The schema of `cell.json`, the value of its key `schema`.
+/// The value of the `schema` key in `cell.json`.
 pub const SCHEMA: &str = "psci-bench-lab-cell";
 
 /// The file that makes a folder a cell.
@@ -44,15 +44,15 @@ const MARK_MAX: usize = 64 << 10;
 pub struct Mark {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Always 1; another version has another meaning.
+    /// Always 1; other versions have a different meaning.
     pub version: u32,
     /// The engine's name.
     pub engine: String,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// The user's name of the firmware.
+    /// The user's name for the firmware.
     pub firmware: String,
-    /// The number of CPUs on which the payload runs; 0 in a cell written by an earlier version.
+    /// The number of CPUs on which the payload runs; 0 in a cell written by an older version.
     #[serde(default)]
     pub cpus: u32,
     /// The time limit of a job.

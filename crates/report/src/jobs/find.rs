@@ -1,4 +1,4 @@
-//! Finds jobs: cells in folders at any depth, and the files of their results.
+//! Finds jobs: cells in folders at any depth, along with the files that contain their results.
 //!
 //! Links are followed, and each folder and file counts once. A path that cannot be read is
 //! reported, because it may hide a failed cell.
@@ -17,7 +17,7 @@ use crate::log::untrusted_text::plain;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,
-    /// The files named by the user that do not belong to such a cell, in order.
+    /// The files named by the user that are not part of such a cell, in order.
     pub(super) files: Vec<PathBuf>,
     /// Paths that could not be read.
     pub unread: Vec<String>,
@@ -97,8 +97,8 @@ impl Found {
         self.cells.iter().map(|cell| cell.dir.join(RESULTS))
     }
 
-    /// Visits a path and everything below it, except names that begin with a dot. `cell` is the
-    /// index of the cell in whose results the path is.
+    /// Visits a path and everything below it, except names that start with a dot. `cell` is the
+    /// index of the cell whose results contain the path.
     fn look_at(&mut self, path: &Path, cell: Option<usize>) -> io::Result<()> {
         if !self.seen.insert(fs::canonicalize(path)?) {
             return Ok(());
@@ -131,7 +131,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the list of unreadable paths for a cell, or for none.
+    /// Returns the list of unreadable paths for a cell, or the list for paths outside all cells.
     fn lacks(&mut self, cell: Option<usize>) -> &mut Vec<String> {
         match cell {
             Some(cell) => &mut self.cells[cell].lacks,

@@ -8,7 +8,7 @@ use super::job_outcome::JobOutcome;
 use super::results::Results;
 use crate::log::LoggedRun;
 
-/// A job of an engine, or a single file from one, with its outcome.
+/// An engine's job, or a single file from one, with its outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabJob {
     pub(crate) name: String,
@@ -16,7 +16,7 @@ pub struct LabJob {
     pub(crate) key: Key,
     pub(crate) engine: Option<String>,
     pub(crate) outcome: JobOutcome,
-    /// The reasons why the outcome is not better.
+    /// The reasons why the outcome is no better.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) results: Option<Results>,

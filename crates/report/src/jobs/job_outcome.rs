@@ -33,8 +33,8 @@ impl JobOutcome {
     }
 }
 
-/// Returns the outcome of a job, with the reasons why it is not better: its failures, and what it
-/// `lacks`.
+/// Returns the outcome of a job, with the reasons why it is no better: its failures and the parts
+/// that it `lacks`.
 pub(super) fn outcome(
     results: Option<&Results>,
     runs: &[LoggedRun],
@@ -79,7 +79,7 @@ fn of_results(results: &Results) -> Vec<String> {
     said
 }
 
-/// Returns the first few names, and the number of the others.
+/// Returns the first few names, and the number of remaining ones.
 fn listed(names: &[impl Display]) -> String {
     match names.len().checked_sub(3) {
         Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
@@ -87,7 +87,7 @@ fn listed(names: &[impl Display]) -> String {
     }
 }
 
-/// Returns the failure of a run: from its verdict or, as in TFTF's logs, which have none, from its
+/// Returns the failure of a run, from its verdict or, for a TFTF log, which has none, from its
 /// scenarios.
 fn of_run(run: &LoggedRun) -> Option<String> {
     let verdict = run.verdict();

@@ -1,4 +1,4 @@
-//! Reads labgrid's results, in the XML that pytest writes.
+//! Reads labgrid's results from the XML that pytest writes.
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem;
@@ -80,7 +80,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let (cases, _) = root.read(results, &mut failure);
     ensure!(cases > 0, "it has no test case");
     results.ended = true;
-    // Without a board there are no tests; the first failure explains why.
+    // If no board is available there are no tests, and the first failure explains why.
     if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
         results.failure = failure;
     }
@@ -113,7 +113,7 @@ impl Suite {
             let counts = format!("{counted} failures and errors, but has {failed}");
             results.faults.push(format!("suite {name} counts {counts}"));
         }
-        // An error after a test that passed is counted as another test.
+        // An error after a passed test is counted as another test.
         if tests.saturating_sub(errors) > cases {
             let text = format!("suite {name} counts {tests} test cases, but has {cases}");
             results.lacks.push(text);
@@ -143,8 +143,8 @@ impl Case {
         status
     }
 
-    /// Returns the name of the figure in a property: the generated tests name it by CPU, metric and
-    /// unit, and the scenario's tag is the parameter of the test.
+    /// Returns the name of the figure in a property. The generated tests name properties by CPU,
+    /// metric and unit, and take the scenario's tag as their parameter.
     fn measurement(&self, property: &str) -> Option<String> {
         let tag = self.name.rsplit_once('[')?.1.strip_suffix(']')?;
         let (cpu, metric) = property.strip_suffix(" ns")?.split_once(' ')?;

@@ -1,8 +1,8 @@
-//! Reads LAVA's results, from lines of its log or from a file of results.
+//! Reads LAVA's results, from lines in its log or from a results file.
 //!
-//! In a log they are entries of level `results`, one per line, with `msg` as below. `lava-run`
-//! writes the last of these to `result.yaml`. A server returns a list of all, with different names
-//! for the keys.
+//! In a log, results are entries at level `results`, one per line, with `msg` as below. `lava-run`
+//! writes the last one to `result.yaml`. A server returns a list of all of them, with different key
+//! names.
 
 use std::io::Read;
 
@@ -21,7 +21,7 @@ const OWN: &str = "lava";
 /// The test case for the job itself.
 const JOB: &str = "job";
 
-/// A result, with the keys of a log or those of a server.
+/// A result, with the keys used in logs or those used by servers.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "a result: its suite, its name and its result")]
 struct One {
@@ -49,7 +49,7 @@ impl Results {
             Some(other) => other.to_string(),
         };
         if one.definition == OWN {
-            // The job fails only if a step that matters fails.
+            // The job fails only if an essential step fails.
             if one.case == JOB {
                 self.ended = true;
                 if status != CaseStatus::Passed {
@@ -70,13 +70,13 @@ impl Results {
     }
 }
 
-/// Returns the results in a log; None if there are none, as in a log of only the UART. Damaged
-/// entries are counted, because they may be failed test cases.
+/// Returns the results in a log; None if there are none, for example because the log contains only
+/// UART output. Damaged entries are counted, because they may be failed test cases.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
     let mut lines = LogLines::of(from);
     let mut found: Option<Results> = None;
-    // The first one, and the number of them.
+    // The line of the first damaged entry, and the number of damaged entries.
     let mut damaged: Option<(u64, usize)> = None;
     while let Some(line) = lines.next()? {
         let text = line.bytes.trim_ascii();
@@ -86,7 +86,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         if !is_cut && mark.find(entry).is_none() {
             continue;
         }
-        // The board may print anything, but an entry has a level.
+        // The board may print anything, but an entry always has a level.
         let whole = entry.starts_with(b"{").then_some(entry);
         let Some(one) = whole.and_then(LavaEntry::parse) else {
             if is_cut || level.find(entry).is_some() {
@@ -174,7 +174,7 @@ mod tests {
                    - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.00', unit: ns}\n";
         let all = results(all).expect("all");
         assert_eq!((all.measurements(), all.count(CaseStatus::Skipped)), (1, 1));
-        // Aliases of aliases are refused at once.
+        // Nested aliases are rejected immediately.
         let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for letter in 'b'..='p' {
             let before = char::from(letter as u8 - 1);

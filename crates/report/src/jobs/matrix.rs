@@ -1,7 +1,7 @@
 //! A matrix of runs: one column per run, grouped by board and firmware.
 //!
 //! Unlike [`crate::analysis::merge`], which combines runs of the same measurement into one table, a
-//! matrix combines nothing. Rows are CPUs, matched by MPIDR, and figures that a run lacks stay
+//! matrix combines nothing. Rows are CPUs, matched by MPIDR, and figures that a run lacks are left
 //! empty. Different boards never share a table.
 
 use hardware::board::CpuIndex;
@@ -43,7 +43,7 @@ pub struct SideBySide {
     pub(crate) rows: Vec<MatrixRow>,
 }
 
-/// A figure of a CPU in several runs. Durations are in the ticks of each run.
+/// A figure of a CPU in several runs. Durations are in ticks of each run's own clock.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixRow {
     pub(crate) cpu: Cpu,
@@ -129,7 +129,7 @@ fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySi
     all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
-/// Returns true if both are the same CPU: by MPIDR, or by labels if one has no MPIDR.
+/// Returns true if both are the same CPU, judging by MPIDR, or by labels if one has no MPIDR.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,
@@ -151,7 +151,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
                 continue;
             };
             let cpu = run.run.cpu(cell.cpu);
-            // Rows with equal labels are kept on separate lines.
+            // Rows with equal labels stay on separate lines.
             let is_it = |it: &MatrixRow| {
                 it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
             };
@@ -163,7 +163,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
             rows[at].shown[place] = Some((ticks, !run.is_doubtful(cell)));
         }
     }
-    // A CPU that only a later run has is placed among similar CPUs.
+    // A CPU found only in a later run is placed among similar CPUs.
     let order: Vec<Cpu> = rows.iter().map(|row| row.cpu).collect();
     rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));
     rows

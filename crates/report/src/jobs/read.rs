@@ -1,8 +1,8 @@
-//! Reads jobs from the files of lab engines, each with its results and the runs in its logs.
+//! Reads jobs from the files of lab engines, with the results and the logged runs of each.
 //!
-//! A job is a cell written by `cargo xtask lab` with the contents of its folder `results`, or a
-//! single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are not
-//! affected. If the user named the file, it is an error.
+//! A job is either a cell written by `cargo xtask lab`, with the contents of its `results` folder,
+//! or a single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are
+//! not affected. If the file was named by the user, this is an error.
 
 use std::fs::File;
 use std::path::Path;
@@ -29,7 +29,7 @@ const RESULTS_MAX: usize = 64 << 20;
 pub enum ResultsFormat {
     /// JUnit XML, as written by pytest.
     Junit,
-    /// LAVA's results in YAML.
+    /// LAVA's results, in YAML.
     Lava,
 }
 
@@ -54,9 +54,9 @@ impl ResultsFormat {
     }
 }
 
-/// Reads the jobs that were `found`, and the runs in their logs. A job in which something was
-/// skipped fails if `deny_skipped` is true or its cell says so. A file that has none of the
-/// supported formats is an error, which names it.
+/// Reads the jobs that were `found`, and the runs in their logs. If something was skipped in a job,
+/// the job fails if `deny_skipped` is true or its cell says so. A file in an unsupported format
+/// causes an error that names it.
 pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<LabJob>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
@@ -103,7 +103,7 @@ impl Parts {
             let text = read_file::read("", path, RESULTS_MAX)?;
             let mut own = Results::default();
             let read = format.read(&text, &mut own).with_context(at);
-            // Results before the point where the log breaks off count.
+            // Results that precede the point where the log breaks off still count.
             self.results.get_or_insert_default().merge(own);
             return read;
         }
@@ -114,7 +114,7 @@ impl Parts {
         let file = File::open(path).with_context(at)?;
         match read(&at(), file) {
             Ok(runs) => self.runs.extend(runs),
-            // A job that failed early has no run, and must not be left out because of that.
+            // A job that failed early has no run, but must still be listed.
             Err(error @ LogReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
             Err(error) => return Err(error.into()),
         }
@@ -123,7 +123,7 @@ impl Parts {
 
     /// Returns the job with its outcome, and moves its runs to `runs`.
     fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> LabJob {
-        // A run that is in two files of a job ran only once.
+        // A run that appears in two files of a job ran only once.
         let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
         self.check_cpus();
@@ -155,10 +155,10 @@ impl Parts {
         job
     }
 
-    /// Finds runs on CPUs other than the cell's, which means that the log is from another job.
+    /// Finds runs on CPUs that are not in the cell, which means that the log is from another job.
     fn check_cpus(&mut self) {
         let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
-        // A run read from lines knows only the CPUs that have figures.
+        // A run read from lines only contains the CPUs that have figures.
         let runs = self.runs.iter();
         for run in runs.filter(|run| run.integrity.records.is_some() && cpus > 0) {
             let count = run.run.cpus.len();
@@ -171,8 +171,8 @@ impl Parts {
         }
     }
 
-    /// Finds what is missing from the engine's results, and returns a note about what is not
-    /// checked; `is_read` is true if all files could be read.
+    /// Finds out what is missing from the engine's results, and returns a note about anything that
+    /// was not checked. `is_read` is true if all files could be read.
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
             let is_lack = self.mark.is_some() && is_read;

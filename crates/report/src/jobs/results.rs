@@ -43,8 +43,8 @@ impl Results {
         *known = status.max(*known);
     }
 
-    /// Adds the results from another file of the job. Results that are in both, such as in a log
-    /// and in the list of its results, count once.
+    /// Adds the results from another file of the job. Results in both files count once, such as
+    /// those in a log and in the list of its results.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, status) in other.cases {
             self.add(name, status);

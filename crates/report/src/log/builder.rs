@@ -36,14 +36,14 @@ pub(super) struct LoggedRunBuilder {
 }
 
 impl LoggedRunBuilder {
-    /// Returns a builder of published tables.
+    /// Returns a builder for published tables.
     pub(super) fn of_tables() -> Self {
         let mut builder = Self::default();
         builder.logged.integrity.tables = true;
         builder
     }
 
-    /// Returns true if more than the firmware's lines have been read.
+    /// Returns true if anything other than the firmware's lines has been read.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
     }
@@ -53,7 +53,7 @@ impl LoggedRunBuilder {
         has_lines || !self.ledger.is_empty() || self.is_closed()
     }
 
-    /// Returns true after the last line: a record that follows belongs to another run.
+    /// Returns true after the last line. Any record that follows belongs to another run.
     pub(super) fn is_closed(&self) -> bool {
         self.logged.closing.is_some()
     }
@@ -114,13 +114,13 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Adds a line; returns false if it is of no use to the run.
+    /// Adds a line. Returns false if the run has no use for it.
     pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
         let logged = &mut self.logged;
         match line {
             PlainLine::Version { stage, version } => {
                 let is_again = |it: &Stage| it.name == stage && it.version.is_some();
-                // The firmware started again before the payload was reached.
+                // The firmware restarted before the payload was reached.
                 if logged.firmware.iter().any(is_again) {
                     logged.firmware.clear();
                 }
@@ -203,7 +203,7 @@ impl LoggedRunBuilder {
             ..self.records.run()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
-        // A second copy of the records fills gaps at the end.
+        // Samples from a second copy fill gaps, but were appended at the end.
         if records.from_second > 0 {
             let scenarios = logged.run.scenarios.iter_mut();
             let cells = scenarios.flat_map(|it| &mut it.cells);
@@ -220,10 +220,10 @@ impl LoggedRunBuilder {
     }
 }
 
-/// Returns true if a record's CPU indices and histogram bins are possible. This bounds the memory
+/// Returns true if a record's CPU indices and histogram bins are possible. This limits the memory
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
-    // In TFTF's suite the place of a cell is its CPU.
+    // In TFTF's suite, a cell's place is its CPU.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
         true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,
@@ -248,8 +248,8 @@ fn is_possible(record: &Record) -> bool {
     cpu.max(place_of(helper)) < CPU_MAX
 }
 
-/// Adds a CPU for each index that occurs in a cell or as a helper. CPUs without a record get
-/// made-up labels, all of them different. Returns their number.
+/// Adds a CPU for each index used by a cell or for a helper. CPUs without a record get unique
+/// made-up labels. Returns the number of these CPUs.
 fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
         let cells = scenario.cells.iter();

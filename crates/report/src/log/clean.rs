@@ -1,5 +1,6 @@
-//! Restores a line as the UART sent it, without LAVA's YAML, escape sequences, control characters
-//! and timestamps. Each line is treated separately, because a log may combine several sources.
+//! Restores a line as the UART sent it, by removing LAVA's YAML, escape sequences, control
+//! characters and timestamps. Each line is treated separately, because a log may combine several
+//! sources.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -8,8 +9,8 @@ use regex::bytes::Regex;
 
 use super::lava_log::LavaEntry;
 
-/// Escape sequences (ECMA-48, section 5.4) and control characters. Of an unknown sequence only the
-/// ESC is removed, because text may follow.
+/// Escape sequences (ECMA-48, section 5.4) and control characters. If a sequence is unknown, only
+/// its ESC is removed, because text may follow.
 static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"(?x-u)
         \x1b (?: \[ [\x20-\x3f]* [\x40-\x7e]            # CSI
@@ -20,8 +21,8 @@ static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a pattern")
 });
 
-/// Timestamps: `[...]` with a time; `Jan  2 10:11:12`; `2026-01-02T10:11:12.345`, also with a zone
-/// or without the date; `1767348672.123456`.
+/// Timestamps: `[...]` containing a time; `Jan  2 10:11:12`; `2026-01-02T10:11:12.345`, optionally
+/// with a time zone or without the date; `1767348672.123456`.
 static STAMPS: LazyLock<Regex> = LazyLock::new(|| {
     const NAME: &str =
         "Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec";

@@ -1,4 +1,4 @@
-//! How much of a run a log contains: whether it has the end, and whether anything was lost.
+//! How much of a run is in the log: whether the log reaches the end, and whether anything was lost.
 
 use std::slice;
 
@@ -17,8 +17,8 @@ impl LoggedRun {
         self.run.end.as_ref().filter(|_| self.is_reached())
     }
 
-    /// Returns true if the run was not cut short. With an `end` record, it was cut short only if
-    /// the last line says so.
+    /// Returns true if the run was not cut short. If there is an `end` record, the run was cut
+    /// short only if the last line says so.
     fn is_reached(&self) -> bool {
         let has_end = self.run.end.is_some();
         match (&self.closing, &self.broken_closing) {
@@ -28,12 +28,12 @@ impl LoggedRun {
         }
     }
 
-    /// Returns true for a TFTF log that has the suite's end.
+    /// Returns true for a TFTF log that includes the end of the suite.
     fn is_left(&self) -> bool {
         self.header.version.is_none() && self.integrity.records.is_none() && self.integrity.farewell
     }
 
-    /// Returns the verdict: from the `end` record, otherwise from the last line.
+    /// Returns the verdict, from the `end` record or otherwise from the last line.
     pub fn verdict(&self) -> Option<Verdict> {
         let by_records = self.end().map(|end| end.verdict);
         by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
@@ -54,7 +54,7 @@ impl LoggedRun {
         }
     }
 
-    /// Returns what happened to the last line, for a log without a valid one.
+    /// Returns what happened to the last line if the log has no valid one.
     fn lost_line(&self) -> String {
         match &self.broken_closing {
             Some(line) => format!("the last line is damaged: '{line}'"),
@@ -76,7 +76,7 @@ impl LoggedRun {
         Some(format!("{what}; the verdict is from the records"))
     }
 
-    /// Returns doubts about the run as received, except what it lacks.
+    /// Returns doubts about the parts of the run that were received.
     pub fn doubts(&self) -> Vec<String> {
         let of_end = self.doubt_of_end().into_iter();
         of_end.chain(self.integrity.doubts()).collect()
@@ -115,8 +115,8 @@ impl LoggedRun {
         all
     }
 
-    /// Returns the missing records of a scenario, with the verb; None if there are none. Their
-    /// number is known only from the scenario's last record.
+    /// Names the missing records of a scenario, as a subject and a verb: `2 records of X are`. None
+    /// if there are none. Their number is known only from the scenario's last record.
     pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
         let lost = scenario.lost_records;
         let name = scenario.id;
@@ -133,7 +133,8 @@ impl LoggedRun {
         }
     }
 
-    /// Returns the contradiction if the header and the records belong to different runs.
+    /// Returns the contradiction between the header and the records if they belong to different
+    /// runs.
     fn header_contradicts(&self) -> Option<String> {
         let (header, records) = (self.header.run?, self.run.id?);
         (header != records).then(|| {
@@ -141,8 +142,8 @@ impl LoggedRun {
         })
     }
 
-    /// Returns the contradiction between records if none is missing, as when two runs were pasted
-    /// together.
+    /// If no record is missing, returns a contradiction between records, as in two runs that were
+    /// pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
@@ -263,7 +264,7 @@ mod tests {
         }
     }
 
-    /// A CPU without any line is detected by the count in the header.
+    /// A CPU without any lines is detected from the CPU count in the header.
     #[test]
     fn header_names_the_number_of_cpus() {
         let id = ScenarioId::PsciVersionParallel;

@@ -1,4 +1,4 @@
-//! Damaged logs: everything that is read is either true or marked.
+//! Damaged logs: everything that is read from them is either true or marked.
 //!
 //! `PSCI_BENCH_DAMAGE=N` tests N times as many logs.
 
@@ -61,7 +61,7 @@ fn json(run: &Run) -> Value {
     serde_json::to_value(run).expect("no map has other keys")
 }
 
-/// Returns true if everything that is known in `found` is also in `whole`.
+/// Returns true if every known value in `found` is also in `whole`.
 fn is_part(found: &Value, whole: &Value) -> bool {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
@@ -82,7 +82,7 @@ struct Truth {
     sentences: BTreeSet<String>,
 }
 
-/// Returns the sentences except those that say why there are none.
+/// Returns the sentences, apart from those that say why there are none.
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
     let all = logged.run.scenarios.iter();
     let all = all.flat_map(|it| findings(logged, it));
@@ -114,7 +114,7 @@ impl Truth {
             .iter_mut()
             .zip(self.run.facts)
             .for_each(|(it, own)| it.own = own.own);
-        // The labels of lost CPUs are guessed, and marked as such.
+        // The labels of lost CPUs are guessed and are marked as guessed.
         run.cpus.retain(|it| it.mpidr.is_some());
         for scenario in &mut run.scenarios {
             let own = self
@@ -134,7 +134,7 @@ impl Truth {
                 assert!(is_true || !logged.is_complete());
                 cell.skipped = None;
                 let is_doubtful = logged.is_doubtful(cell);
-                // Only a figure from a line has no samples.
+                // Only figures from lines have no samples.
                 let is_of_line = |it: &Series| it.summary.n == 0;
                 assert!(is_doubtful || !cell.series.iter().any(is_of_line));
                 cell.series.retain(|it| !is_of_line(it));
@@ -162,7 +162,8 @@ impl Truth {
         all.any(|it| it.cell(cpu).is_some_and(is_skipped))
     }
 
-    /// Asserts that a log in which every run is complete contains everything, in one run.
+    /// Asserts that a log in which every run is complete contains a single run, with nothing
+    /// missing.
     fn assert_whole(&self, runs: &[LoggedRun]) {
         let [logged] = runs else {
             panic!("{} runs", runs.len());
@@ -200,7 +201,7 @@ fn is_skipped(cell: &Cell) -> bool {
     cell.skipped.is_some()
 }
 
-/// Returns a run whose log may be without records. Every second one has a row that was skipped.
+/// Returns a run that can be logged without records. Every second run has a skipped row.
 fn run_of_lines(nth: u64) -> Run {
     let mut run = made_up_run::run();
     run.scenarios.pop();
@@ -258,8 +259,8 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
     assert!(whole > 20 && lossy > 200);
 }
 
-/// Returns a log as copied from a terminal with this number of columns. Each tab becomes `tab` of
-/// its column.
+/// Returns a log as copied from a terminal with `columns` columns. Each tab is replaced with `tab`
+/// of its column.
 fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
     let mut all = Vec::new();
     for line in log.lines() {

@@ -1,15 +1,15 @@
-//! Reads grid tables of reStructuredText: converts lines to rows of cells with their positions.
+//! Reads reStructuredText grid tables: converts lines to rows of cells with their positions.
 
 use anyhow::{Result, bail, ensure};
 
 use super::published_rows::PublishedCell;
 
-/// Returns the rows of the table whose top border is `lines[first]`, and the number, from 0, of the
-/// line after it. A first row that is a single cell is a title and is left out.
+/// Returns the rows of the table whose top border is `lines[first]`, and the index of the line
+/// after the table. If the first row is a single cell, it is a title and is left out.
 ///
 /// # Errors
-/// `LINE:COLUMN: ` and what is wrong: a table without an end, lines of different widths, or merged
-/// cells.
+/// Returns `LINE:COLUMN: ` and what is wrong: an unterminated table, lines of different widths, or
+/// merged cells.
 pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCell>>, usize)> {
     let is_part = |line: &&str| line.trim_start().starts_with(['+', '|']);
     let end = first + lines[first..].iter().take_while(|it| is_part(it)).count();
@@ -67,7 +67,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     Ok((rows, end))
 }
 
-/// Returns the columns at which borders separate cells, from the border with the most of them.
+/// Returns the columns at which borders separate cells, from the border that has the most of them.
 fn edges(table: &[Vec<char>]) -> Vec<usize> {
     let corners = |line: &Vec<char>| -> Vec<usize> {
         let all = line.iter().enumerate();

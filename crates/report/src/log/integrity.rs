@@ -11,12 +11,12 @@ use serde::Serialize;
 /// What was lost, and how reliable the rest is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Integrity {
-    /// The counts of records. None for a log without any, such as TFTF's, in which every figure is
-    /// from a line without a checksum.
+    /// Record counts. None for a log without records, such as TFTF's, in which every figure is from
+    /// a line without a checksum.
     pub records: Option<Records>,
     /// True for published tables of figures, which are not a log.
     pub tables: bool,
-    /// Rows in a log without records, whose figures are from lines without a checksum.
+    /// Rows in a log without records. Their figures are from lines without a checksum.
     pub unverified_rows: u32,
     /// CPUs whose record is missing and whose labels are made up.
     pub guessed_cpus: u32,
@@ -40,25 +40,25 @@ pub struct Integrity {
     pub contradictions: Vec<String>,
 }
 
-/// Counts of a run's records.
+/// Counts for a run's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
     /// The number of records that were sent; None if there is no `end` record.
     pub expected: Option<u64>,
     /// Records of which at least one copy was received.
     pub received: u64,
-    /// Records among these that came after a later one, and so from a second copy.
+    /// Received records that came after a later one, and therefore from a second copy.
     pub from_second: u64,
     /// Lines that look like records but have a wrong checksum.
     pub damaged: u64,
     /// Records with a correct checksum that this version cannot read.
     pub malformed: u64,
-    /// The first of these, with their lines.
+    /// The first few of these, with their lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
     /// The missing records, in the order of their sequence numbers.
     pub missing: Vec<Missing>,
-    /// The run whose records begin before the end of this one's.
+    /// The run whose records start before this run's records end.
     #[serde(skip)]
     pub cut_by: Option<RunId>,
 }
@@ -99,7 +99,7 @@ impl Integrity {
         self.records.as_ref().is_some_and(is_whole)
     }
 
-    /// Returns what records were lost, one clause each; the first ones are listed individually.
+    /// Returns which records were lost, one clause each; the first few are listed individually.
     pub(super) fn shortfalls(&self) -> Vec<String> {
         let Some(records) = &self.records else {
             return Vec::new();

@@ -13,8 +13,7 @@ pub(crate) struct LavaEntry {
 }
 
 impl LavaEntry {
-    /// Returns the text of an entry, from the start of `line` or after its dash, if it begins like
-    /// one.
+    /// Returns the text of an entry if `line` looks like one, with or without a leading dash.
     pub(super) fn text_in(line: &[u8]) -> Option<&[u8]> {
         let line = line.trim_ascii();
         let rest = line.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);

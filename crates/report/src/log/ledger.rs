@@ -6,11 +6,11 @@ pub(super) use run::record::{CRC_DIGITS, Claim};
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;
 
-/// The maximum number of records in a run: a million samples take fewer than four million records.
-/// This bounds the memory that a log can use.
+/// The maximum number of records in a run. A million samples take fewer than four million records.
+/// This limits the memory that a log can use.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// The maximum number of letters of a kind that are shown.
+/// The maximum number of letters that are shown of a record's kind.
 const KIND_MAX: usize = 16;
 
 /// Describes a valid record that this version cannot read.
@@ -44,7 +44,7 @@ impl Ledger {
         self.end.is_some()
     }
 
-    /// Returns true if the record was received before. A second copy is not read, so nothing is
+    /// Returns true if the record was already received. A second copy is not read, so nothing is
     /// lost if it is damaged.
     pub(super) fn has(&self, claim: &Claim<'_>) -> bool {
         self.run == Some(claim.run) && self.entry(claim.seq) == Some(claim.crc)
@@ -56,8 +56,8 @@ impl Ledger {
         is_entered.then(|| self.checksums[place])
     }
 
-    /// Returns true for a valid record of another run: its identity differs, another record has its
-    /// number, or it comes after the `end` record.
+    /// Returns true if a valid record is from another run: its run ID differs, its number is taken
+    /// by a different record, or it comes after the `end` record.
     pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
@@ -67,8 +67,8 @@ impl Ledger {
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
 
-    /// Enters a valid record that is new and not foreign. Returns false if there are too many
-    /// records.
+    /// Enters a valid record that is new and belongs to this run. Returns false if there are too
+    /// many records.
     pub(super) fn enter(&mut self, claim: &Claim<'_>) -> bool {
         if claim.seq >= SEQ_MAX {
             return false;

@@ -11,7 +11,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
 
-/// The maximum number of rows in a scenario: four copies of the rows of 512 CPUs.
+/// The maximum number of rows in a scenario: four copies of the rows for 512 CPUs.
 pub(super) const ROWS_MAX: usize = 4096;
 
 /// The scenarios found in lines so far.
@@ -36,7 +36,7 @@ struct LineScenario {
     skipped: BTreeSet<(u16, u16)>,
 }
 
-/// One CPU's figures, in nanoseconds.
+/// The figures for one CPU, in nanoseconds.
 #[derive(Clone, Debug)]
 struct LineRow {
     /// Cluster and core.
@@ -85,7 +85,7 @@ impl LineRun {
         self.place_of(scenario).is_some()
     }
 
-    /// Starts or continues a scenario; None is an unknown scenario.
+    /// Starts or continues a scenario; None means an unknown scenario.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
         self.current = scenario.map(|(id, method)| {
             self.place_of((id, method)).unwrap_or_else(|| {
@@ -101,8 +101,8 @@ impl LineRun {
         });
     }
 
-    /// Adds a line with figures; returns false if its scenario is unknown. The line that starts the
-    /// scenario may have been lost.
+    /// Adds a line with figures, and starts its scenario if the line that does so was lost. Returns
+    /// false if the scenario is unknown.
     pub(super) fn add(&mut self, id: Option<ScenarioId>, line: &RtInstr<'_>) -> bool {
         self.begin(id.map(|id| (id, Method::Tftf)));
         let own = self.current.map(|place| &mut self.scenarios[place].rows);
@@ -144,8 +144,8 @@ impl LineRun {
         self.ended.iter().filter(|it| **it == status).count()
     }
 
-    /// Returns the run, with its CPUs in the order of the lines. Equal labels are kept: they are
-    /// ambiguous and do not mean threads.
+    /// Returns the run, with its CPUs in the order of the lines. Duplicate labels are kept: they
+    /// are ambiguous, but do not indicate threads.
     pub(super) fn run(mut self, integrity: &mut Integrity) -> Run {
         let each = self.scenarios.iter();
         let mut each = each.filter_map(|it| it.rows_of_label(integrity.tables));
@@ -169,8 +169,8 @@ impl LineRun {
 }
 
 impl LineScenario {
-    /// Returns the number of rows per label, unless lines that were logged twice can explain it.
-    /// Nothing can be concluded from a single label.
+    /// Returns the number of rows per label, unless it can be explained by lines that were logged
+    /// twice. A single label is not enough to draw a conclusion.
     fn rows_of_label(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         let rows = self.rows.iter().counts_by(|row| row.label);
@@ -179,8 +179,8 @@ impl LineScenario {
         each.filter(|_| has_several && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows of a label: one of several equal lines, and no values from lines that
-    /// contradict each other.
+    /// Keeps `each` rows of a label: one of several equal lines, and no values from contradictory
+    /// lines.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
@@ -200,8 +200,8 @@ impl LineScenario {
     }
 
     /// Returns the scenario with a cell for each CPU in `keys` that has figures or was skipped, up
-    /// to [`CPU_MAX`] cells. If the helper was placed twice, a CPU may have been skipped in only
-    /// one placement.
+    /// to [`CPU_MAX`] cells. With two helper placements, a CPU may have been skipped in only one of
+    /// them.
     fn scenario(&self, keys: &[((u16, u16), usize)]) -> Scenario {
         let (id, method, helper) = (self.id, self.method, None);
         let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
@@ -268,7 +268,7 @@ mod tests {
         let several = [(0, 7), (1, 8), (2, 9), (3, 6)];
         let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
         let twice = [(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)];
-        // The third log is the whole of it again, as when a terminal is logged twice.
+        // The third case repeats the whole log, as when a terminal is logged twice.
         for (lines, rows, ambiguous) in [
             (
                 &[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..]][..],

@@ -12,7 +12,8 @@ const CHUNK: usize = 1 << 18;
 /// A line without its ending, which may be any sequence of CRs and LFs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine<'b> {
-    /// The number, from 1, as editors count it: by line feeds, or by CRs if there are none.
+    /// The line number as shown by editors, which count line feeds, or CRs if there are no line
+    /// feeds.
     pub(crate) number: u64,
     /// Offset of its first byte in the log.
     pub(crate) offset: u64,
@@ -22,17 +23,17 @@ pub(crate) struct LogLine<'b> {
 /// The lines read from a reader.
 pub(crate) struct LogLines<R> {
     from: BufReader<R>,
-    /// The number of bytes of `from` that were returned last.
+    /// The number of bytes that were last returned from `from`.
     given: usize,
     /// The beginning of a line that continues in the next chunk.
     line: Vec<u8>,
-    /// Line number at the next byte.
+    /// The line number at the next byte.
     number: u64,
     /// The number of bytes that were returned.
     pub(crate) offset: u64,
-    /// The byte that ends a line for counting, determined by the first line.
+    /// The byte that ends a line when counting lines, determined by the first line.
     counted: Option<u8>,
-    /// True if nothing of the line `number` has been returned.
+    /// True if no part of line `number` has been returned.
     is_at_start: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A run, together with the facts that only its log has.
+//! A run, together with facts that are only in its log.
 
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
@@ -38,9 +38,9 @@ pub struct LoggedRun {
 pub struct Source {
     /// The file's name, as given by the user.
     pub input: String,
-    /// The run's number among those in the file, from 1.
+    /// The run's number within the file, counting from 1.
     pub place: u32,
-    /// The first and the last line, counted from 1 by line feeds.
+    /// The numbers of the first and last lines, counting line feeds from 1.
     pub lines: (u64, u64),
     /// Offsets of the first byte and of the byte after the last one.
     pub bytes: (u64, u64),
@@ -57,7 +57,7 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The header's lines, which have no checksum. A record of the same fact takes precedence.
+/// The lines of the header, which have no checksum. A record of the same fact takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
     /// The run's identity.
@@ -74,7 +74,7 @@ pub struct HeaderLines {
     pub exception_level: Option<u8>,
 }
 
-/// The maximum number of CPUs that are named for one reason.
+/// The maximum number of CPUs that are named for a single reason.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
@@ -96,13 +96,13 @@ impl LoggedRun {
         facts.or(self.header.exception_level)
     }
 
-    /// Returns the clock that the counter provides.
+    /// Returns the run's clock.
     pub fn clock(&self) -> Clock {
         self.run.clock()
     }
 
-    /// Returns true for a cell whose figures are marked because they are from a line without a
-    /// checksum. Published tables are not marked.
+    /// Returns true if a cell's figures are marked because they are from a line without a checksum.
+    /// Published tables are not marked.
     pub fn is_doubtful(&self, cell: &Cell) -> bool {
         let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
         is_log_of_lines && cell.has_figures()
@@ -136,9 +136,9 @@ impl LoggedRun {
         scenarios.find(|scenario| scenario.id == id && scenario.method == method)
     }
 
-    /// Returns the scenarios measured by TFTF's method with one cell per CPU, the one of
-    /// [`Scenario::cell_of`], which includes the helper of its placement. The cells have neither
-    /// samples nor histograms.
+    /// Returns the scenarios measured with TFTF's method, with one cell per CPU, as chosen by
+    /// [`Scenario::cell_of`]. The cells include the helper with which they were measured, but
+    /// neither samples nor histograms.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
@@ -160,7 +160,8 @@ impl LoggedRun {
         framed.collect()
     }
 
-    /// Returns the firmware's version: that of its last stage, which implements PSCI.
+    /// Returns the firmware's version, which is that of its last stage, because this stage
+    /// implements PSCI.
     pub fn firmware_version(&self) -> Option<&str> {
         let mut stages = self.firmware.iter().rev();
         stages.find_map(|stage| stage.version.as_deref())
@@ -201,7 +202,7 @@ impl LoggedRun {
         named.collect()
     }
 
-    /// Names the first of some CPUs, and gives the number of the others.
+    /// Names the first few CPUs, and gives the number of the others.
     pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));

@@ -1,10 +1,10 @@
 //! Reads published pages (TF-A's `docs/perf/psci-performance-PLATFORM.rst`) into tables with
 //! positions.
 //!
-//! Up to v2.14 the figures are in grid tables, in microseconds, with those of each release next to
+//! Up to v2.14 the figures are in grid tables, in microseconds, with each release's figures next to
 //! those of the previous one. Since May 2026 they are in `csv-table` directives, in integer
-//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables that do not begin
-//! with the column Cluster are ignored.
+//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
+//! is not Cluster are ignored.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -20,10 +20,10 @@ use super::grid_table;
 use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
 use super::release_version::ReleaseVersion;
 
-/// The maximum size in bytes of a page or a file of figures.
+/// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
 /// If all figures on a page are integers and one is at least this large, they are in nanoseconds,
-/// whatever the titles say.
+/// regardless of the titles.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
 /// A published page.
@@ -31,23 +31,23 @@ const IMPLAUSIBLE_US: u64 = 100_000;
 pub(crate) struct Page {
     /// The path, as given by the user.
     pub(crate) input: String,
-    /// Its first heading.
+    /// The first heading on the page.
     pub(crate) title: String,
-    /// The tables of latencies, in order.
+    /// The latency tables, in order.
     pub(crate) tables: Vec<PageTable>,
-    /// Sentences about contradictions in its figures.
+    /// Sentences about contradictions between its figures.
     pub(crate) doubts: Vec<String>,
 }
 
-/// A table of one scenario's latencies.
+/// A table of latencies in one scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
-    /// The number of the directive's line, from 1.
+    /// The line number of the directive, counting from 1.
     pub(crate) line: usize,
     pub(crate) id: ScenarioId,
     /// The release named by the title, such as `v2.13`; empty if there is none.
     pub(crate) release: String,
-    /// The folder of the file of figures: `current` or `previous`.
+    /// The folder that contains the data file: `current` or `previous`.
     pub(crate) folder: String,
     /// The unit named by the title, in nanoseconds.
     unit: u64,
@@ -63,7 +63,7 @@ enum ReleaseAge {
 }
 
 impl Page {
-    /// Returns the tables of each release, starting with the newest.
+    /// Returns the tables of each release, newest first.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
         let groups = self.tables.iter().into_group_map_by(|it| it.age());
         let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
@@ -72,8 +72,8 @@ impl Page {
 }
 
 impl PageTable {
-    /// Returns the key by which releases are ordered: the folder of the figures, otherwise the
-    /// version.
+    /// Returns the key by which releases are ordered: the folder of the data file or, if there is
+    /// none, the version.
     fn age(&self) -> Option<ReleaseAge> {
         match self.folder.as_str() {
             "current" => Some(ReleaseAge::Current),
@@ -89,7 +89,7 @@ impl PageTable {
     }
 }
 
-/// Returns true if `path` is that of a page.
+/// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
@@ -104,7 +104,8 @@ pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
 /// Reads the page at `path`.
 ///
 /// # Errors
-/// `FILE:LINE:COLUMN: ` and what cannot be read, or that the page has no table of latencies.
+/// Returns `FILE:LINE:COLUMN: ` and what cannot be read, or an error if the page has no latency
+/// table.
 pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let text = read_text("page", path)?;
@@ -128,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
          with the columns Cluster and Core"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
-    // A title may say 2.13 where the others say v2.13.
+    // One title may say 2.13 although the others say v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
     for age in releases.collect_vec() {
         let is_own = |it: &&mut PageTable| it.age() == age && it.unit == 1000;
@@ -150,7 +151,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     Ok(page)
 }
 
-/// Returns the first heading of a page: a line that is underlined.
+/// Returns the first heading on a page, which is the first underlined line.
 fn title(lines: &[&str]) -> String {
     let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|c| c == '=');
     let mut pairs = lines.windows(2);
@@ -158,7 +159,7 @@ fn title(lines: &[&str]) -> String {
     found.map_or_else(String::new, |pair| pair[0].trim().to_owned())
 }
 
-/// Refuses tables of several releases that cannot be ordered, and two tables of the same release
+/// Rejects tables of several releases that cannot be ordered, and two tables for the same release
 /// and scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
     let kind = |it: &PageTable| it.age().map(|it| matches!(it, ReleaseAge::Version(_)));
@@ -182,7 +183,7 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
 }
 
 /// Returns true if the figures are in nanoseconds although the titles say microseconds: all of them
-/// are integers, and one is longer than any call takes.
+/// are integers, and one is longer than any call could take.
 fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     let rows = tables.iter().flat_map(|it| &it.rows);
     let figures = rows.flat_map(|row| &row.figures);
@@ -212,14 +213,14 @@ fn releases_of_folders<'t>(
 
 /// A `table` or `csv-table` directive.
 struct Directive {
-    /// The first line of the directive and the first one after its title and options, from 0.
+    /// Indices of the directive's first line, and of the first line after its title and options.
     begin: usize,
     end: usize,
     is_csv: bool,
     title: String,
     /// `:header:`.
     header: String,
-    /// `:file:` and the number of its line, from 0.
+    /// `:file:`, and the index of its line.
     file: Option<(String, usize)>,
 }
 
@@ -261,7 +262,7 @@ fn is_cluster(row: &str) -> bool {
     row.to_lowercase().starts_with("cluster")
 }
 
-/// The column names, the cells, and the file from which they were read.
+/// The column names, the cells, and the data file that contains them.
 type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 
 impl Directive {
@@ -334,8 +335,7 @@ impl Directive {
         Ok((header, rows.collect(), None))
     }
 
-    /// Returns the scenario, determined by the name of the file of figures or otherwise by the
-    /// title.
+    /// Returns the scenario, from the name of the data file or otherwise from the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
         let stem = file.and_then(Path::file_stem);
         let tag = stem.map(|it| it.to_string_lossy());
@@ -344,8 +344,8 @@ impl Directive {
     }
 }
 
-/// Refuses columns that are not in the order of the figures. Only the first letter of a name
-/// counts.
+/// Rejects columns that are not in the order of the figures. Only the first letter of each name is
+/// checked.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     let metrics = rows[0].figures.iter().map(|it| it.metric.heading());
     let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
@@ -359,7 +359,7 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario to which a title refers, in the words of TF-A's pages or of this project's.
+/// Returns the scenario to which a title refers, as worded on TF-A's pages or on this project's.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);

@@ -1,4 +1,4 @@
-//! Lines without a checksum: those of TFTF's frame, of the payload and of the firmware.
+//! Lines without a checksum, printed by TFTF's framework, by the payload or by the firmware.
 
 use std::sync::LazyLock;
 
@@ -37,13 +37,13 @@ pub(super) enum PlainLine<'l> {
     Complete(Status),
     /// The CPUs whose rows the payload skipped in a scenario, from its summary.
     Skipped(ScenarioId, &'l str),
-    /// A number of scenarios in TFTF's summary.
+    /// The number of scenarios with a status, in TFTF's summary.
     Tally(Status, usize),
     /// The end of TFTF's output.
     Farewell,
     /// The last line.
     Closing(Verdict, &'l str),
-    /// The beginning of a last line, or a damaged last line.
+    /// The start of a last line, or a damaged last line.
     Broken(&'l str),
     /// Any other line.
     Other,
@@ -59,8 +59,8 @@ pub(super) struct RtInstr<'l> {
     pub(super) values: [Option<u64>; 3],
 }
 
-/// A CPU's figures. Spaces are accepted instead of tabs, because terminals paste them. A line
-/// without its end is rejected, because digits may be missing.
+/// A CPU's figures. Spaces are accepted instead of tabs, because copying from a terminal converts
+/// them. A line without its end is rejected, because digits may be missing.
 static RT_INSTR: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"(?-u)<RT_INSTR:(\w+)\s+(\d+)\s+(\d+)\s+(\d+)(?:\s+(\d+)\s+(\d+))?/>";
     Regex::new(line).expect("a pattern")
@@ -89,9 +89,8 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     parsed.unwrap_or(other)
 }
 
-/// Returns `begun`, the beginning of an RT_INSTR line that a terminal broke, joined with its next
-/// part. Returns None if `line` may not be that part: between two digits there may have been other
-/// digits or a space.
+/// Joins `begun`, the start of an RT_INSTR line that a terminal broke, with the next part. Returns
+/// None if `line` may not be that part: between two digits, more digits or a space may be missing.
 pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);
     let ends = [begun.last()?, line.first()?];
@@ -99,7 +98,7 @@ pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     (is_certain && parse(line) == PlainLine::Other).then(|| [begun, line].concat())
 }
 
-/// Parses a line of the payload's header.
+/// Parses a line in the payload's header.
 fn header_field(line: &str) -> Option<PlainLine<'_>> {
     let (name, value) = line.split_once(": ")?;
     match name.trim_end() {
@@ -122,7 +121,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(skipped) = line.strip_prefix("Skipped: ") {
         let (tag, rest) = skipped.split_once(", CPU ")?;
-        // A list that continues on the next line may be cut within a number.
+        // A list that continues on the next line may be cut off within a number.
         let (cpus, _) = rest.split_once(": ")?;
         return ScenarioId::from_word(tag).map(|id| PlainLine::Skipped(id, cpus));
     }
@@ -168,7 +167,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
 }
 
-/// Returns the status for TFTF's word.
+/// Returns the status for the word that TFTF prints.
 fn status(word: &str) -> Status {
     match word {
         "Passed" => Status::Passed,
@@ -189,7 +188,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     }
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
-    // A line that lost its spaces may look like the other form.
+    // A line that lost its whitespace may look like the other form.
     let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
     is_latency
         .is_none_or(|it| it == values[1].is_none())

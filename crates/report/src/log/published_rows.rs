@@ -1,4 +1,4 @@
-//! Rows of published tables: a CPU's labels and figures, and the changes printed after the figures,
+//! Rows of published tables: a CPU's labels and figures, and any changes printed after the figures,
 //! each with its position.
 
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use super::line_run::ROWS_MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PublishedCell {
     pub(super) text: String,
-    /// The line and the column in characters, both from 1.
+    /// The line and the column in characters, both counting from 1.
     pub(super) place: (usize, usize),
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct PublishedRow {
 /// A figure, and the change printed after it.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedFigure {
-    /// `LINE:COLUMN`; on a page preceded by the file's name.
+    /// `LINE:COLUMN`, preceded by the file name on a page.
     pub(crate) place: String,
     pub(crate) metric: Metric,
     pub(crate) ns: u64,
@@ -48,7 +48,7 @@ const HEADERS: [&str; 2] = [
     "cluster,core,latency_ns",
 ];
 
-/// Reads the lines of a file of figures, without its header.
+/// Reads the lines of a data file, without its header.
 pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let text = String::from_utf8_lossy(bytes);
     let texts: Vec<&str> = text.lines().collect();
@@ -86,11 +86,11 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     Ok(lines)
 }
 
-/// Reads the rows of a scenario's table; None is an unknown scenario. Figures are in units of
-/// `unit` nanoseconds, so 1000 for microseconds.
+/// Reads the rows of a scenario's table; None means an unknown scenario. `unit` is the unit of the
+/// figures in nanoseconds, such as 1000 for microseconds.
 ///
 /// # Errors
-/// `LINE:COLUMN: ` and what is wrong, or that the table has no rows.
+/// Returns `LINE:COLUMN: ` and what is wrong, or an error if the table has no rows.
 pub(super) fn rows(
     id: Option<ScenarioId>,
     lines: &[Vec<PublishedCell>],
@@ -149,7 +149,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
     })
 }
 
-/// Parses a figure in units of `unit` nanoseconds, and a change in hundredths of a percent.
+/// Parses a figure in units of `unit` nanoseconds, and the change in hundredths of a percent.
 fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^(\d{1,12}(?:\.\d{1,3})?)(?: *\(([+-]?\d{1,9}(?:\.\d{1,2})?)%\))?$")

@@ -3,7 +3,7 @@
 //! A log may contain any number of runs. A run ends with its last line, or before a record or line
 //! that can only belong to another run. A record is accepted if its checksum is correct. Its line
 //! may be broken into several, as terminals do, and other text may come before the record or after
-//! its checksum. Damaged records are never repaired from their pieces.
+//! its checksum. Damaged records are never pieced together.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// Why a log has no report, with the log's name.
+/// The reason why a log has no report, with the log's name.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
@@ -38,7 +38,7 @@ impl fmt::Display for LogReadError {
 
 impl std::error::Error for LogReadError {}
 
-/// Reads the runs of a log, which messages call `name`.
+/// Reads the runs in a log. Messages refer to the log as `name`.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, LogReadError> {
     runs(name, from).collect()
 }
@@ -48,8 +48,8 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError
     read(name, log)
 }
 
-/// Returns the runs of a log one by one, each as soon as it has been read: a log may contain more
-/// runs than fit in memory.
+/// Returns the runs in a log one by one, each as soon as it has been read, because a log may
+/// contain more runs than fit in memory.
 pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     let reader = LogReader {
         name: name.to_owned(),
@@ -100,10 +100,10 @@ impl<R: Read> Iterator for Runs<R> {
     }
 }
 
-/// The maximum size of a record that is broken into lines; a record has at most 1,000 bytes.
+/// The maximum size of a record that is broken into lines. Records have at most 1,000 bytes.
 const BROKEN_MAX: usize = 1100;
 
-/// The maximum number of bytes before the first run: a device may return bytes without end.
+/// The maximum number of bytes before the first run, because a device may return bytes forever.
 const NO_RUN_MAX: u64 = 1 << 26;
 
 /// The maximum number of bytes in a broken RT_INSTR line.
@@ -129,7 +129,7 @@ struct LogReader {
 }
 
 impl LogReader {
-    /// Returns true if so much input without a run was read that none can be expected.
+    /// Returns true if so much input was read without finding a run that none can be expected.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }
@@ -150,7 +150,7 @@ impl LogReader {
         }
     }
 
-    /// Ends the log. Returns the reason if it contains no run.
+    /// Ends the log. Returns the reason if it does not contain a run.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
         let why = self.why_none(lines, bytes);
@@ -158,7 +158,7 @@ impl LogReader {
         (self.count == 0).then_some(why)
     }
 
-    /// Returns why there is no run, and what to do.
+    /// Returns the reason why there is no run, and what to do about it.
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if bytes == 0 {
@@ -209,7 +209,7 @@ impl LogReader {
         is_used
     }
 
-    /// Reads a piece that begins like a record; returns false if it does not begin with a record
+    /// Reads a piece that starts like a record. Returns false if it does not start with a record
     /// that has a correct checksum.
     fn piece(&mut self, piece: &[u8]) -> bool {
         // If a line ending was lost, text may follow the checksum.
@@ -224,7 +224,7 @@ impl LogReader {
         let Some(claim) = Claim::of(line) else {
             return false;
         };
-        // Nothing of a run follows its last line: a record after it belongs to another run.
+        // A run ends with its last line, so a record after it belongs to another run.
         let is_closed = self.now.is_closed();
         if !is_closed && self.now.ledger.has(&claim) {
             return true;
@@ -240,7 +240,7 @@ impl LogReader {
         true
     }
 
-    /// Returns true if `line` completes a broken record.
+    /// Returns true if `line` completes a record that was broken into lines.
     fn join_record(&mut self, line: &[u8]) -> bool {
         if self.record.is_empty() {
             return false;
@@ -257,7 +257,7 @@ impl LogReader {
         is_whole
     }
 
-    /// Counts a broken record that is not continued as damaged.
+    /// Counts a broken record as damaged if it is not continued.
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
@@ -289,8 +289,8 @@ impl LogReader {
         self.now.line(parsed)
     }
 
-    /// Returns true if `line` repeats the line before, as when each line is logged twice. Equal
-    /// RT_INSTR lines may belong to different CPUs.
+    /// Returns true if `line` is the same as the previous line, as when each line is logged twice.
+    /// Equal RT_INSTR lines may belong to different CPUs.
     fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
         let is_of_use = !matches!(
             parsed,
@@ -316,7 +316,7 @@ impl LogReader {
         self.give_up_row();
     }
 
-    /// Ends the current run, if there is one, and starts another.
+    /// Ends the current run, if there is one, and starts a new one.
     fn end_run(&mut self) {
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::made_up_run;
 
-    /// A log without end, as from a board that keeps restarting.
+    /// An endless log, as from a board that keeps restarting.
     struct Endless {
         log: String,
         at: usize,

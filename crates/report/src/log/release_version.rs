@@ -1,23 +1,23 @@
-//! A firmware's version as an order of releases: `v2.9` comes before `v2.10`.
+//! Firmware versions, ordered by release: `v2.9` comes before `v2.10`.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, in the order of releases. A
-/// single number without a `v` is none.
+/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, ordered by release. A
+/// single number without a `v` is not a version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReleaseVersion {
-    /// The numbers between dots, without zeros at the end.
+    /// The numbers between dots, without trailing zeros.
     numbers: Vec<u32>,
     stage: ReleaseStage,
     /// The number of commits after the tag, as counted by `git describe`.
     pub(crate) commits: u32,
-    /// What else follows.
+    /// The remaining text.
     rest: String,
 }
 
-/// How far a release had come.
+/// How far a release had progressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ReleaseStage {
     /// A suffix of unknown meaning.
@@ -64,7 +64,7 @@ impl ReleaseVersion {
         })
     }
 
-    /// Returns the version in a name such as `juno-v2.13`; None if it has none.
+    /// Returns the version in a name such as `juno-v2.13`; None if there is none.
     pub fn find(name: &str) -> Option<&str> {
         static VERSION: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"(?:^|[^A-Za-z0-9.])(v?\d+(?:\.\d+)+(?:-rc\d+)?)(?:$|[^A-Za-z0-9])")

@@ -1,11 +1,11 @@
 //! Reads a [`LoggedRun`] from published tables: one CSV file per scenario, named after it.
 //!
 //! The columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
-//! `cluster,core,latency_ns`. That header line is optional, as TF-A's
-//! `docs/perf/data/PLATFORM/{current,previous}` lacks it. A change after a figure, `185700
-//! (-30.51%)`, belongs to another comparison and is ignored.
+//! `cluster,core,latency_ns`. This header line is optional, because the files in TF-A's
+//! `docs/perf/data/PLATFORM/{current,previous}` lack it. A change after a figure, such as `185700
+//! (-30.51%)`, belongs to a different comparison and is ignored.
 //!
-//! Such a table contains only figures: no samples, timestamps or conditions. The board is known
+//! Such a table only contains figures: no samples, timestamps or conditions. The board is known
 //! only if the folder names it. The rows are read like RT_INSTR lines.
 
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 use super::release_version::ReleaseVersion;
 
-/// The maximum size of a file in bytes: more than 512 CPUs need.
+/// The maximum size of a file in bytes, which is more than 512 CPUs need.
 const FILE_MAX: usize = 1 << 17;
 
 /// Returns true if `path` contains tables rather than a log.
@@ -45,7 +45,7 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
     let newest = page.releases().swap_remove(0);
-    // A single title may name another release, and all may say "(current release)".
+    // A title may name a different release, and all may say "(current release)".
     let releases = newest.iter().map(|table| &table.release).counts();
     let release = releases.into_iter().max_by_key(|it| (it.1, it.0));
     let release = release.map(|it| it.0.clone());
@@ -64,8 +64,8 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Reads the tables at `path`: a page, a file, a folder of files, or a folder in which `current` is
-/// one.
+/// Reads the tables at `path`: a page, a file, a folder of files, or a folder that contains one
+/// called `current`.
 pub fn read(path: &Path) -> Result<LoggedRun> {
     if page::is_at(path) {
         return of_page(path);
@@ -94,8 +94,8 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Returns the platform named by a file's folders: the folder that contains `current` or
-/// `previous`, otherwise a board in this repository.
+/// Returns the platform named by a file's folders: by the folder that contains `current` or
+/// `previous`, or otherwise by a folder named like a board in this repository.
 fn platform(file: &Path) -> Option<String> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
@@ -107,7 +107,7 @@ fn platform(file: &Path) -> Option<String> {
     known_board(&names)
 }
 
-/// Returns the first of some names that belongs to a board.
+/// Returns the first of `names` that belongs to a board.
 fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     let known = names
         .iter()
@@ -115,7 +115,7 @@ fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     known.map(ToString::to_string)
 }
 
-/// Returns the board that is a word of a title: `PSCI Performance Measurements on N1SDP`.
+/// Returns the board that is named in a title: `PSCI Performance Measurements on N1SDP`.
 fn board_in(title: &str) -> Option<String> {
     let title = title.to_ascii_lowercase();
     let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
@@ -153,7 +153,7 @@ fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
     rows(ScenarioId::from_word(tag), &lines, 1)
 }
 
-/// Returns a row as the line that TFTF would print for it.
+/// Converts a row to the line that TFTF would print for it.
 fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
     let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
     let (label, values) = (row.label, [ns(0), ns(1), ns(2)]);
@@ -235,7 +235,7 @@ mod tests {
             "Cluster,Core,Powerdown,Wakeup,Cache Flush",
             "Cluster,Core,Latency",
         );
-        // One title names the release in another way, and all figures are in nanoseconds.
+        // One title names the release differently, and all figures are in nanoseconds.
         let tables = [
             grid(
                 &format!("{deep} parallel (v2.10)"),

@@ -1,4 +1,4 @@
-//! Whole logs, logged in different ways and with different losses.
+//! Complete logs, logged in different ways and with different losses.
 
 use run::measure::Metric;
 use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
@@ -48,7 +48,7 @@ pub(super) fn whole_log() -> String {
     log_of(&made_up_run::run())
 }
 
-/// Returns the run as its log contains it: its end gives the number of records.
+/// Returns the run that the log contains: its `end` record gives the number of records.
 pub(super) fn sent() -> Run {
     let mut run = made_up_run::run();
     let records = whole_log().matches(MARK).count();
@@ -79,7 +79,7 @@ pub(super) fn whole_log_gives_the_run() {
     assert_eq!(logged.payload_version(), Some("0.1.0"));
 }
 
-/// Returns a log whose lines are broken as by a terminal with this number of columns.
+/// Returns a log whose lines are broken as they are by a terminal with `columns` columns.
 fn broken(log: &str, columns: usize) -> String {
     let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
     let parts = parts.map(String::from_utf8_lossy);
@@ -130,7 +130,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
     run.scenario(id, Method::Tftf).expect("it was measured")
 }
 
-/// A lost record affects only itself, and is named.
+/// The loss of a record affects nothing else, and the report names the record.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
@@ -160,7 +160,7 @@ fn lost_records_are_named_and_cost_themselves() {
             assert_eq!(logged.run.scenarios[2].cells, whole.scenarios[2].cells);
         }
     }
-    // No line replaces the records of a cell.
+    // A line is not a substitute for the records of a cell.
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
         scenario(&logged, ScenarioId::CpuSuspendSerial)
@@ -176,7 +176,7 @@ fn lost_records_are_named_and_cost_themselves() {
     );
 }
 
-/// The other records can be verified without the one that names the payload and the board.
+/// The other records can be verified without the record that names the payload and the board.
 #[test]
 fn log_without_the_headers_record_keeps_the_rest() {
     let (whole, logged) = (
@@ -269,7 +269,7 @@ fn runs_are_split_at_boots() {
         assert!(last.is_complete() && last.run == sent(), "cut at {at}");
         assert!(runs.len() <= 2, "cut at {at}");
     }
-    // The last line of the first run is lost, and so is the firmware's banner.
+    // The last line of the first run is lost, along with the firmware's banner.
     let headless = &log[log.find("> Executing").unwrap_or(0)..];
     let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
     assert_eq!(read_runs(log).len(), 2);
@@ -318,7 +318,8 @@ fn clock_is_unknown_without_facts() {
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
 }
 
-/// Returns the log with the records of some sequence numbers replaced; their checksums are correct.
+/// Returns the log with some records replaced, by sequence number. The new ones have correct
+/// checksums.
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
         let run = line.get(..MARK.len() + RunId::DIGITS + 1).unwrap_or("");

@@ -2,8 +2,8 @@
 
 use itertools::Itertools as _;
 
-/// Returns `text` without control characters. A line of a log, or the name of a test or file, could
-/// otherwise move the cursor, break a line, or change the direction of the text after it.
+/// Returns `text` without control characters. Otherwise a line from a log, or the name of a test or
+/// file, could move the cursor, break a line, or change the direction of the text that follows.
 pub fn plain(text: &str) -> String {
     let letter = |c: char| match c {
         '\t' => c,
@@ -17,8 +17,8 @@ pub fn plain(text: &str) -> String {
 /// The maximum length of a message within a sentence.
 const MESSAGE_MAX: usize = 200;
 
-/// Returns the message of another program, of any length and number of lines, in a form that fits
-/// in a sentence.
+/// Returns a message from another program, of any length and with any number of lines, in a form
+/// that fits in a sentence.
 pub(crate) fn message(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let words = plain(&lines.join(" "));

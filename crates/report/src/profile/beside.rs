@@ -1,4 +1,4 @@
-//! The profile next to a log, from which a comparison of two logs explains changes by function.
+//! The profile next to a log. A comparison of two logs uses it to explain changes by function.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn read(log: &Path) -> Result<Option<Profile>> {
     Ok(Some(profile))
 }
 
-/// Returns a sentence for each phase that differs, with the functions that cause the difference;
+/// Returns a sentence for each phase that differs, naming the functions that cause the difference;
 /// empty unless both logs have profiles.
 pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {

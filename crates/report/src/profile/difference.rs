@@ -14,7 +14,7 @@ pub enum PhaseSide {
     NotMeasured,
     /// The scenario was measured, but none of its calls has this phase.
     NoSuchPhase,
-    /// The instructions of a mean call.
+    /// The mean instructions per call.
     Measured(PhaseFigure),
 }
 
@@ -37,7 +37,7 @@ impl PhaseSide {
     }
 }
 
-/// Whose instructions of a phase are counted.
+/// Which CPUs' instructions are counted for a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstructionScope {
@@ -69,12 +69,12 @@ pub struct PhaseChange {
     pub old: PhaseSide,
     /// The profile that is compared with it.
     pub new: PhaseSide,
-    /// The functions that differ, the largest change first; empty if one side is a log or was not
+    /// The functions that differ, largest change first; empty if one side is a log or was not
     /// measured.
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function in such a phase, in the baseline and now.
+/// A function in a changed phase, in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function's name.
@@ -103,7 +103,7 @@ impl PhaseChange {
         })
     }
 
-    /// Returns the change in what other CPUs execute meanwhile.
+    /// Returns the change in what other CPUs execute in the meantime.
     pub fn waiting(&self) -> Option<f64> {
         let [old, new] = [self.old, self.new].map(|it| it.figure()?.waiting());
         Some(new? - old?)
@@ -126,7 +126,7 @@ impl PhaseChange {
     }
 }
 
-/// Returns the functions that differ, the largest change first.
+/// Returns the functions that differ, largest change first.
 fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChange> {
     let (before, after) = (old.functions(), new.functions());
     let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
@@ -221,7 +221,8 @@ mod tests {
                 all: own,
             })
         };
-        // A phase that calls did not have before counts as larger; an unmeasured phase does not.
+        // A phase that calls did not have before counts as larger, but an unmeasured phase does
+        // not.
         let flush = (PhaseSide::NoSuchPhase, figure(10.0), true);
         assert_eq!(sides("serial:flush"), flush);
         let parallel = (figure(5.0), PhaseSide::NotMeasured, false);

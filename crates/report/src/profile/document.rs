@@ -25,7 +25,7 @@ those of all CPUs, so the rest is executed by other CPUs meanwhile. A function's
 instructions do not include its callees'. In a flame graph, the width of a function is its \
 instructions including its callees', and callees are below it.";
 
-/// Returns the document; with a baseline, the document of the differences.
+/// Returns the document for a profile or, with a baseline, the document for the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
     let changes = baseline.map_or_else(Vec::new, |it| difference::changes(it, profile));
     let mut all = vec![
@@ -63,7 +63,7 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         }
         let figures = phases.iter().filter_map(|phase| {
             let old = old.iter().flatten().find(|it| it.is_like(phase));
-            // With a baseline, only what changed.
+            // With a baseline, only changes are listed.
             let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
             let change = changes.iter().find(is_it);
             if baseline.is_some() && change.is_none_or(|it| it.functions.is_empty()) {
@@ -159,8 +159,8 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the table of changes: a CPU's own instructions, those of all CPUs, and what others
-/// execute meanwhile. For a log only those of all CPUs are shown.
+/// Returns the table of changes: a CPU's own instructions, those of all CPUs, and those that other
+/// CPUs execute in the meantime. A log has only those of all CPUs.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()

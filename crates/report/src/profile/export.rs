@@ -28,8 +28,8 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`; with a baseline, also or only what changed. Speedscope's format cannot show a
-/// baseline, and folded stacks cannot show one without functions.
+/// Writes `profile`. With a baseline, the changes are written as well or instead. Speedscope's
+/// format cannot show a baseline, and folded stacks cannot show one that has no functions.
 pub fn write(
     format: ProfileFormat,
     profile: &Profile,
@@ -80,8 +80,8 @@ fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Wri
     Ok(())
 }
 
-/// Returns a profile in speedscope's format: one sampled profile per phase, with each stack once,
-/// weighted by its instructions.
+/// Returns a profile in speedscope's format: one sampled profile per phase, with each stack listed
+/// once and weighted by its instructions.
 fn speedscope(profile: &Profile) -> Value {
     let phases = profile.merged();
     let names = phases

@@ -1,4 +1,4 @@
-//! Draws flame graphs: a phase's stacks, with widths in proportion to their instructions and the
+//! Draws flame graphs: a phase's stacks, with widths proportional to their instructions and the
 //! outermost functions at the top.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const LEFT: f64 = 24.0;
 /// The minimum width of a letter.
 const LETTER: f64 = 7.5;
 
-/// A function with its callees, in instructions of a mean call.
+/// A function with its callees, in mean instructions per call.
 #[derive(Default)]
 struct FlameNode {
     own: [f64; 2],
@@ -29,12 +29,12 @@ impl FlameNode {
         }
     }
 
-    /// Returns the instructions including those of callees, for one side.
+    /// Returns one side's instructions, including those of callees.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
 
-    /// Returns the instructions that determine the width: those of the side that has more.
+    /// Returns the instructions that determine the width, which are those of the larger side.
     fn width(&self) -> f64 {
         let callees = self.callees.values().map(Self::width);
         self.own[0].max(self.own[1]) + callees.sum::<f64>()
@@ -51,7 +51,7 @@ struct Graph {
     /// The width of one instruction.
     scale: f64,
     has_baseline: bool,
-    /// The instructions of the whole phase.
+    /// The instructions in the whole phase.
     all: f64,
 }
 

@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::LoggedRun;
 
-/// The upper bound of the numbers in a valid profile: a million of them can be summed without
-/// overflow.
+/// The upper bound for numbers in a valid profile. A million of them can be added without overflow.
 const NUMBER_MAX: u64 = 1 << 44;
-/// The version of the JSON format, and of how calls are attributed.
+/// The version of the JSON format, and of the rules by which calls are attributed.
 const FORMAT: u32 = 1;
 
 /// A profile of a run.
@@ -35,14 +34,14 @@ pub struct Profile {
     pub phases: Vec<ProfilePhase>,
 }
 
-/// One phase of all calls of a scenario that are samples.
+/// One phase of all sampled calls in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfilePhase {
     /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
     pub scenario: String,
     /// The phase's name.
     pub name: String,
-    /// The CPU's label; empty if it is for all CPUs.
+    /// The CPU's label; empty for all CPUs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cpu: String,
     /// The number of calls.
@@ -72,7 +71,7 @@ impl Cost {
     }
 }
 
-/// The instructions of a mean call in a phase.
+/// The mean instructions per call in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PhaseFigure {
     /// Those of the CPU itself; None in a profile of a log, which has only ticks.
@@ -82,7 +81,7 @@ pub struct PhaseFigure {
 }
 
 impl PhaseFigure {
-    /// Returns what other CPUs execute meanwhile.
+    /// Returns what other CPUs execute in the meantime.
     pub fn waiting(self) -> Option<f64> {
         self.own.map(|own| self.all - own)
     }
@@ -99,7 +98,7 @@ impl ProfilePhase {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
 
-    /// Returns the instructions of a mean call.
+    /// Returns the mean instructions per call.
     pub fn figure(&self) -> PhaseFigure {
         PhaseFigure {
             own: (!self.stacks.is_empty()).then(|| self.mean(self.own())),
@@ -117,7 +116,7 @@ impl ProfilePhase {
         sum as f64 / self.samples.max(1) as f64
     }
 
-    /// Returns the costs of functions, excluding those that they call, by name.
+    /// Returns the cost of each function by name, excluding the functions that it calls.
     pub fn functions(&self) -> BTreeMap<&str, Cost> {
         let mut functions: BTreeMap<&str, Cost> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
@@ -140,7 +139,7 @@ impl ProfilePhase {
 }
 
 impl Profile {
-    /// Returns a profile without phases of `run`, whose log has the SHA-256 `log`.
+    /// Returns a profile of `run` that has no phases yet. `log` is the SHA-256 of the run's log.
     pub fn new(run: &LoggedRun, log: String) -> Self {
         let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
         Self {
@@ -154,7 +153,7 @@ impl Profile {
         }
     }
 
-    /// Adds a phase to the one with the same names, or as a new one.
+    /// Adds a phase to the one with the same names, or as a new phase.
     pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
@@ -229,7 +228,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
     lost.into_iter().chain(left_out).collect()
 }
 
-/// Adds a phase to the one in `all` with the same names, or as a new one.
+/// Adds a phase to the one in `all` with the same names, or as a new phase.
 fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all
         .iter_mut()

@@ -141,7 +141,7 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Names the lines at the last release. Lines that coincide there share a name.
+    /// Names the lines at the last release. Lines that are too close there share a name.
     fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let ends = rows.filter_map(|(place, row)| {

@@ -1,4 +1,4 @@
-//! Verdicts and gaps: what a log that lacks lines still says.
+//! Verdicts and gaps: what is still known from a log that lacks lines.
 
 use super::*;
 
@@ -86,7 +86,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
-/// If a log that has only lines lacks something, it is reported and the log is not complete.
+/// If a log without records lacks something, this is reported and the log is incomplete.
 #[test]
 fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";
@@ -139,7 +139,8 @@ fn lines_that_lack_something_are_incomplete() {
         assert_eq!(logged.is_complete(), lack.is_empty(), "{log}{lacks}");
         assert!(lacks.contains(lack), "{log}{lacks}");
     }
-    // If the line that starts a scenario is lost, its end is not assigned to another scenario.
+    // If the line that starts a scenario is lost, the scenario's end is not assigned to another
+    // one.
     let failed = end("Failed");
     for (lines, known, strays) in [(others.as_str(), 2, 0), ("", 1, 1)] {
         let logged = read_one(tftf(&format!("{first}{rows}{passed}{lines}{failed}")));
