@@ -1,7 +1,7 @@
 //! A made-up run, and the log that the payload would print for it.
 //!
 //! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, with CPU 0
-//! and with CPU 2 as the helper. There are two more scenarios of the suite, and a sweep.
+//! and with CPU 2 as the helper. There are also two more of the suite's scenarios and a sweep.
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;

@@ -121,8 +121,8 @@ fn open_without_a_browser_names_the_page() {
     );
 }
 
-/// Runs the examples of this program from the help, the README and docs/. The exception is `follow`
-/// on a port, which needs a board.
+/// Runs this program's examples from the help, the README and docs/, except `follow` on a port,
+/// which needs a board.
 #[test]
 fn documented_commands_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -31,7 +31,7 @@ const REORDERED: &str = "Powerdown has the same figures in another order of CPUs
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,
-    /// The two releases, the newer one first. The second is empty if there is none.
+    /// The two releases, newer one first. The second is empty if there is none.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
     /// Sentences about the whole page.

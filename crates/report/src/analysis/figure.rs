@@ -1,4 +1,4 @@
-//! A figure of one CPU: one series of a cell.
+//! One CPU's figure: one series in a cell.
 
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ impl FigureKey {
 pub const OF_CLASSES: &str =
     "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
-/// A figure of one CPU.
+/// A figure for one CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
     pub cell: &'r Cell,
@@ -180,13 +180,13 @@ pub fn has_figures(scenario: &Scenario) -> bool {
     scenario.step_series().next().is_some() || !scenario.columns().is_empty()
 }
 
-/// Returns true if CPUs wait for each other, so that a figure depends on the CPU's place in the
+/// Returns true if CPUs wait for each other, which makes a figure depend on the CPU's place in the
 /// queue.
 pub fn is_sorted_by_size(id: ScenarioId) -> bool {
     id.is_parallel() || id.has_queue()
 }
 
-/// Returns the name of the quantity that was varied, for a heading.
+/// Returns the name of the varied quantity, for a heading.
 pub const fn x_heading(id: ScenarioId) -> &'static str {
     match id.axis() {
         Some(axis) => axis.heading(),

@@ -31,8 +31,8 @@ pub struct At<'r> {
 }
 
 impl<'r> At<'r> {
-    /// Returns the representative figure: in a queue that of the last CPU to get through, otherwise
-    /// the median one (the lower of two).
+    /// Returns the representative figure: in a queue, that of the last CPU to get through;
+    /// otherwise, the median one (the lower of two).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -68,7 +68,7 @@ impl Curve<'_> {
     }
 }
 
-/// Returns the smallest and the largest figure of `points`.
+/// Returns the smallest and the largest figure in `points`.
 pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let figures = points.iter().map(|it| it.1);
     figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
@@ -177,7 +177,7 @@ pub struct Bent {
 
 impl Bent {
     /// Returns a line through all of `points`, or a line through the first ones (at least three)
-    /// followed by a level through the others (at least two) if that reduces the sum of squares to
+    /// followed by a constant for the others (at least two) if that reduces the sum of squares to
     /// less than a quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;

@@ -34,7 +34,7 @@ pub(crate) struct MergedScenario {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     pub(crate) power_state: Option<u32>,
-    /// One for each of a CPU's figures found in at least one run, sorted by CPU and then by step.
+    /// One for each figure of a CPU found in at least one run, sorted by CPU and then by step.
     pub(crate) figures: Vec<MergedFigure>,
 }
 
@@ -103,7 +103,7 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     })
 }
 
-/// Refuses runs that differ in a condition.
+/// Rejects runs that differ in a condition.
 pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;

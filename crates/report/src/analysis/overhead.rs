@@ -77,7 +77,7 @@ impl CostOfCpu {
 }
 
 impl Cost {
-    /// Returns the CPU with the median difference, the lower one if their number is even.
+    /// Returns the CPU with the median difference, or the lower of the two middle ones.
     pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
@@ -104,7 +104,7 @@ impl Cost {
         self.cpus.iter().filter(is_same).count()
     }
 
-    /// Returns a step's variant and the quantity that was varied; None for TFTF's suite.
+    /// Returns a step's variant and the varied quantity; None for TFTF's suite.
     pub fn variant_text(&self) -> Option<String> {
         if !self.key.is_of_step() {
             return None;

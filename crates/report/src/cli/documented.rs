@@ -24,7 +24,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// Parses the rest of a shell line after the program's name, without a comment or a pipe to
+    /// Parses the rest of a shell line after the program's name, ignoring a comment or a pipe to
     /// other commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);

@@ -36,6 +36,7 @@ type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
 impl Format {
     /// Writes the report.
     ///
+    /// # Errors
     /// Returns an error if the format cannot show this report, or if `out` cannot be written to.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
         (self.writer)(report, out)

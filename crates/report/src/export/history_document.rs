@@ -20,7 +20,7 @@ use crate::analysis::history::{
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The text of a cell for which there is no step.
+/// The text of a cell without a step.
 const NO_STEP: &str = "-";
 
 pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r>> {
@@ -215,7 +215,7 @@ impl ScenarioTables<'_> {
         }
     }
 
-    /// Returns the scenario's tag and method, and what a row is.
+    /// Returns the scenario's tag and method, and what each row is.
     fn conditions(&self) -> String {
         let ScenarioKey { id, method, .. } = self.scenario.key;
         let rows = match self.scenario.judged {

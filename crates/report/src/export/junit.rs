@@ -171,8 +171,8 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     Case::new(name, class, &said, (element, &word, message))
 }
 
-/// Returns a test case for each scenario that was compared with a baseline, which fails on a
-/// regression, and another one that fails if part of the baseline was not compared.
+/// Returns one test case for each scenario compared with a baseline, which fails on a regression,
+/// and one that fails if part of the baseline was not compared.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {

@@ -26,7 +26,7 @@ struct TableColumn {
     /// True if the column names the rows of a table that may be continued.
     #[serde(skip)]
     is_name: bool,
-    /// The text of a cell without a value, for a column that is dropped if all its cells lack one.
+    /// The text of a cell without a value. The column is dropped if no cell has a value.
     #[serde(skip)]
     absent: Option<&'static str>,
 }

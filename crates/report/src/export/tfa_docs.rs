@@ -90,7 +90,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // A baseline other than the existing figures is a request for different changes.
+    // With a baseline other than the existing figures, the changes to print are different.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -314,7 +314,7 @@ fn line(
     Some(texts)
 }
 
-/// Returns the judged change of a figure, for one method.
+/// Returns the judged change in a figure, for one method.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,

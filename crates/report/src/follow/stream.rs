@@ -57,7 +57,7 @@ pub enum MachineEnding {
 pub struct MachineResult {
     /// All bytes from the UART.
     pub log: Vec<u8>,
-    /// The stderr output of QEMU.
+    /// QEMU's stderr output.
     pub stderr: String,
     /// How it ended.
     pub ending: MachineEnding,

@@ -20,7 +20,8 @@ pub struct BadName;
 /// Returns `name` if it can be part of a folder's name.
 ///
 /// # Errors
-/// If it contains a character that is not [plain](is_plain), or its length is out of range.
+/// Returns an error if it contains a character that is not [plain](is_plain), or if its length is
+/// out of range.
 pub fn check_name(name: &str) -> Result<String, BadName> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
         return Err(BadName);

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use super::cell::{MARK, RESULTS};
 use crate::log::untrusted_text::plain;
 
-/// The jobs found at some paths, not read yet.
+/// The jobs found at the given paths, which have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,
@@ -115,7 +115,7 @@ impl Found {
         });
         let entries = fs::read_dir(path)?.map(|it| Ok(it?.path()));
         let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
-        // Links come last, so that their targets are found under their real names.
+        // Links come last, so targets are found under their real names.
         paths.sort_by_cached_key(|path| (path.is_symlink(), path.clone()));
         for path in paths {
             let name = path.file_name().expect("an entry of a folder");

@@ -23,7 +23,7 @@ pub enum JobOutcome {
 }
 
 impl JobOutcome {
-    /// Returns the word for it.
+    /// Returns the name of the outcome.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",

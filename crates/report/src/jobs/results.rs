@@ -17,7 +17,7 @@ pub(crate) enum CaseStatus {
 }
 
 impl CaseStatus {
-    /// All statuses, in the order of tables.
+    /// All statuses, in table order.
     pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
 }
 
@@ -43,8 +43,8 @@ impl Results {
         *known = status.max(*known);
     }
 
-    /// Adds the results from another file of the job. Results in both files count once, such as
-    /// those in a log and in the list of its results.
+    /// Adds the results from another file of the job. Results that appear in both, such as in a log
+    /// and in the list of its results, count once.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, status) in other.cases {
             self.add(name, status);

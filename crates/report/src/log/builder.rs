@@ -93,7 +93,7 @@ impl LoggedRunBuilder {
         source.bytes.1 = bytes.1;
     }
 
-    /// Adds the valid record `claim`, which is on the line numbered `line`.
+    /// Adds the valid record `claim` from line number `line`.
     pub(super) fn record(&mut self, claim: &Claim<'_>, line: u64) {
         let is_entered = self.ledger.enter(claim);
         match claim.record() {

@@ -15,7 +15,7 @@ use crate::analysis::findings::findings;
 use crate::analysis::words::NOT_VERIFIED;
 use crate::made_up_run;
 
-/// A deterministic generator of numbers: Marsaglia, "Xorshift RNGs", Journal of Statistical
+/// A deterministic random number generator: Marsaglia, "Xorshift RNGs", Journal of Statistical
 /// Software 8 (2003).
 pub(super) struct Random(pub(super) u64);
 
@@ -82,7 +82,7 @@ struct Truth {
     sentences: BTreeSet<String>,
 }
 
-/// Returns the sentences, apart from those that say why there are none.
+/// Returns the sentences, apart from those that explain why there are no findings.
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
     let all = logged.run.scenarios.iter();
     let all = all.flat_map(|it| findings(logged, it));

@@ -30,7 +30,7 @@ pub struct Integrity {
     pub rt_instr_repeated: u32,
     /// RT_INSTR lines of a CPU that contradict an earlier one; neither counts.
     pub rt_instr_ambiguous: u32,
-    /// Lines that repeat the line before; they count once.
+    /// Lines that repeat the previous line; they count once.
     pub lines_repeated: u32,
     /// Table rows and RT_INSTR lines of scenarios that this version does not know, by tag.
     pub unknown: BTreeMap<String, u32>,
@@ -68,7 +68,7 @@ pub struct Records {
 pub struct Missing {
     /// The first sequence number.
     pub first: u32,
-    /// The last one.
+    /// The last sequence number.
     pub last: u32,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Page {
     pub(crate) title: String,
     /// The latency tables, in order.
     pub(crate) tables: Vec<PageTable>,
-    /// Sentences about contradictions between its figures.
+    /// Sentences about contradictions between figures on the page.
     pub(crate) doubts: Vec<String>,
 }
 

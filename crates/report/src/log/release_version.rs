@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, ordered by release. A
-/// single number without a `v` is not a version.
+/// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, ordered by release. A single
+/// number without a `v` is not a version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReleaseVersion {
     /// The numbers between dots, without trailing zeros.

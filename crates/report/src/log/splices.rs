@@ -1,4 +1,4 @@
-//! Logs in which two runs of the same plan are mixed: none is accepted as a complete run.
+//! Logs that mix two runs of the same plan: none of them is accepted as a complete run.
 
 use run::model::{Run, RunId};
 use run::plan::Records;

@@ -28,7 +28,7 @@ pub fn log_hash(log: &[u8]) -> String {
 /// Returns the profile next to `log`; None if there is none.
 ///
 /// # Errors
-/// If the profile belongs to another log.
+/// Returns an error if the profile belongs to another log.
 fn read(log: &Path) -> Result<Option<Profile>> {
     let place = place(log);
     if !place.is_file() {

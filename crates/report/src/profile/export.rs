@@ -19,7 +19,7 @@ pub enum ProfileFormat {
     Text,
     /// One page with tables and flame graphs.
     Html,
-    /// One line per stack, for flame graph tools: its scenario and phase, its functions, the
+    /// One line per stack, for flame graph tools: its scenario, phase and functions, and the
     /// instructions of all samples; with a baseline, those of both.
     Folded,
     /// For speedscope.app.

@@ -75,7 +75,7 @@ pub(super) fn cluster_flushes(
     directions.into_iter().filter_map(find).collect()
 }
 
-/// Returns the longest flush of each cluster if it is much longer than the shortest of all.
+/// Returns the longest flush of each cluster if it is much longer than the shortest flush of all.
 fn sizes(flushes: impl Iterator<Item = (u16, f64)>) -> BTreeMap<u16, f64> {
     let (mut least, mut sizes) = (f64::MAX, BTreeMap::new());
     for (cluster, flush) in flushes {

@@ -111,7 +111,7 @@ fn by_cpu(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<C
 fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let mut all = Vec::new();
     for key in now.keys() {
-        // With a different number of CPUs in the queue, the figures mean something else.
+        // With a different number of CPUs in the queue, the figures have a different meaning.
         if now.count_of(key) != then.count_of(key) {
             continue;
         }

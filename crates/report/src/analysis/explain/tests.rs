@@ -76,7 +76,7 @@ fn later_tables_have_the_explanations_that_they_support() {
     expect_test::expect!["CPUs that are not the last one down pay for a flush of the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), and only one in each can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), though the lead, 1.0, keeps their cluster on."].assert_eq(&said);
 }
 
-/// Two CPUs with one label cannot be told apart.
+/// Two CPUs with the same label cannot be told apart.
 #[test]
 fn ambiguous_labels_are_not_explained() {
     let mut run = published("n1sdp/v2.9");
@@ -199,7 +199,8 @@ fn cluster_of(cpu: usize) -> usize {
     usize::from(cpu > 1)
 }
 
-/// Returns true if the CPU's flush is at least four times its cluster's shortest flush anywhere.
+/// Returns true if the CPU's flush is at least four times the shortest one in any table for its
+/// cluster.
 fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
     let mut least = u64::MAX;
     for ((_, metric), column) in raw {

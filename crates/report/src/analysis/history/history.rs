@@ -97,7 +97,7 @@ fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a release that has no scenario, or no CPU, in common with any other.
+/// Rejects a release that has no scenario, or no CPU, in common with any other.
 fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();

@@ -14,7 +14,8 @@ use crate::log::release_version::ReleaseVersion;
 /// Returns the names of the releases.
 ///
 /// # Errors
-/// If there is only one release, two releases have the same name, or they are out of order.
+/// Returns an error if there is only one release, if two releases have the same name, or if they
+/// are out of order.
 pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     let inputs = runs.iter().map(|run| run.source.input.as_str());
     let inputs: Vec<&str> = inputs.collect();

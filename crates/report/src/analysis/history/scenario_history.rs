@@ -20,7 +20,7 @@ pub(crate) struct ScenarioHistory {
     /// Whether a row is for a CPU or for a rank.
     pub(crate) judged: JudgedBy,
     pub(crate) figures: Vec<FigureHistory>,
-    /// Sentences about releases between which there is no step because they are not comparable.
+    /// Sentences about releases that are not comparable, so there is no step between them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct HistoryPoint {
 /// A change between two releases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReleaseChange<'h> {
-    /// The two releases, by index, the older one first.
+    /// The two releases, by index, older one first.
     pub(crate) releases: [usize; 2],
     pub(crate) old: &'h ComparedValue,
     pub(crate) new: &'h ComparedValue,

@@ -217,7 +217,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a text whose `anchor` (start, middle or end) is at the given position.
+    /// Draws text with its `anchor` (start, middle or end) at the given position.
     pub fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
         let text = xml(text);
         self.add(format_args!(
