@@ -35,12 +35,13 @@ pub(super) struct SuiteTables<'r> {
 pub(super) struct Column(Vec<Figure>);
 
 impl<'r> SuiteTables<'r> {
-    /// Returns the tables of a run.
+    /// Returns the tables of a run. If a helper stayed awake, a parallel table is left out: it
+    /// combines rounds with different helpers, and in none of them did all CPUs go down.
     pub(super) fn of(logged: &'r LoggedRun) -> Self {
-        Self {
-            logged,
-            scenarios: logged.framed(),
-        }
+        let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
+        let mut scenarios = logged.framed();
+        scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
+        Self { logged, scenarios }
     }
 
     /// Returns the figures of a metric; None if the table is missing or lacks a CPU's figure.

@@ -76,6 +76,25 @@ fn later_tables_have_the_explanations_that_they_support() {
     expect_test::expect!["CPUs that are not the last one down pay for a flush of the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), and only one in each can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), though the lead, 1.0, keeps their cluster on."].assert_eq(&said);
 }
 
+/// A helper that stays awake takes part in no round, and each placement has another helper.
+#[test]
+fn parallel_tables_with_helpers_are_not_explained() {
+    let mut run = release("2017-01-31");
+    for scenario in &mut run.run.scenarios {
+        scenario.helper = scenario.id.is_parallel().then_some(CpuIndex::from(0));
+    }
+    let all = kinds(&explanations(&run));
+    for kind in [
+        "entry-queue",
+        "platform-lock",
+        "uniform-exits",
+        "last-flush",
+    ] {
+        assert!(!all.iter().any(|it| it == kind), "{kind}");
+    }
+    assert!(all.iter().any(|it| it == "lead-cluster"), "{all:?}");
+}
+
 /// Two CPUs with the same label cannot be told apart.
 #[test]
 fn ambiguous_labels_are_not_explained() {
