@@ -11,16 +11,16 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 
 use super::{Result, merge, nodes};
 
-/// The maximum number of nodes and properties in a tree that is changed. Linux's largest trees have
-/// a third of that.
+/// The maximum number of nodes and properties in a tree to be changed. Linux's largest trees have a
+/// third of that.
 pub const ITEMS_MAX: usize = 30_000;
 
 /// Returns the tree `blob` with `bootargs` in `/chosen` and with `memory` as the only usable
-/// memory, in a form that the payload can read. None leaves that part unchanged; if both are None,
-/// every byte stays the same.
+/// memory, in a form that the payload can read. An argument of None leaves its part unchanged; if
+/// both are None, the result is identical to `blob`.
 ///
 /// # Errors
-/// If the payload could not use the tree, or a change cannot be made.
+/// Returns an error if the payload could not use the tree, or if a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
     // dtoolkit must only see well-formed trees.
     TreeConsole::find(blob)?;
@@ -68,10 +68,10 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     Ok(changed)
 }
 
-/// Refuses boot arguments that are not printable ASCII.
+/// Rejects boot arguments that are not printable ASCII.
 ///
 /// # Errors
-/// The first character that is not allowed.
+/// Names the first character that is not allowed.
 pub fn check_bootargs(bootargs: &str) -> Result<()> {
     match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         None => Ok(()),
@@ -85,7 +85,7 @@ fn error(message: String) -> FormatError {
     FormatError::new(format_args!("{message}"))
 }
 
-/// Replaces the memory nodes. Regions that do not fit in the root's cells are left out.
+/// Replaces the memory nodes. Regions that do not fit the root's cells are omitted.
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {
         let kind = node.property("device_type");
@@ -131,7 +131,7 @@ fn count_items(node: &FdtNode<'_>) -> usize {
     1 + node.properties().count() + below
 }
 
-/// Refuses a tree in which two nodes or two properties of one node have the same name: dtoolkit
+/// Rejects a tree in which two siblings, or two properties of a node, have the same name: dtoolkit
 /// would keep only the last.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let properties: Vec<_> = node.properties().collect();
@@ -148,7 +148,7 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
         .try_for_each(|child| check_names(child, &path(child)))
 }
 
-/// Returns a name that occurs twice.
+/// Returns a name that appears more than once.
 fn twice(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
     let pair = names.array_windows().find(|[one, other]| one == other);

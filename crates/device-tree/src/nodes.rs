@@ -12,9 +12,9 @@ use super::node::TreeNode;
 pub const GIC_PHANDLE: u32 = 1;
 /// The first CPU's phandle; the next CPU's is one higher.
 pub const CPU_PHANDLES: u32 = 0x100;
-/// Flags of an interrupt specifier: level-sensitive, active high.
+/// Interrupt specifier flags: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;
-/// The per-CPU timers in the order of the binding.
+/// The per-CPU timers, in binding order.
 const TIMERS: [&str; 4] = ["sec-phys", "phys", "virt", "hyp-phys"];
 
 /// Builds the root without children. If `has_gic` is true, the GIC is the interrupt parent.
@@ -30,28 +30,28 @@ pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
     }
 }
 
-/// Builds `/chosen` with `uart`, a child of the root, as the console.
+/// Builds `/chosen`, with `uart` (a child of the root) as the console.
 pub fn chosen(uart: &TreeNode, bootargs: &str) -> TreeNode {
     TreeNode::new("chosen")
         .texts("stdout-path", &[&format!("/{}", uart.name())])
         .texts("bootargs", &[bootargs])
 }
 
-/// Builds the node of a memory region.
+/// Builds a memory node.
 pub fn memory(region: Region) -> TreeNode {
     TreeNode::new(&format!("memory@{:x}", region.base))
         .texts("device_type", &["memory"])
         .reg(&[region])
 }
 
-/// Builds the firmware's node.
+/// Builds the PSCI node.
 pub fn psci(conduit: Conduit) -> TreeNode {
     TreeNode::new("psci")
         .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
         .texts("method", &[conduit.word()])
 }
 
-/// Marks, in the firmware's node, that no CPU comes back after CPU_OFF.
+/// Adds a property to the PSCI node saying that CPUs do not come back after CPU_OFF.
 pub fn without_cpu_off(psci: TreeNode) -> TreeNode {
     psci.bytes("psci-bench,no-cpu-off", &[])
 }
@@ -63,7 +63,7 @@ pub fn cpus() -> TreeNode {
         .cells("#size-cells", &[0])
 }
 
-/// Builds a CPU's node without its phandle.
+/// Builds a CPU node without a phandle.
 pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
     TreeNode::new(&format!("cpu@{mpidr:x}"))
         .texts("device_type", &["cpu"])
@@ -77,7 +77,7 @@ pub fn idle_states() -> TreeNode {
     TreeNode::new("idle-states").texts("entry-method", &["psci"])
 }
 
-/// Builds an idle state's node without latencies and phandle.
+/// Builds an idle state node without latencies or a phandle.
 pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> TreeNode {
     let mut node = TreeNode::new(name)
         .texts("compatible", &["arm,idle-state"])
@@ -91,11 +91,11 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
     }
 }
 
-/// Builds the per-CPU timers' node. `intids` are in the binding's order: secure, physical, virtual,
-/// EL2. The interrupts are named only if one of them is absent.
+/// Builds the per-CPU timer node. `intids` are in binding order: secure, physical, virtual, EL2.
+/// The interrupts are named only if one of them is missing.
 ///
 /// # Panics
-/// If an INTID is neither a PPI nor an SPI; the caller must check this.
+/// Panics if an INTID is neither a PPI nor an SPI; the caller must check this.
 pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
     let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
     let mut node = TreeNode::new("timer")
@@ -112,7 +112,7 @@ pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> Tr
     }
 }
 
-/// Builds a GICv2's node.
+/// Builds a GICv2 node.
 pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     controller(
         &["arm,gic-400", "arm,cortex-a15-gic"],
@@ -120,7 +120,7 @@ pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     )
 }
 
-/// Builds a GICv3's node; `frames` are the distributor and the redistributor regions.
+/// Builds a GICv3 node; `frames` are the distributor and the redistributor regions.
 pub fn gic_v3(frames: &[Region]) -> TreeNode {
     controller(&["arm,gic-v3"], frames)
 }
@@ -139,7 +139,7 @@ fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
         .cells("phandle", &[GIC_PHANDLE])
 }
 
-/// Builds a UART's node; `reg_shift` and `reg_io_width` are for a 16550.
+/// Builds a UART node; `reg_shift` and `reg_io_width` apply only to a 16550.
 pub fn uart(
     kind: UartKind,
     registers: Region,
@@ -161,17 +161,17 @@ pub fn uart(
 /// Returns the specifier of a PPI or an SPI.
 ///
 /// # Panics
-/// If it is neither; the caller must check this.
+/// Panics if it is neither; the caller must check this.
 pub fn specifier(intid: IntId) -> [u32; 3] {
     let (kind, number) = intid.specifier().expect("a PPI or an SPI");
     [kind, number, LEVEL_HIGH]
 }
 
-/// Builds the memory-mapped timer's node with one frame, whose size takes one cell. `intid` is an
-/// SPI.
+/// Builds the memory-mapped timer node with one frame, whose size takes one cell. `intid` must be
+/// an SPI.
 ///
 /// # Panics
-/// As [`specifier`] does.
+/// Panics if [`specifier`] does.
 pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> TreeNode {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
@@ -188,10 +188,10 @@ pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) ->
         .with(child)
 }
 
-/// Builds a watchdog's node without `compatible`. `intid` is an SPI.
+/// Builds a watchdog node without `compatible`. `intid` must be an SPI.
 ///
 /// # Panics
-/// As [`specifier`] does.
+/// Panics if [`specifier`] does.
 pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> TreeNode {
     let base = frames.first().map_or(0, |frame| frame.base);
     let node = TreeNode::new(&format!("watchdog@{base:x}")).reg(frames);

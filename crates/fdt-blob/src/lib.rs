@@ -1,4 +1,4 @@
-//! A device tree as a list of tokens, for tests and fuzzers. A [`Blob`] can be changed to a
+//! A device tree as a list of tokens, for tests and fuzzers. A [`Blob`] can be edited into a
 //! malformed tree, which the writers in other crates never produce.
 //!
 //! The crate does not check or interpret trees.
@@ -64,7 +64,7 @@ impl Blob {
         self.tokens.push(BlobToken::End);
     }
 
-    /// Returns the index after the last token of the node that starts at `begin`.
+    /// Returns the index just past the last token of the node that starts at `begin`.
     pub fn end(&self, begin: usize) -> usize {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
@@ -99,12 +99,12 @@ impl Blob {
     /// !80000000 1000              memory reservation: base, size
     /// compatible "a,b "c          property: strings
     /// reg 0 9000000 .0a           property: cells, a byte
-    /// +cpus                       node within the last one
-    /// -                           its end
+    /// +cpus                       starts a child of the current node
+    /// -                           ends the current node
     /// ```
     ///
     /// All numbers are hexadecimal; a missing number is 0. A string ends at the next quotation mark
-    /// or at the end of the line. The tree stays well-formed, whatever the text is.
+    /// or at the end of the line. The tree stays well-formed, whatever `text` contains.
     pub fn add_text(&mut self, text: &[u8]) {
         self.tokens.pop();
         let mut depth = 1;
@@ -187,7 +187,7 @@ fn text_before_nul(bytes: &[u8]) -> String {
     String::from_utf8_lossy(before(bytes, 0)).into_owned()
 }
 
-/// Returns the bytes of a property's value, given as text.
+/// Returns the bytes of a property value given as text.
 fn value(mut text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     while let Some((first, rest)) = text.split_first() {

@@ -1,8 +1,8 @@
-//! Bytes of AML: numbers, names and data (ACPI 6.5, section 20.2). No AML is executed.
+//! Parses AML bytes: numbers, names and data (ACPI 6.5, section 20.2). No AML is executed.
 
 use alloc::vec::Vec;
 
-/// A name of four characters.
+/// A four-character name segment.
 pub type Segment = [u8; 4];
 
 /// The maximum length of a string, in bytes.
@@ -11,37 +11,37 @@ const TEXT_MAX: usize = 255;
 /// A name in AML, relative to its scope.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// True if the name begins at the root.
+    /// True if the name starts at the root.
     pub is_absolute: bool,
-    /// Number of scopes to go up first.
+    /// The number of scopes to go up first.
     pub ups: usize,
     pub segments: Vec<Segment>,
 }
 
-/// Data.
+/// A data value.
 #[derive(Clone, Debug)]
 pub enum Value<'m> {
     Integer(u64),
     Text(&'m [u8]),
-    /// The bytes of a buffer, without the size that precedes them.
+    /// The contents of a buffer, without the leading size.
     Buffer(&'m [u8]),
     /// The elements of a package.
     Package(Stream<'m>),
     Name(Name),
 }
 
-/// A part of a table that is read from front to back. After a method returns None, the position is
+/// A part of a table, read from front to back. Once a method has returned None, the position is
 /// meaningless.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
-    /// The bytes not read yet.
+    /// The unread bytes.
     pub bytes: &'m [u8],
     /// Offset of the next byte in the table.
     pub at: usize,
 }
 
 impl<'m> Stream<'m> {
-    /// Starts at an offset in a table.
+    /// Starts reading a table at an offset.
     pub fn new(table: &'m [u8], at: usize) -> Self {
         let bytes = table.get(at..).unwrap_or(&[]);
         Self { bytes, at }
@@ -51,7 +51,7 @@ impl<'m> Stream<'m> {
         self.bytes.is_empty()
     }
 
-    /// Reads the next bytes.
+    /// Reads the next `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'m [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         (self.bytes, self.at) = (rest, self.at + count);
@@ -66,7 +66,7 @@ impl<'m> Stream<'m> {
         super::table::number(self.take(size)?, 0, size)
     }
 
-    /// Reads an opcode. A two-byte opcode has its first byte, 0x5b, in bits 15:8.
+    /// Reads an opcode. Bits 15:8 of a two-byte opcode hold its first byte, 0x5b.
     pub fn opcode(&mut self) -> Option<u16> {
         match self.byte()? {
             0x5b => Some(0x5b00 | u16::from(self.byte()?)),
@@ -74,7 +74,7 @@ impl<'m> Stream<'m> {
         }
     }
 
-    /// Reads a part that begins with its length; the length includes its own encoding (section
+    /// Reads a part that starts with its length. The length includes its own encoding (section
     /// 20.2.4).
     pub fn part(&mut self) -> Option<Self> {
         let mut ahead = self.clone();
@@ -136,7 +136,7 @@ impl<'m> Stream<'m> {
             0x0b => Value::Integer(self.number(2)?),
             0x0c => Value::Integer(self.number(4)?),
             0x0e => Value::Integer(self.number(8)?),
-            // The revision of the interpreter.
+            // The interpreter's revision.
             0x5b30 => Value::Integer(0),
             0x0d => {
                 let mut window = self.bytes.iter().take(TEXT_MAX + 1);
@@ -166,7 +166,8 @@ impl<'m> Stream<'m> {
         })
     }
 
-    /// Reads a number of bytes or elements: an integer or a name, so that nesting ends here.
+    /// Reads the size of a buffer or package. It must be an integer or a name, which limits
+    /// nesting.
     fn value_of_size(&mut self) -> Option<Value<'m>> {
         match self.bytes.first()? {
             0x11..=0x13 => None,

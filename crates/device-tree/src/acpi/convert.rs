@@ -15,12 +15,12 @@ use super::tables::Tables;
 use super::{gtdt, lpi, serial};
 use crate::{Result, TreeNode, nodes};
 
-/// A device tree that was built from ACPI tables.
+/// A device tree built from ACPI tables.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The flattened tree.
     pub tree: Vec<u8>,
-    /// Sentences for the user about what the tables lack and which parts of them are not used.
+    /// Notes for the user: what the tables lack, and which parts of them are ignored.
     pub notes: Vec<String>,
 }
 
@@ -28,9 +28,9 @@ pub struct Conversion {
 /// arguments are added later by [`crate::adapt()`].
 ///
 /// # Errors
-/// If a required table is missing or malformed.
+/// Returns an error if a required table is missing or malformed.
 pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
-    // Without PSCI there is nothing to measure, so that error comes first.
+    // Without PSCI there is nothing to measure, so this error takes precedence.
     let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
     let conduit = conduit(&fadt)?;
     let uart = serial::console(tables)?;
@@ -72,14 +72,14 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
     }
 }
 
-/// Returns the board's name: the OEM ID and the OEM table ID.
+/// Returns the board name: the OEM ID and the OEM table ID.
 fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
     let (maker, board) = (text(&oem.id), text(&oem.table_id));
     Ok(format!("{maker} {board}").trim().into())
 }
 
-/// Returns a field's text without characters that are not printable ASCII.
+/// Returns a field's text, omitting all characters that are not printable ASCII.
 fn text(field: &[u8]) -> String {
     let plain = field.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     let text: String = plain.map(|byte| char::from(*byte)).collect();

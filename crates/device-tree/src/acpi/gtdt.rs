@@ -10,18 +10,18 @@ use super::layouts::{Gtdt, GtdtLong, TimerBlock, TimerFrame, TimerInterrupt, Wat
 use super::table::AcpiTable;
 use crate::{Result, TreeNode, nodes};
 
-/// Offset of the per-CPU timers' interrupts.
+/// Offset of the per-CPU timer interrupts.
 const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
-/// In an interrupt's flags: the timer keeps running in every state.
+/// Interrupt flag: the timer keeps running in every state.
 const ALWAYS_ON: u32 = 1 << 2;
-/// Kinds of platform timers.
+/// Kinds of platform timer.
 const BLOCK: u8 = 0;
 const WATCHDOG: u8 = 1;
 /// The minimum offset of the platform timers.
 const PLATFORM_TIMERS: usize = size_of::<GtdtLong>();
-/// Size of the registers in each frame of a device, in bytes.
+/// Size of each of a device's register frames, in bytes.
 const PAGE: u64 = 0x1000;
-/// HiSilicon SoCs with erratum 161010101, by OEM ID and OEM table ID, as in Linux.
+/// HiSilicon SoCs with erratum 161010101, identified by OEM ID and OEM table ID as in Linux.
 const HISILICON: [(&[u8; 6], &[u8; 8]); 3] = [
     (b"HISI  ", b"HIP05   "),
     (b"HISI  ", b"HIP06   "),
@@ -32,10 +32,10 @@ fn page(base: u64) -> Region {
     Region { base, size: PAGE }
 }
 
-/// Builds the node of the per-CPU timers.
+/// Builds the per-CPU timer node.
 pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
-    // In the order of the device tree binding.
+    // In device tree binding order.
     let timers = [
         &fields.secure,
         &fields.physical,
@@ -59,9 +59,9 @@ pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
     Ok(nodes::timers(intids, erratum))
 }
 
-/// Returns true if the timer that wakes the CPUs stops in states in which a CPU loses its context.
-/// With HVC as the conduit the payload uses the virtual timer. Otherwise it uses the physical timer
-/// or, if that has no interrupt, the EL2 physical timer.
+/// Returns true if the timer that wakes the CPUs stops in states that lose the CPU's context. If
+/// the conduit is HVC, the payload uses the virtual timer. Otherwise it uses the physical timer or,
+/// if that has no interrupt, the EL2 physical timer.
 pub fn timer_stops(gtdt: &AcpiTable<'_>, conduit: Conduit) -> Result<bool> {
     let gtdt = gtdt.read::<Gtdt>(0)?;
     let timer = match conduit {
@@ -74,7 +74,7 @@ pub fn timer_stops(gtdt: &AcpiTable<'_>, conduit: Conduit) -> Result<bool> {
 
 /// Returns the platform timers.
 pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
-    // A table of revision 1 ends before these fields.
+    // A revision 1 table ends before these fields.
     let (count, offset) = gtdt.read::<GtdtLong>(0).map_or((0, 0), |gtdt| {
         let (count, offset) = (gtdt.timer_count.get(), gtdt.timer_offset.get());
         (count as usize, offset as usize)
@@ -89,12 +89,12 @@ pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
     }
 }
 
-/// Returns true if a page can belong to a device: firmware without the device may give address 0.
+/// Returns true if a page can belong to a device. Firmware may give address 0 for a missing device.
 fn is_usable(page: &Region) -> bool {
     page.base != 0 && page.is_page()
 }
 
-/// Builds the node of the memory-mapped timer with its first usable frame.
+/// Builds the memory-mapped timer node, with the timer's first usable frame.
 pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
     blocks.find_map(|block| {
@@ -117,7 +117,7 @@ pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
     })
 }
 
-/// Builds the node of the first usable watchdog.
+/// Builds a node for the first usable watchdog.
 pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
     let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
     watchdogs.find_map(|entry| {

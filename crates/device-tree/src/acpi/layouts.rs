@@ -1,5 +1,5 @@
-//! Layouts of tables and entries, up to the last field that is used (ACPI 6.5; SPCR and DBG2 are
-//! specified by Microsoft).
+//! The layouts of tables and entries, up to the last field used (ACPI 6.5; Microsoft specifies SPCR
+//! and DBG2).
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -17,7 +17,7 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// The Root System Description Pointer of revision 2 (section 5.2.5.3).
+    /// The revision 2 Root System Description Pointer (section 5.2.5.3).
     Rsdp {
         signature: [u8; 8],
         checksum: u8,
@@ -41,13 +41,13 @@ layouts! {
         creator: [u8; 8],
     }
 
-    /// The manufacturer's ID, and its ID for the table.
+    /// The OEM ID and the OEM table ID.
     Oem {
         id: [u8; 6],
         table_id: [u8; 8],
     }
 
-    /// The FADT (section 5.2.9) up to the DSDT's address.
+    /// The FADT (section 5.2.9) up to the DSDT address.
     FadtStart {
         header: Header,
         firmware_control: U32,
@@ -61,7 +61,7 @@ layouts! {
         arm_boot_flags: U16,
     }
 
-    /// The FADT up to the 64-bit address of the DSDT.
+    /// The FADT up to the 64-bit DSDT address.
     FadtLong {
         arm: FadtArm,
         minor_version: u8,
@@ -76,7 +76,7 @@ layouts! {
         flags: U32,
     }
 
-    /// An entry of the MADT for a CPU (section 5.2.12.14), up to its flags.
+    /// A MADT entry for a CPU (section 5.2.12.14), up to its flags.
     GiccStart {
         kind: u8,
         length: u8,
@@ -86,7 +86,7 @@ layouts! {
         flags: U32,
     }
 
-    /// An entry of the MADT for a CPU.
+    /// A MADT entry for a CPU.
     Gicc {
         start: GiccStart,
         parking: [u8; 16],
@@ -96,7 +96,7 @@ layouts! {
         mpidr: U64,
     }
 
-    /// An entry of the MADT for the distributor (section 5.2.12.15).
+    /// The MADT entry for the distributor (section 5.2.12.15).
     Gicd {
         start: [u8; 8],
         base: U64,
@@ -104,20 +104,20 @@ layouts! {
         version: u8,
     }
 
-    /// An entry of the MADT for redistributors (section 5.2.12.17).
+    /// A MADT entry for redistributors (section 5.2.12.17).
     GicrRange {
         start: [u8; 4],
         base: U64,
         size: U32,
     }
 
-    /// A timer's interrupt in the GTDT.
+    /// A timer interrupt in the GTDT.
     TimerInterrupt {
         intid: U32,
         flags: U32,
     }
 
-    /// The GTDT (section 5.2.25), of any revision.
+    /// The GTDT (section 5.2.25), any revision.
     Gtdt {
         header: Header,
         counter: U64,
@@ -128,7 +128,7 @@ layouts! {
         hypervisor: TimerInterrupt,
     }
 
-    /// The GTDT of revision 2 and later.
+    /// The GTDT, revision 2 or later.
     GtdtLong {
         short: Gtdt,
         read_counter: U64,
@@ -181,14 +181,14 @@ layouts! {
         address: GenericAddress,
     }
 
-    /// The DBG2; devices follow.
+    /// The DBG2, followed by its devices.
     Dbg2 {
         header: Header,
         first_offset: U32,
         count: U32,
     }
 
-    /// A device of the DBG2.
+    /// A device in the DBG2.
     DebugDevice {
         revision: u8,
         length: U16,
@@ -200,7 +200,7 @@ layouts! {
         address_offset: U16,
     }
 
-    /// A processor in the PPTT (section 5.2.30.1); offsets of its caches follow.
+    /// A processor in the PPTT (section 5.2.30.1), followed by the offsets of its caches.
     Processor {
         kind: u8,
         length: u8,
@@ -222,7 +222,7 @@ layouts! {
     }
 }
 
-// A wrong size or offset here would otherwise go unnoticed.
+// A wrong size or offset here would go unnoticed otherwise.
 const _: () = {
     assert!(size_of::<Rsdp>() == 36 && size_of::<Header>() == 36);
     assert!(core::mem::offset_of!(FadtArm, arm_boot_flags) == 129);

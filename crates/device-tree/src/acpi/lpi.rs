@@ -1,6 +1,5 @@
 //! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware specification,
-//! DEN0048). The states of each CPU are combined with those of its processor containers in the same
-//! way as in Linux.
+//! DEN0048). Each CPU's states are combined with those of its processor containers, as in Linux.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -17,9 +16,9 @@ use crate::{TreeNode, nodes};
 
 /// The address in a [`FIXED_HARDWARE`] register that means WFI.
 const WFI: u64 = 0xffff_ffff;
-/// The address space whose addresses are power_state values.
+/// The address space in which an address is a power_state value.
 const FIXED_HARDWARE: u8 = 0x7f;
-/// The maximum number of states in a package, and of all levels of a CPU together.
+/// The maximum number of states in a package, and of a CPU's states at all levels.
 const LEVEL_MAX: usize = 16;
 const COMBINED_MAX: usize = 128;
 /// The maximum length of a node's name (Devicetree Specification v0.4, section 2.2.1).
@@ -28,26 +27,26 @@ const NAME_MAX: usize = 31;
 /// How a state is entered.
 #[derive(Clone, Copy)]
 enum Entry {
-    /// The whole power_state.
+    /// The complete power_state.
     Register(u64),
-    /// A value that is added to the power_state of the level below.
+    /// A value to add to the power_state of the level below.
     Added(u64),
 }
 
-/// A state of one level, or a combination of the states of several levels.
+/// A state at one level, or a combination of states at several levels.
 #[derive(Clone)]
 struct State {
-    /// Number in the package of the topmost level, from 1.
+    /// The number in the topmost level's package, counting from 1.
     index: u64,
     loses_context: bool,
-    /// The last state of the level above that may be combined with this state.
+    /// The last state at the level above that may be combined with this state.
     enabled_parent: u64,
     entry: Entry,
     name: String,
 }
 
-/// Builds `/cpus/idle-states` from the AML of all tables, for the CPUs with these UIDs. Returns
-/// None if there are no states. Adds to `notes` why states may be missing.
+/// Builds `/cpus/idle-states` from the AML in all tables, for the CPUs with these UIDs. Returns
+/// None if there are no states. Records in `notes` why states may be missing.
 pub fn idle_states(
     tables: &Tables<'_>,
     uids: &[u32],
@@ -113,7 +112,7 @@ pub fn idle_states(
     Some(node)
 }
 
-/// Returns true if `name` is a valid node name and is not one that is generated from a power_state.
+/// Returns true if `name` is a valid node name that is not generated from a power_state.
 fn is_node_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -122,13 +121,13 @@ fn is_node_name(name: &str) -> bool {
         && name.chars().all(is_plain)
 }
 
-/// Returns true if a power_state is valid in one of PSCI's formats.
+/// Returns true if a power_state is valid in one of the PSCI formats.
 fn is_sound(power_state: u64) -> bool {
     let word = u32::try_from(power_state);
     word.is_ok_and(|it| StateFormat::ALL.iter().any(|format| format.accepts(it)))
 }
 
-/// Returns the states of the CPU at a path, combined with those of its containers.
+/// Returns the states of the CPU at a path, combined with its containers' states.
 fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>) -> Vec<State> {
     let mut below = level(namespace, cpu, notes).unwrap_or_default();
     below.retain(|state| matches!(state.entry, Entry::Register(_)));
@@ -162,12 +161,12 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
 }
 
 /// Combines a state with a state of the enclosing container. Returns None if they may not be
-/// combined, or if the container's power_state is 0, which means that the firmware enters it
+/// combined, or if the container's power_state is 0: the firmware then enters that state
 /// autonomously.
 fn combine(below: &State, above: &State) -> Option<State> {
     let entry = match (below.entry, above.entry) {
         (_, Entry::Register(power_state)) => power_state,
-        // WFI has no power_state to which another could be added.
+        // WFI has no power_state to add to.
         (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
         (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
     };
@@ -213,8 +212,8 @@ fn level(
     states
 }
 
-/// Reads a state from the elements of its package. The inner None means that the state is not
-/// enabled, or is not entered through PSCI.
+/// Reads a state from its package's elements. The inner None means that the state is disabled or
+/// not entered through PSCI.
 fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     let mut numbers = [0; 6];
     for number in &mut numbers {
@@ -229,7 +228,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
         Value::Buffer(register) => address(register).map(Entry::Register),
         _ => None,
     };
-    // Two counter registers lie between the entry method and the name.
+    // Two counter registers come between the entry method and the name.
     let name = match (0..3).map_while(|_| elements.value()).nth(2) {
         Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
@@ -252,7 +251,7 @@ fn address(template: &[u8]) -> Option<u64> {
     }
 }
 
-/// Adds a note about the object at a path, unless the same note exists for another object.
+/// Adds a note about the object at a path, unless there already is such a note for another object.
 fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
     if !notes.iter().any(|note| note.ends_with(message)) {
         let segments: Vec<_> = path.iter().map(|it| String::from_utf8_lossy(it)).collect();

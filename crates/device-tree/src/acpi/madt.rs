@@ -11,7 +11,7 @@ use crate::{Result, TreeNode, merge, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
-/// Kinds of entries.
+/// Entry kinds.
 const GICC: u8 = 0x0b;
 const GICD: u8 = 0x0c;
 const GICR_RANGE: u8 = 0x0e;
@@ -21,7 +21,7 @@ const GICR_RANGE: u8 = 0x0e;
 pub struct MadtCpu {
     /// ACPI processor UID.
     pub uid: u32,
-    /// MPIDR of the CPU.
+    /// The CPU's MPIDR.
     pub mpidr: Mpidr,
     /// Base of the GICv2 CPU interface; 0 if there is none.
     interface: u64,
@@ -38,7 +38,7 @@ fn entries<'m>(
     entries.filter(move |entry| entry.as_ref().map_or(true, |entry| entry.kind() == kind))
 }
 
-/// Reads the enabled CPUs, in the table's order.
+/// Reads the enabled CPUs, in table order.
 pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     let mut cpus: Vec<MadtCpu> = Vec::new();
     for entry in entries(madt, GICC) {
@@ -76,7 +76,7 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     }
 }
 
-/// Builds the node of the interrupt controller.
+/// Builds the interrupt controller node.
 pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
     let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
@@ -130,7 +130,7 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
         let bases = bases.filter(|base| *base != 0);
         regions = bases.map(|base| Region { base, size }).collect();
     }
-    // The redistributor with GICR_TYPER.Last set ends a region, so adjacent regions are merged.
+    // A redistributor with GICR_TYPER.Last set ends its region, so adjacent regions are merged.
     match regions.len() {
         ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
         _ => Ok(merge(regions)),

@@ -1,5 +1,5 @@
-//! Converts a machine's ACPI tables (ACPI 6.5) to a device tree from which the payload reads the
-//! same board.
+//! Converts a machine's ACPI tables (ACPI 6.5) to a device tree that describes the same board to
+//! the payload.
 //!
 //! | file | tables |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The namespace of all AML tables, as far as idle states need it: devices, hardware IDs, packages,
-//! and the values that `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
+//! The namespace of all AML tables, limited to what idle states need: devices, hardware IDs,
+//! packages, and the values that `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -17,7 +17,7 @@ const PATH_MAX: usize = 32;
 /// The maximum number of objects. The largest known DSDTs have a few thousand.
 const OBJECTS_MAX: usize = 16384;
 
-/// The names whose values are kept. Packages are kept as well, because `_LPI` may refer to them.
+/// The names whose values are kept. Packages are also kept, because `_LPI` may refer to them.
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
 
 /// The absolute path of an object.
@@ -34,16 +34,16 @@ pub enum Object<'m> {
     Value(Value<'m>),
 }
 
-/// The objects of all tables.
+/// The objects in all tables.
 #[derive(Debug, Default)]
 pub struct Namespace<'m> {
     objects: BTreeMap<ObjectPath, Object<'m>>,
-    /// Table offset of the first term that could not be read.
+    /// Table offset of the first unreadable term.
     first_fault: Option<usize>,
 }
 
 impl<'m> Namespace<'m> {
-    /// Reads the DSDT and all SSDTs. Adds to `notes` why objects may be missing.
+    /// Reads the DSDT and all SSDTs. Records in `notes` why objects may be missing.
     pub fn read(tables: &Tables<'m>, notes: &mut Vec<String>) -> Self {
         let mut namespace = Self::default();
         for segment in [*b"_SB_", *b"_PR_"] {
@@ -79,7 +79,7 @@ impl<'m> Namespace<'m> {
         Some(format!("{}", table.error(at, message)))
     }
 
-    /// Reads a list of terms in `scope`. The list ends at the first term that cannot be read.
+    /// Reads a list of terms in `scope`, up to the first term that cannot be read.
     fn list(&mut self, mut terms: Stream<'m>, scope: &[Segment], depth: usize) {
         while !terms.is_empty() {
             let at = terms.at;
@@ -142,7 +142,7 @@ impl<'m> Namespace<'m> {
                 let value = terms.value()?;
                 self.add(scope.to_vec(), Object::Value(value));
             }
-            // Alias: an existing name, and a second name for the same object
+            // Alias: an existing name, then a second name for the same object
             0x06 => {
                 let source = terms.name()?;
                 let path = absolute(scope, &terms.name()?)?;
@@ -163,15 +163,15 @@ impl<'m> Namespace<'m> {
         Some(())
     }
 
-    /// Adds an object. If the path already has one, the first is kept.
+    /// Adds an object, unless the path already has one.
     fn add(&mut self, path: ObjectPath, object: Object<'m>) {
         if self.objects.len() < OBJECTS_MAX {
             self.objects.entry(path).or_insert(object);
         }
     }
 
-    /// Finds the object to which `name` refers in a scope. A single segment is also searched for in
-    /// the enclosing scopes (section 5.3).
+    /// Finds the object that `name` refers to in a scope. A single segment is also looked up in the
+    /// enclosing scopes (section 5.3).
     pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(ObjectPath, &Object<'m>)> {
         let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
         let last = if is_searched { 0 } else { scope.len() };
@@ -199,7 +199,7 @@ impl<'m> Namespace<'m> {
         self.objects.get(path)
     }
 
-    /// Returns the value of a device's object with this name, if it is an integer.
+    /// Returns the value of a device's object `name`, if it is an integer.
     pub fn integer(&self, device: &[Segment], name: Segment) -> Option<u64> {
         match self.get(&[device, &[name]].concat())? {
             Object::Value(Value::Integer(value)) => Some(*value),
@@ -231,7 +231,7 @@ fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
 
 /// Skips the rest of a term that is not interpreted.
 fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
-    // The numbers of values before the name, and of bytes and values after it.
+    // How many values come before the name, and how many bytes and values after it.
     let (before, bytes, after) = match opcode {
         // Field, PowerResource, ThermalZone, IndexField, BankField
         0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),

@@ -13,23 +13,22 @@ use crate::{Result, TreeNode, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = HEADER_SIZE;
-/// Kinds of entries.
+/// Entry kinds.
 const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
-/// Offset of the parent field in a processor's entry.
+/// Offset of the parent field in a processor entry.
 const PARENT: usize = core::mem::offset_of!(Processor, parent);
-/// In the flags of a processor: the leaf is a thread.
+/// Processor flag: the leaf is a thread.
 const IS_THREAD: u32 = 1 << 2;
-/// In the flags of a cache: the size is valid.
+/// Cache flag: the size is valid.
 const HAS_SIZE: u32 = 1;
-/// The maximum number of a processor's private resources that are examined.
+/// The maximum number of private resources examined per processor.
 const RESOURCES_MAX: u32 = 16;
-/// The maximum number of processors above another one: machines have threads, cores, clusters, dies
+/// The maximum number of processors above another one. Machines have threads, cores, clusters, dies
 /// and packages.
 const LEVELS_MAX: usize = 16;
 
-/// A CPU's place in the hierarchy, given by the offsets of entries. It sorts in the order of the
-/// labels.
+/// A CPU's place in the hierarchy, given by entry offsets. Places sort in label order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPlace {
     /// 0 if there is no processor above the core.
@@ -37,14 +36,14 @@ struct CpuPlace {
     core: usize,
     leaf: usize,
     is_thread: bool,
-    /// Number of the CPU in the MADT.
+    /// The CPU's number in the MADT.
     cpu: u32,
 }
 
-/// The hierarchy of processors above the CPUs.
+/// The processor hierarchy above the CPUs.
 pub struct Topology<'m> {
     pptt: AcpiTable<'m>,
-    /// Sorted, with one element for each CPU.
+    /// Sorted, one element per CPU.
     places: Vec<CpuPlace>,
 }
 
@@ -52,7 +51,8 @@ impl<'m> Topology<'m> {
     /// Finds each CPU's place.
     ///
     /// # Errors
-    /// If an entry is malformed, a CPU is missing, or the CPUs are at different levels.
+    /// Returns an error if an entry is malformed, a CPU is missing, or the CPUs are at different
+    /// levels.
     pub fn read(pptt: AcpiTable<'m>, cpus: &[MadtCpu]) -> Result<Self> {
         let processors = Processors::read(&pptt)?;
         let leaves = processors.leaves(cpus)?;
@@ -116,9 +116,8 @@ impl<'m> Topology<'m> {
         map
     }
 
-    /// Returns the size in bytes of the largest second-level cache. It is looked for behind the
-    /// cores' private caches or, if none of these has a next level, among the clusters' private
-    /// caches.
+    /// Returns the size in bytes of the largest second-level cache. Looks behind the cores' private
+    /// caches or, if none of these has a next level, among the clusters' private caches.
     pub fn second_level_cache(&self) -> Option<u64> {
         let of_cpu = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
@@ -139,8 +138,8 @@ impl<'m> Topology<'m> {
         entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
     }
 
-    /// Returns the private caches of the processor at an offset; empty if the entry there is not a
-    /// processor.
+    /// Returns the private caches of the processor at an offset, or nothing if the entry there is
+    /// not a processor.
     fn caches(&self, at: usize) -> impl Iterator<Item = AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
@@ -171,7 +170,7 @@ impl<'m> Processors<'m> {
     }
 
     /// Returns the processors that have a CPU's UID and are not the parent of another processor.
-    /// They are sorted by UID, and those with the same UID are in the table's order.
+    /// They are sorted by UID; those with the same UID stay in table order.
     fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
@@ -190,7 +189,7 @@ impl<'m> Processors<'m> {
         Ok(leaves)
     }
 
-    /// Returns the parent of a processor, or None if it is at the top.
+    /// Returns a processor's parent, or None if it is at the top.
     fn parent(&self, processor: &AcpiTable<'m>) -> Result<Option<AcpiTable<'m>>> {
         let at = processor.read::<Processor>(0)?.parent.get() as usize;
         if at == 0 {
@@ -225,7 +224,7 @@ fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
     (has_size && size != 0).then_some(size.into())
 }
 
-/// Builds the node of the core that consists of `cpus`: one CPU, or threads.
+/// Builds the node for the core that consists of `cpus`: a single CPU, or several threads.
 fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
     let mut node = TreeNode::new(&format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {

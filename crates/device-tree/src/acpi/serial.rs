@@ -1,4 +1,4 @@
-//! The console, from SPCR or DBG2 (Microsoft's specifications, to which ACPI 6.5 refers).
+//! The console, from SPCR or DBG2 (Microsoft specifications that ACPI 6.5 refers to).
 
 use alloc::format;
 use alloc::string::String;
@@ -13,10 +13,10 @@ use super::table::AcpiTable;
 use super::tables::Tables;
 use crate::{Result, TreeNode, nodes};
 
-/// DBG2's type for a serial port.
+/// The DBG2 type for a serial port.
 const SERIAL: u16 = 0x8000;
 
-/// Builds the node of the console.
+/// Builds the console node.
 pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     if let Some(spcr) = tables.get(*b"SPCR")? {
         let fields = spcr.read::<Spcr>(0)?;
@@ -30,7 +30,7 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     if let Some(dbg2) = tables.get(*b"DBG2")? {
         let fields = dbg2.read::<Dbg2>(0)?;
         let (first, count) = (fields.first_offset.get(), fields.count.get());
-        // DBG2's entries begin with a revision instead of a kind.
+        // DBG2 entries start with a revision instead of a kind.
         for entry in dbg2.entries(first as usize, 2).take(count as usize) {
             let entry = entry?;
             let device = entry.read::<DebugDevice>(0)?;
@@ -51,8 +51,8 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     )))
 }
 
-/// Builds the node of a UART. Its type `kind` is at the offset `kind_at`, and its Generic Address
-/// Structure (ACPI 6.5, section 5.2.3.2) at `at`.
+/// Builds a UART node. The UART type `kind` is at offset `kind_at`, and the Generic Address
+/// Structure (ACPI 6.5, section 5.2.3.2) is at `at`.
 fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
     let address = table.read::<GenericAddress>(at)?;
     let (base, space) = (address.address.get(), address.space);
@@ -69,7 +69,7 @@ fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<T
         return Err(table.error(kind_at, message));
     };
     if !kind.descriptor().is_numbered {
-        // The access size is ignored: the tables of real boards give byte access.
+        // Ignore the access size: the tables of real boards specify byte access.
         let page = Region { base, size: 0x1000 };
         return Ok(nodes::uart(kind, page, None, None));
     }
@@ -81,7 +81,7 @@ fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<T
     Ok(nodes::uart(kind, registers, Some(shift), Some(width)))
 }
 
-/// Returns a list of the known types and their kinds: "3 (PL011), 0 or 1 (16550)".
+/// Returns a list of the known UART types: "3 (PL011), 0 or 1 (16550)".
 fn known_types() -> String {
     let kinds = UartKind::ALL.iter().map(|kind| kind.descriptor());
     let kinds = kinds.filter(|kind| !kind.acpi_types.is_empty());
@@ -97,7 +97,7 @@ fn known_types() -> String {
 }
 
 /// Returns a 16550's shift from register number to byte offset, and its access width in bytes. The
-/// bit width gives the register stride, which is at least one access.
+/// bit width gives the register stride, which is at least the access width.
 fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
     let address = table.read::<GenericAddress>(at)?;
     let bits = address.bit_width;

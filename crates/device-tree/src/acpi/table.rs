@@ -1,4 +1,4 @@
-//! One ACPI table: its check, its fields and its entries (ACPI 6.5, section 5.2.6).
+//! A single ACPI table: validation, fields and entries (ACPI 6.5, section 5.2.6).
 
 use alloc::string::String;
 use core::fmt;
@@ -11,10 +11,10 @@ use crate::Result;
 
 /// Size in bytes of the header at the start of each table.
 pub const HEADER_SIZE: usize = size_of::<Header>();
-/// The maximum size of a table, in bytes. The largest known table is a DSDT of less than 1 MiB.
+/// The maximum size of a table, in bytes. The largest known table is a DSDT just under 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
-/// Returns the little-endian number of `size` bytes, from 1 to 8, at an offset.
+/// Returns the little-endian number of `size` bytes (1 to 8) at an offset.
 pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -25,12 +25,12 @@ pub fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// The origin of a table, for messages.
+/// Where a table comes from, for messages.
 #[derive(Clone, Copy, Debug)]
 pub enum TableOrigin {
     /// Physical address.
     Address(u64),
-    /// Number of a file, from 1.
+    /// The file's number, counting from 1.
     File(usize),
 }
 
@@ -55,10 +55,10 @@ pub struct AcpiTable<'m> {
 }
 
 impl<'m> AcpiTable<'m> {
-    /// Wraps the bytes of a table.
+    /// Wraps a table's bytes.
     ///
     /// # Panics
-    /// If there are fewer bytes than a header has; the caller must check this.
+    /// Panics if there are fewer bytes than a header has; the caller must check this.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {
@@ -74,10 +74,10 @@ impl<'m> AcpiTable<'m> {
         self.signature
     }
 
-    /// Returns the table cut to its size.
+    /// Returns the table, truncated to its size.
     ///
     /// # Errors
-    /// If its size or checksum is wrong, or it cannot be read in full.
+    /// Returns an error if the size or checksum is wrong, or if the table cannot be read in full.
     pub fn check(self) -> Result<Self> {
         let length = self.read::<Header>(0)?.length.get() as usize;
         let have = self.bytes.len();
@@ -103,7 +103,7 @@ impl<'m> AcpiTable<'m> {
     /// Returns the structure at an offset.
     ///
     /// # Errors
-    /// If the table or entry ends before the structure does.
+    /// Returns an error if the table or entry ends before the structure does.
     pub fn read<T>(&self, at: usize) -> Result<&'m T>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -115,8 +115,8 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Returns the entry at an offset. An entry begins with one byte for its kind and `length_size`
-    /// bytes for its length.
+    /// Returns the entry at an offset. An entry starts with a one-byte kind, followed by its length
+    /// in `length_size` bytes.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let length = number(rest, 1, length_size).unwrap_or(0) as usize;

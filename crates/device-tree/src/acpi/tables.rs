@@ -1,4 +1,4 @@
-//! All ACPI tables of a machine (ACPI 6.5, sections 5.2.5 to 5.2.8).
+//! A machine's ACPI tables (ACPI 6.5, sections 5.2.5 to 5.2.8).
 
 use alloc::format;
 use alloc::string::String;
@@ -16,11 +16,11 @@ const TABLES_MAX: usize = 256;
 
 /// Physical memory that may contain tables.
 pub trait Memory<'m> {
-    /// Returns `size` bytes at a physical address, or None unless all of them can be read.
+    /// Returns `size` bytes at a physical address, or None if any of them cannot be read.
     fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
 }
 
-/// A machine's tables. Only those that are used are checked.
+/// A machine's tables. Only tables that are used are checked.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
     tables: Vec<AcpiTable<'m>>,
@@ -29,11 +29,11 @@ pub struct Tables<'m> {
 }
 
 impl<'m> Tables<'m> {
-    /// Finds the tables from the RSDP at a physical address. The RSDP must have revision 2 or
-    /// later.
+    /// Finds the tables, starting from the RSDP at a physical address. The RSDP must be revision 2
+    /// or later.
     ///
     /// # Errors
-    /// If the RSDP or XSDT is malformed, or there are more than 256 tables.
+    /// Returns an error if the RSDP or XSDT is malformed, or if there are more than 256 tables.
     pub fn find(memory: &impl Memory<'m>, rsdp: u64) -> Result<Self> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
@@ -76,10 +76,10 @@ impl<'m> Tables<'m> {
         Ok(found)
     }
 
-    /// Takes complete tables, one per file, as found in Linux's /sys/firmware/acpi/tables.
+    /// Takes complete tables, one per file, as in Linux's /sys/firmware/acpi/tables.
     ///
     /// # Errors
-    /// If a file is not a table, or there are more than 256.
+    /// Returns an error if a file is not a table, or if there are more than 256 files.
     pub fn of_files(files: &[&'m [u8]]) -> Result<Self> {
         let mut found = Self::new(files.len())?;
         for (bytes, number) in files.iter().zip(1..) {
@@ -118,19 +118,19 @@ impl<'m> Tables<'m> {
         }
     }
 
-    /// Returns all tables with a signature, unchecked.
+    /// Returns all tables with this signature, unchecked.
     pub(super) fn all(&self, signature: [u8; 4]) -> impl Iterator<Item = AcpiTable<'m>> {
         let tables = self.tables.iter().copied();
         tables.filter(move |table| table.signature() == signature)
     }
 
-    /// Checks and returns the first table with a signature.
+    /// Checks and returns the first table with this signature.
     pub(super) fn get(&self, signature: [u8; 4]) -> Result<Option<AcpiTable<'m>>> {
         self.all(signature).next().map(AcpiTable::check).transpose()
     }
 
-    /// Checks and returns the first table with a signature. The error for a missing table mentions
-    /// `purpose`.
+    /// Checks and returns the first table with this signature. The error for a missing table
+    /// mentions `purpose`.
     pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<AcpiTable<'m>> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {

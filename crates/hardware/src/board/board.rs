@@ -1,6 +1,6 @@
-//! The board, as its flattened device tree describes it (Devicetree Specification v0.4, and the
-//! bindings that Linux uses). The tree is not trusted: a missing or contradictory property is an
-//! error that names the node and the property.
+//! The board, as described by its flattened device tree (Devicetree Specification v0.4 and Linux's
+//! bindings). The tree is not trusted: a missing or contradictory property is an error that names
+//! the node and the property.
 
 use alloc::vec::Vec;
 
@@ -19,30 +19,31 @@ use super::timers::{self, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
-/// The maximum bytes of a board's name: at a UART's speed a MiB takes minutes.
+/// The maximum length of a board name in bytes: a UART takes minutes to print a MiB.
 const MODEL_MAX: usize = 100;
 
-/// Everything that the payload reads about the board. Strings borrow from the tree.
+/// Everything the payload reads about the board. Strings borrow from the tree.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
-    /// The first 100 bytes of the root's `model`, or else of its first `compatible`; may be empty.
+    /// The first 100 bytes of the root's `model` or, if it has none, of its first `compatible`. May
+    /// be empty.
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
-    /// The interrupt controller. Without one, nothing wakes a suspended CPU, and only operations
-    /// that need no wake-up are measured.
+    /// The interrupt controller. On a board without a GIC, nothing wakes a suspended CPU, so only
+    /// operations that need no wake-up are measured.
     pub gic: Option<Gic>,
     /// The interrupts of the per-CPU timers; empty without a GIC.
     pub timers: TimerPpis,
     /// A memory-mapped timer, for states that stop the per-CPU timers.
     pub timer_frame: Result<TimerFrame, NoFrame>,
-    /// A watchdog, if there is a usable one.
+    /// The watchdog, if the board has a usable one.
     pub watchdog: Option<Watchdog>,
-    /// The conduit of PSCI calls.
+    /// The conduit for PSCI calls.
     pub conduit: Conduit,
     /// True if the tree says that CPUs do not come back after CPU_OFF.
     pub forbids_cpu_off: bool,
-    /// Memory, in the tree's order; 1 to [`super::MEMORY_MAX`] regions.
+    /// Memory, in tree order; 1 to [`super::MEMORY_MAX`] regions.
     pub memory: Vec<Region>,
     /// Reserved memory, at most [`super::RESERVED_MAX`] regions, which may overlap.
     pub reserved: Vec<Region>,
@@ -50,12 +51,12 @@ pub struct Board<'t> {
     pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
-    /// Bytes of the largest second-level cache that the tree describes.
+    /// The size in bytes of the largest second-level cache in the tree.
     pub second_level_cache: Option<u64>,
     /// The number of CPUs that are not disabled, 1 to [`super::CPU_MAX`].
     pub cpu_count: usize,
-    /// The counter's erratum, from a property of the timer's node or from the `compatible` of any
-    /// CPU that is not disabled.
+    /// The counter erratum, from a property of the timer node or from the `compatible` of any CPU
+    /// that is not disabled.
     pub counter_erratum: Option<CounterErratum>,
     fdt: Fdt<'t>,
 }
@@ -64,8 +65,8 @@ impl<'t> Board<'t> {
     /// Reads the device tree at the start of `tree`; bytes after `totalsize` are ignored.
     ///
     /// # Errors
-    /// Names the first node or property that cannot be used. [`super::TreeConsole::find`] finds the
-    /// UART on which to print the error.
+    /// Returns an error that names the first unusable node or property.
+    /// [`super::TreeConsole::find`] finds the UART on which to print the error.
     // Not inlined: the caller's stack frame exists for the whole run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
@@ -117,8 +118,8 @@ impl<'t> Board<'t> {
         super::cpus::read(self.fdt, self.cpu_count, mpidr_mt)
     }
 
-    /// Returns the name and registers of every device that is used, except the console, which is
-    /// needed earlier.
+    /// Returns the name and registers of every device in use, except the console, which is needed
+    /// earlier.
     pub fn devices(&self) -> Vec<(&'static str, Region)> {
         let mut devices = Vec::new();
         match &self.gic {
@@ -148,8 +149,8 @@ impl<'t> Board<'t> {
         devices
     }
 
-    /// Rejects registers that overlap another device's, or memory: refreshing a watchdog at the
-    /// distributor's address would turn off the GIC.
+    /// Rejects registers that overlap memory or another device's registers: refreshing a watchdog
+    /// at the distributor's address would turn off the GIC.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = self.devices();
         devices.push(("console", registers(&self.uart)));
@@ -176,7 +177,7 @@ impl<'t> Board<'t> {
     }
 }
 
-/// Rejects a `status` that is not a string, as it does not say whether the node can be used.
+/// Rejects a `status` that is not a string: it is unclear whether the node can be used.
 fn check_status(tree: Fdt<'_>) -> Result<()> {
     let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
     let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));
@@ -190,7 +191,7 @@ fn check_status(tree: Fdt<'_>) -> Result<()> {
 fn model<'t>(root: Node<'t>) -> &'t str {
     let title = |name| root.text(name).ok().flatten();
     let model = title("model").or_else(|| title("compatible")).unwrap_or("");
-    // Text in a tree is ASCII.
+    // Text in a tree must be ASCII.
     model.get(..MODEL_MAX).unwrap_or(model)
 }
 
@@ -204,7 +205,7 @@ fn bootargs<'t>(tree: Fdt<'t>) -> Result<&'t str> {
     };
     let text = chosen.text("bootargs")?.unwrap_or("");
     let end = text.len();
-    // Loaders pad with NULs; words after a NUL would be lost.
+    // Loaders pad with NULs, but words after a NUL would be lost.
     if value.iter().skip(end).any(|byte| *byte != 0) {
         let message = format_args!("text follows the NUL at offset {end}");
         return Err(chosen.error("bootargs", message));

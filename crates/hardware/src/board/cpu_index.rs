@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of CPUs on a board.
 pub const CPU_MAX: usize = 512;
 
-/// The index of a CPU in the list of a board's CPUs, which is in MPIDR order.
+/// A CPU's index in the board's list of CPUs, which is in MPIDR order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -39,7 +39,7 @@ impl CpuIndex {
     }
 }
 
-/// Accepts an index from outside, which may not belong to any CPU.
+/// Accepts an untrusted index, which may not belong to any CPU.
 impl From<u16> for CpuIndex {
     fn from(index: u16) -> Self {
         Self(index)

@@ -46,7 +46,7 @@ impl<'t> CpuNode<'t> {
     }
 }
 
-/// Reads the nodes of all CPUs, in the tree's order.
+/// Reads all CPU nodes, in tree order.
 fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t>>>> {
     const CELLS: &str = "#address-cells";
     let Some(cpus) = Node::find(tree, "/cpus") else {
@@ -69,7 +69,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
     }))
 }
 
-/// Counts the usable CPUs; the bool is true if one is a Cortex-A73.
+/// Counts the usable CPUs; the bool is true if any of them is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
     for cpu in cpu_nodes(tree)? {
@@ -86,7 +86,7 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     Ok((count, has_a73))
 }
 
-/// Reads the usable CPUs, of which there are `count`, in MPIDR order.
+/// Reads the `count` usable CPUs, in MPIDR order.
 pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
     let map = Node::find(tree, "/cpus/cpu-map");
     let (mut all, mut handles) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -132,9 +132,9 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
     Ok((source, all))
 }
 
-/// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4, section
-/// 3.9), for CPUs whose registers do not describe it. An implausible size is ignored, as it is only
-/// a hint.
+/// Returns the size in bytes of the largest second-level cache (Devicetree Specification v0.4,
+/// section 3.9), for CPUs whose registers do not describe it. An implausible size is ignored, since
+/// it is only a hint.
 pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
     let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
     let sizes = caches.filter_map(|cache| {

@@ -1,12 +1,12 @@
-//! The flattened format of a device tree: its validation in one pass, and its tokens.
+//! The flattened device tree format: its validation in one pass, and its tokens.
 //!
-//! Devicetree Specification v0.4, sections 5.2 to 5.5. In invalid bytes, tokens are missing; no
-//! function panics.
+//! Devicetree Specification v0.4, sections 5.2 to 5.5. If the bytes are invalid, tokens are
+//! missing, but no function panics.
 //!
-//! Names may be longer than the 31 characters that the specification allows (sections 2.2.1 and
-//! 2.2.4), as many names in Linux's trees are. Depth is bounded, which also bounds the time of
-//! later walks: each takes at most [`DEPTH_MAX`] passes over the structure block, and padding after
-//! the blocks (QEMU's trees have a MiB) is never read.
+//! Names may exceed the 31 characters that the specification allows (sections 2.2.1 and 2.2.4),
+//! because many names in Linux's trees do. The nesting depth is limited, which also limits the time
+//! of later walks: each takes at most [`DEPTH_MAX`] passes over the structure block. Padding after
+//! the blocks (a MiB in QEMU's trees) is never read.
 
 use core::fmt;
 use core::mem::offset_of;
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::image::TREE_MAX;
 use crate::text::format_error::{FormatError, Result};
 
-/// The deepest nesting of nodes, including the root; real trees stay below ten.
+/// The maximum nesting depth of nodes, including the root; real trees stay below ten.
 const DEPTH_MAX: usize = 16;
 
 const MAGIC: u32 = 0xd00d_feed;
@@ -121,7 +121,7 @@ impl<'t> Fdt<'t> {
             _ => return None,
         };
         let mut next = end.next_multiple_of(4);
-        // A NOP belongs to no node: boot loaders overwrite removed nodes with NOPs.
+        // A NOP does not belong to any node: boot loaders overwrite removed nodes with NOPs.
         while word(self.blob, next) == Some(NOP) {
             next += 4;
         }
@@ -135,7 +135,7 @@ impl fmt::Debug for Fdt<'_> {
     }
 }
 
-/// A token of the structure block; a property with its name and value.
+/// A token in the structure block; a property includes its name and value.
 pub(crate) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
@@ -146,8 +146,8 @@ pub(crate) enum Token<'t> {
 /// are enough.
 ///
 /// # Errors
-/// Returns an error if `header` is too short or not a device tree's, or if the tree is larger than
-/// [`crate::image::TREE_MAX`].
+/// Returns an error if `header` is too short or is not from a device tree, or if the tree is larger
+/// than [`crate::image::TREE_MAX`].
 pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
     let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
@@ -178,7 +178,7 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
     }
 }
 
-/// The result of a check; the error is the offset of the invalid bytes and the reason.
+/// The result of a check. The error is the offset of the invalid bytes and the reason.
 type Checked<T> = Result<T, (usize, &'static str)>;
 
 fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
@@ -192,7 +192,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         let at = offset_of!(Header, version);
         return Err((at, "the format's version is not 17"));
     }
-    // A block begins after the header and ends within the blob.
+    // A block starts after the header and ends within the blob.
     let block = |at, start: U32, size: u32| {
         let (start, size) = (start.get() as usize, size as usize);
         match start.checked_add(size) {
@@ -218,7 +218,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     Ok(tree)
 }
 
-/// Checks the structure block from its first byte up to, but not including, `end`.
+/// Checks the structure block from its first byte up to (not including) `end`.
 fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
     // Properties come before a node's children (section 5.4.2).
     let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);

@@ -6,7 +6,7 @@ pub use super::ranges::PAGE;
 use super::ranges::Region;
 use crate::text::format_error::{FormatError, Result};
 
-/// Free memory of the board: whole pages, never page 0, with a single owner.
+/// Free memory on the board: whole pages, never page 0, with a single owner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
@@ -36,7 +36,7 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
 }
 
 /// Finds `need` bytes of `memory` that no region in `taken` overlaps, as close as possible to the
-/// address `near`. They begin and end on a page boundary.
+/// address `near`. The result starts and ends on a page boundary.
 ///
 /// # Errors
 /// Returns an error if no gap is large enough.
@@ -74,7 +74,7 @@ fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
     let used = taken.iter().filter(|it| it.size > 0);
     from_fn(move || {
         while at < end {
-            // A region that begins in this page leaves none of the page free.
+            // A region that starts in this page leaves none of it free.
             let (base, size) = (at, PAGE);
             let page = Region { base, size };
             if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {

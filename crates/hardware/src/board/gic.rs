@@ -12,8 +12,8 @@ use crate::text::format_error::Result;
 /// The maximum number of redistributor regions; the largest known machines have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. Sizes are limited to the registers that are used, as a tree
-/// may claim more than exists; a redistributor region is limited to 512 CPUs with GICv4 frames.
+/// The interrupt controller's frames. Sizes are limited to the registers in use, since a tree may
+/// claim more than exists. A redistributor region is limited to 512 CPUs with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
@@ -27,7 +27,7 @@ pub enum Gic {
     V3 {
         /// GICD, 64 KiB.
         distributor: Region,
-        /// GICR, in the tree's order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
+        /// GICR, in tree order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
         redistributors: Vec<Region>,
         /// Bytes from one redistributor to the next; `None` if GICR_TYPER implies it.
         stride: Option<u64>,
@@ -39,7 +39,7 @@ pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
-/// The limits on the size in bytes and the alignment of a register frame.
+/// The limits on a register frame's size in bytes and alignment.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
     /// The minimum size.
@@ -54,18 +54,18 @@ const fn limits(least: u64, most: u64, align: u64) -> FrameLimits {
     FrameLimits { least, most, align }
 }
 
-/// A GICv2's GICD.
+/// GICD of a GICv2.
 pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
-/// A GICv2's GICC.
+/// GICC of a GICv2.
 pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
-/// A GICv3's GICD.
+/// GICD of a GICv3.
 pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
-/// A region of GICRs, each of [`FrameLimits::least`] bytes.
+/// A region of redistributors, each at least [`FrameLimits::least`] bytes long.
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {
-    /// Checks a frame. The error contains the invalid size or base, and the expected value in
-    /// words.
+    /// Checks a frame. The error contains the invalid size or base, and describes the expected
+    /// value.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
             Err((frame.size, "a size that holds the GIC's registers"))
@@ -77,7 +77,7 @@ impl FrameLimits {
     }
 }
 
-/// A controller, with the format of its interrupt specifiers.
+/// A controller, and the format of its interrupt specifiers.
 pub(crate) struct Controller {
     pub gic: Gic,
     /// Number of cells in a specifier.
@@ -123,7 +123,7 @@ fn version_3(node: Node<'_>) -> Result<Gic> {
     })
 }
 
-/// Reads the stride; 0 in the tree means that there is none.
+/// Reads the stride. In the tree, 0 means that there is none.
 fn stride(node: Node<'_>) -> Result<Option<u64>> {
     const NAME: &str = "redistributor-stride";
     let Some(value) = node.value(NAME) else {
@@ -141,7 +141,7 @@ fn stride(node: Node<'_>) -> Result<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Reads entry `index` of `reg`, limited to the bytes that are used.
+/// Reads entry `index` of `reg`, limited to the bytes in use.
 fn frame(node: Node<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
     let region = ranges::region(node, index)?;
     if let Err((value, expected)) = limits.check(&region) {

@@ -17,11 +17,11 @@ pub const IDLE_STATES_MAX: usize = 16;
 /// One idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState<'t> {
-    /// The name of its node.
+    /// The node's name.
     pub name: &'t str,
     /// `arm,psci-suspend-param`.
     pub power_state: u32,
-    /// `psci-bench,power-level`, 0 to 3; `None` if the tree does not have it.
+    /// `psci-bench,power-level`, 0 to 3; `None` if the node lacks it.
     pub level: Option<u8>,
     /// True if the per-CPU timers stop in the state and cannot wake the CPU.
     pub local_timer_stop: bool,
@@ -29,7 +29,7 @@ pub struct IdleState<'t> {
 
 const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
-/// The nodes that contain idle states, which in a few trees include `/cpus`.
+/// The nodes that contain idle states. In a few trees, `/cpus` is one of them.
 const CONTAINERS: [&str; 5] = [
     "/cpus/idle-states",
     "/cpus/domain-idle-states",
@@ -38,8 +38,8 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
-/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and, within a
-/// container, of the tree; states with the same `power_state` are merged.
+/// Reads every idle state that has a PSCI parameter, in the order of [`CONTAINERS`] and, within a
+/// container, in tree order. States with the same `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
     let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
@@ -74,7 +74,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     {
         return wrong("the level of the other node with this power_state");
     }
-    // If two levels were exchanged, a different state would be the deepest.
+    // If two levels were swapped, a different state would be the deepest.
     let original = StateFormat::Original;
     let format = match original.accepts(power_state) && original.is_powerdown(power_state) {
         true => original,

@@ -1,10 +1,9 @@
-//! Cluster, core and thread numbers: from cpu-map, or else from MPIDR.
+//! Cluster, core and thread numbers, taken from cpu-map or, if there is none, from MPIDR.
 //!
-//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` contains `socketN` or `clusterN` nodes, clusters
-//! may nest, and the innermost contain `coreN` nodes, which either refer to a CPU or contain
-//! `threadN` nodes that do. Siblings are ordered by their numbers, not by the order of the nodes.
-//! Clusters are numbered consecutively over the whole map; cores and threads keep the number in
-//! their name.
+//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` contains `socketN` or `clusterN` nodes. Clusters
+//! may nest. The innermost contain `coreN` nodes, which either refer to a CPU or contain `threadN`
+//! nodes that do. Siblings are ordered by number, not by their position in the tree. Clusters are
+//! numbered consecutively over the whole map; cores and threads keep the numbers in their names.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,19 +41,19 @@ words! {
 #[derive(Clone, Copy)]
 pub(crate) struct Handle {
     pub phandle: u32,
-    /// The index in the list of CPUs; `None` for a disabled CPU, to which cpu-map may still refer.
+    /// The index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still mention.
     pub index: Option<CpuIndex>,
 }
 
 /// The maximum number of nodes in a map: each CPU may be a thread in a separate core, cluster and
 /// socket. The limit bounds the scans of [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
-/// The thread number of a CPU without a label; no label uses it.
+/// The thread number of an unlabeled CPU; no label uses it.
 const UNLABELLED: u16 = u16::MAX;
 
-/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the thread, and
-/// every other number is one field further up. Returns `None` if the fields do not fit: without
-/// Aff3, two CPUs would share a label.
+/// Labels a CPU by its affinity fields. If `mt` (the MT bit of MPIDR_EL1) is set, Aff0 is the
+/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
+/// returns `None` if it is nonzero: two CPUs could share a label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let (cluster, core, thread) = if mt {
@@ -100,7 +99,7 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
     labeller.clusters(map)
 }
 
-/// The state while the map is read.
+/// The state while reading the map.
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],
@@ -110,7 +109,7 @@ struct Labeller<'c> {
 
 impl Labeller<'_> {
     /// Labels all cores in and below `node`, which is the map itself, a socket or a cluster. A node
-    /// without cores gets no cluster number. A tree's depth is bounded, and with it the recursion.
+    /// without cores gets no cluster number. The tree's depth is limited, and so is the recursion.
     fn clusters(&mut self, node: Node<'_>) -> Result<()> {
         let mut has_cores = false;
         for_each(node, "core", |core, node| {
@@ -163,9 +162,9 @@ fn for_each<'t>(
     Ok(())
 }
 
-/// Finds the child of `parent` whose name consists of `kind` and the lowest number not below
-/// `from`. Scanning again for each child needs no memory, and the limit on the map's nodes bounds
-/// the time.
+/// Finds the child of `parent` whose name consists of `kind` and the lowest number that is at least
+/// `from`. Scanning again for each child needs no memory, and the limit on map nodes bounds the
+/// time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {
@@ -178,7 +177,7 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
     Ok(found)
 }
 
-/// Returns the number after `kind` in the name of `node`; `None` for another kind.
+/// Returns the number after `kind` in the name of `node`; `None` for a node of another kind.
 ///
 /// Only plain numbers are accepted: with leading zeros or a sign, two names could mean the same
 /// number, and [`sibling`] would find only one of them.

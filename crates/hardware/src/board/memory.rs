@@ -16,7 +16,7 @@ pub const MEMORY_MAX: usize = 32;
 pub const RESERVED_MAX: usize = 64;
 
 /// Appends every nonempty region in the nodes' `reg`, up to `most` regions. Boot loaders fill in
-/// the sizes, and an entry that they leave empty is unused.
+/// the sizes; entries that they leave empty are unused.
 fn append<'t>(
     list: &mut Vec<Region>,
     nodes: impl Iterator<Item = Node<'t>>,
@@ -42,10 +42,10 @@ fn append<'t>(
     Ok(())
 }
 
-/// Reads every region of memory, in the tree's order.
+/// Reads all memory regions, in tree order.
 pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    // With room for all: the list could not grow in place, and the heap has only a few KiB until
-    // working memory is found.
+    // Reserve room for all regions: the list could not grow in place, and the heap has only a few
+    // KiB until working memory is found.
     let mut list = Vec::with_capacity(MEMORY_MAX);
     let is_memory = |node: &Node<'_>| node.value("device_type") == Some(b"memory\0");
     append(&mut list, usable_nodes(tree).filter(is_memory), MEMORY_MAX)?;
@@ -57,7 +57,7 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
 }
 
 /// Reads the regions reserved by /memreserve/ and /reserved-memory. A child without `reg` is placed
-/// by an operating system, and is ignored.
+/// by an operating system, so it is ignored.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let mut list = Vec::with_capacity(RESERVED_MAX);
     let (root, block) = (Node::root(tree), "(memory reservation block)");

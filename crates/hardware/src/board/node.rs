@@ -1,5 +1,4 @@
-//! The nodes of a device tree: children, typed properties, and errors that name the node and
-//! property.
+//! Device tree nodes: children, typed properties, and errors that name the node and property.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,13 +9,13 @@ use super::fdt::{Fdt, Token, number, until};
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
-/// The maximum bytes of a path in an error; a longer path loses its beginning.
+/// The maximum length of a path in an error, in bytes. A longer path loses its beginning.
 const PATH_MAX: usize = 60;
-/// The maximum characters of a property's text in an error.
+/// The maximum length of a property's text in an error, in characters.
 pub(crate) const VALUE_MAX: usize = 48;
 
 /// A node, identified by its offset in the tree. Its parents and path are found by walking down
-/// from the root again.
+/// again from the root.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t> {
     pub fdt: Fdt<'t>,
@@ -60,7 +59,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the node's ancestors, the root first; none for the root.
+    /// Returns the node's ancestors, starting with the root; none for the root itself.
     pub fn parents(self) -> Vec<Self> {
         let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
         nodes.pop();
@@ -90,7 +89,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns this node and all nodes below it in the tree's order, each with its depth.
+    /// Returns this node and all nodes below it in tree order, each with its depth.
     pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
         let (mut tokens, mut depth) = (self.tokens(), 0);
         let next = move || {
@@ -109,7 +108,7 @@ impl<'t> Node<'t> {
         from_fn(next).fuse()
     }
 
-    /// Returns the children in the tree's order.
+    /// Returns the children in tree order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
         let nodes = self.subtree().filter(|(depth, _)| *depth == 1);
         nodes.map(|(_, child)| child)
@@ -135,7 +134,7 @@ impl<'t> Node<'t> {
         self.value(name).ok_or_else(|| self.missing(name))
     }
 
-    /// Reads a property of one cell.
+    /// Reads a one-cell property.
     pub fn u32(self, name: &'static str) -> Result<Option<u32>> {
         match self.value(name) {
             Some(value) if value.len() != 4 => Err(self.wrong_length(name, value.len(), "4")),
@@ -163,9 +162,9 @@ impl<'t> Node<'t> {
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
-    /// Returns the index in `names`, which are separated by spaces, of the first string of
-    /// `compatible` that is among them. The strings of `compatible` are ordered from the most
-    /// specific to the most general (section 2.3.1).
+    /// Returns the index, in the space-separated list `names`, of the first `compatible` string
+    /// that appears there. The strings in `compatible` are ordered from the most specific to the
+    /// most general (section 2.3.1).
     pub fn compatible_with(self, names: &str) -> Option<usize> {
         let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
         strings.find_map(|string| {
@@ -174,12 +173,12 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the path, or its end after "..."; either way at most [`PATH_MAX`] bytes.
+    /// Returns the path, or "..." and its end; at most [`PATH_MAX`] bytes in either case.
     fn path(self) -> String {
         let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
         let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
         if length > PATH_MAX {
-            // A path may have 4 KiB, so only its end is allocated.
+            // A path may be 4 KiB long, so allocate only its end.
             path.push_str("...");
             skipped = length - (PATH_MAX - 3);
         }
@@ -230,10 +229,9 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Returns every node below the root in the tree's order, except subtrees whose `status` disables
-/// them.
+/// Returns every node below the root in tree order, except subtrees that `status` disables.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
-    // The depth of the last disabled node, while the walk is below it.
+    // The depth of the last disabled node, as long as the walk is below it.
     let mut hidden = usize::MAX;
     let nodes = Node::root(tree).subtree().skip(1);
     nodes.filter_map(move |(depth, node)| {
@@ -248,8 +246,7 @@ pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> 
     })
 }
 
-/// Returns the first usable node that is compatible with one of `names`, which are separated by
-/// spaces.
+/// Returns the first usable node that is compatible with one of the space-separated `names`.
 pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>> {
     usable_nodes(tree).find(|node| node.compatible_with(names).is_some())
 }

@@ -1,5 +1,5 @@
-//! The firmware's PSCI node (Linux binding *arm/psci.yaml*), which some boards have at
-//! /firmware/psci instead of /psci.
+//! The PSCI node (Linux binding *arm/psci.yaml*). On some boards it is /firmware/psci instead of
+//! /psci.
 
 use super::fdt::Fdt;
 use super::node::{Node, find_compatible};
@@ -15,7 +15,7 @@ pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
     node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())
 }
 
-/// Returns the conduit of PSCI.
+/// Returns the PSCI conduit.
 pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
     let Some(node) = find_compatible(tree, COMPATIBLE) else {
         return Err(lack_of_psci(tree));

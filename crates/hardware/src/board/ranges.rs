@@ -1,9 +1,9 @@
-//! Translates a bus address in `reg` to the address that a CPU uses.
+//! Translates a bus address in `reg` to a CPU address.
 //!
 //! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6 (`reg`) and 2.3.8
-//! (`ranges`): each bus between a device and the root translates; an empty `ranges` is the
-//! identity, and without `ranges` the CPUs cannot reach the bus. Half of Linux's arm64 boards have
-//! their console under a nonempty `ranges`.
+//! (`ranges`): each bus between a device and the root translates the address. An empty `ranges`
+//! leaves it unchanged; without `ranges`, the CPUs cannot reach the bus. On half of Linux's arm64
+//! boards the console is below a nonempty `ranges`.
 
 use super::fdt::number;
 use super::node::Node;
@@ -11,7 +11,7 @@ use crate::text::format_error::{FormatError, Result};
 
 pub use crate::spec::region::{PAGE, Region};
 
-/// Returns the bytes of an address and of a size on a bus.
+/// Returns the number of bytes in an address and in a size on a bus.
 fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
         cells @ 1..=2 => Ok(cells as usize * 4),
@@ -22,15 +22,15 @@ fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Removes and returns a number of `bytes` bytes from the front of `cells`.
+/// Removes a number of `bytes` bytes from the front of `cells` and returns it.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;
     number(head)
 }
 
-/// Returns the entries of a node's `reg`, as CPU addresses; none without `reg`. An empty entry is
-/// not translated.
+/// Returns the entries of a node's `reg` as CPU addresses; none if there is no `reg`. An empty
+/// entry is not translated.
 pub(crate) fn regions<'t>(
     node: Node<'t>,
 ) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {
@@ -78,7 +78,7 @@ pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> F
     node.error(property, message)
 }
 
-/// Translates a region of `node` from its bus, the last of `buses`, to the root's.
+/// Translates a region of `node` from its bus, the last in `buses`, to the root bus.
 fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<Region> {
     if region.size == 0 {
         return Ok(region);
@@ -94,7 +94,7 @@ fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<R
     }
 }
 
-/// Translates the base of `region` from addresses on `bus` to its parent's.
+/// Translates the base of `region` from an address on `bus` to an address on `parent`.
 fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64> {
     let Some(mut ranges) = bus.value("ranges") else {
         let message = "missing, so the CPUs cannot reach devices on this bus";

@@ -15,12 +15,12 @@ use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
 /// What is needed to report that the rest of a device tree cannot be used: the UART to print on,
-/// and the conduit for the subsequent SYSTEM_OFF.
+/// and the conduit for the SYSTEM_OFF that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConsole {
-    /// The console's UART, or the reason why there is none.
+    /// The console UART, or the reason why there is none.
     pub uart: Result<Uart, FormatError>,
-    /// The property that names that UART: "/chosen/stdout-path", or another one.
+    /// The property that names that UART, such as "/chosen/stdout-path".
     pub by: &'static str,
     /// The conduit, or the reason why there is none.
     pub conduit: Result<Conduit, FormatError>,
@@ -41,7 +41,7 @@ impl TreeConsole {
     }
 }
 
-/// Reads the UART that `/chosen` names, or else the alias `serial0`.
+/// Reads the UART that `/chosen` names or, if it names none, the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let node = locate(tree)?.0;
     for node in node.parents().into_iter().chain([node]) {
@@ -96,10 +96,10 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     Ok(uart)
 }
 
-/// Finds the console's node, and returns the property that names it.
+/// Finds the console node, and returns the property that names it.
 fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     if let Some(chosen) = Node::find(tree, "/chosen") {
-        // Linux used the second name before the specification had the first.
+        // Linux used the second name before the specification introduced the first.
         for (name, by) in [
             ("stdout-path", "/chosen/stdout-path"),
             ("linux,stdout-path", "/chosen/linux,stdout-path"),
@@ -107,7 +107,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
-            // The colon is followed by the speed and other settings (section 3.6).
+            // A colon precedes the speed and other settings (section 3.6).
             let path = value.split(':').next().unwrap_or(value);
             let Some(node) = resolve(tree, path)? else {
                 let path = Shown(path, VALUE_MAX);
@@ -122,7 +122,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     Ok((node, "alias serial0"))
 }
 
-/// Finds the node of a path, or of an alias and a path below it (section 3.3).
+/// Finds the node for a path, or for an alias and an optional path below it (section 3.3).
 fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
     if path.starts_with('/') {
         return Ok(Node::find(tree, path));

@@ -21,7 +21,7 @@ use crate::spec::counter::CounterErratum;
 use crate::spec::int_id::IntId;
 use crate::text::format_error::{FormatError, Result};
 
-/// The interrupts of the per-CPU timers, which are PPIs.
+/// The per-CPU timer interrupts, which are PPIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimerPpis {
     /// Non-secure EL1 physical timer, CNTP.
@@ -32,12 +32,12 @@ pub struct TimerPpis {
     pub hypervisor: Option<IntId>,
 }
 
-/// The names of the timers in the binding's order, without the fifth.
+/// The timer names in binding order, without the fifth.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 /// The binding has five timers; later ones are ignored.
 const TIMERS_MAX: usize = 5;
 
-/// Returns the counter erratum that the timer's node names.
+/// Returns the counter erratum that the timer node names.
 pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     let mut errata = CounterErratum::OF_SOCS.into_iter();
     errata.find(|erratum| node.value(erratum.name()).is_some())
@@ -45,14 +45,14 @@ pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
 
 pub(crate) const COMPATIBLE: &str = "arm,armv8-timer arm,armv7-timer";
 
-/// Reads the interrupts of the timers' node, which must be connected to `controller`.
+/// Reads the timer node's interrupts, which must be connected to `controller`.
 pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<TimerPpis> {
     let Some(node) = node else {
         let message = format_args!("no node compatible with arm,armv8-timer");
         return Err(FormatError::new(message));
     };
     let mut ppis = TimerPpis::default();
-    // Each entry of the extended form begins with its controller's phandle.
+    // Each entry in the extended form starts with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {
         Some(value) => ("interrupts-extended", value, 1),
         None => ("interrupts", node.required("interrupts")?, 0),
@@ -130,7 +130,7 @@ pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
 /// The number of frames that a timer can have.
 pub const FRAMES: u32 = 8;
 
-/// Reads the first frame of the timer at `node` that is not disabled.
+/// Reads the first frame that is not disabled, of the timer at `node`.
 pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);

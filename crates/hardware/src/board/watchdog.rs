@@ -60,11 +60,11 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     Some(Watchdog { kind, base })
 }
 
-/// Reads the frequency of an SP805's WDOGCLK in Hz. The tree only contains the frequency of a fixed
-/// clock.
+/// Reads the frequency of an SP805's WDOGCLK in Hz. The tree contains the frequency only for a
+/// fixed clock.
 fn clock(node: Node<'_>) -> Option<NonZeroU64> {
-    // WDOGCLK is the first clock. To find a later one, the number of cells of each clock would have
-    // to be known.
+    // Require WDOGCLK to be the first clock. Finding a later clock would require knowing how many
+    // cells each clock has.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {
         return None;

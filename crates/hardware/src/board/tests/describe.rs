@@ -1,4 +1,4 @@
-//! Describes what is read from a tree, one line for each part, as `read.rs` expects it.
+//! Describes what is read from a tree, one line per part, in the form that `read.rs` expects.
 
 use std::format;
 use std::string::{String, ToString};

@@ -11,7 +11,7 @@ use super::node_model::Tree::{Juno, Qemu};
 use super::node_model::Value::{Cells, Text};
 use crate::board::TreeConsole;
 
-/// Does everything that is ever done with a tree; returns the error.
+/// Runs everything that ever reads a tree, and returns the error.
 fn use_all(tree: &[u8]) -> Option<String> {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());

@@ -50,7 +50,7 @@ pub enum Edit<'a> {
     Unset(&'a str, &'a str),
     /// Adds a node, given as source, to a node.
     Add(&'a str, &'a str),
-    /// Adds a number of nodes to a node, each built from its index.
+    /// Adds this many nodes to a node, each built from its index.
     AddEach(u32, &'a str, fn(u32) -> String),
     /// Removes a node.
     Remove(&'a str),
@@ -92,7 +92,7 @@ impl NodeModel {
         model
     }
 
-    /// Builds `count` CPUs in clusters of four, with MPIDRs as in QEMU.
+    /// Builds `count` CPUs in clusters of four, with the same MPIDRs as in QEMU.
     fn cpus(count: u32) -> Self {
         let mut text = String::from("cpus { #address-cells = <1>; #size-cells = <0>;");
         let mut map = String::from("cpu-map { cluster0 {");

@@ -197,7 +197,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
     ], "/cpus/cpu-map/cluster0/core1/thread0 cpu: missing"),
 
-    // More than there is room for.
+    // Too many entries.
     (Qemu(4), &[
         AddEach(32, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <1 0x{n:x}000 0 0x1000>; }}")),
     ], "/memory@1f reg: more than 32 of them"),
@@ -278,7 +278,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
          or reserve that part"),
     (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
         "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
-    // A power_state that fits no format.
+    // A power_state that is valid in no format.
     (Juno, &[
         Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0xffff_ffff])),
     ],
