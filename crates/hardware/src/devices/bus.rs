@@ -24,8 +24,7 @@ impl Width {
     }
 }
 
-/// The registers of one device, little-endian, each identified by its offset in bytes from the
-/// first.
+/// The registers of one device, little-endian, each identified by its byte offset from the first.
 pub trait Bus {
     /// Reads the register at `offset` with one access.
     fn read(&mut self, offset: u64, width: Width) -> u32;

@@ -1,5 +1,5 @@
-//! Registers of a fake device: they keep what is written, unless a test defines a behavior. They
-//! are accessed only as words.
+//! The registers of a fake device. They keep what is written, unless a test defines other behavior.
+//! Only word accesses are supported.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub enum Access {
 type Registers = BTreeMap<u32, u32>;
 type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
-/// The registers of one device; the behavior returns the value of a read.
+/// The registers of one device. The behavior returns the value of each read.
 pub struct FakeDevice {
     registers: Registers,
     written: Vec<(u32, u32)>,
@@ -25,7 +25,7 @@ pub struct FakeDevice {
 }
 
 impl FakeDevice {
-    /// Returns registers that keep their value, initially 0 except for these.
+    /// Returns registers that keep their values. Registers not listed here start at 0.
     pub fn new(registers: &[(u32, u32)]) -> Self {
         Self::with(registers, plain)
     }
@@ -42,7 +42,7 @@ impl FakeDevice {
         }
     }
 
-    /// Returns the writes since the last call, in order.
+    /// Returns the writes since the previous call, in order.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.written)
     }

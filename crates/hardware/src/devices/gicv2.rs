@@ -17,8 +17,9 @@ register_bitfields! { u32,
     GICC_CTLR [
         /// Signals the group of this view.
         ENABLE OFFSET(0) NUMBITS(1),
-        /// Disables the bypass of each group and signal; bits 6:5 of the non-secure view. Firmware
-        /// sets them if the bypass inputs are not wired, whose level would otherwise reach the CPU.
+        /// Disables the bypass of each group and signal; bits 6:5 in the non-secure view. Firmware
+        /// sets these bits if the bypass inputs are not wired, since their level would otherwise
+        /// reach the CPU.
         BYPASS_DISABLES OFFSET(5) NUMBITS(4),
     ],
 }
@@ -29,7 +30,7 @@ const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x000);
 const GICD_ITARGETSR0: Register = Register::at(0x800);
 /// Sends SGIs.
 pub const GICD_SGIR: Register = Register::at(0xf00);
-/// The bytes of distributor registers that are used.
+/// The size in bytes of the distributor registers in use.
 pub const DISTRIBUTOR_SIZE: u64 = 0xf04;
 
 // Table 4-2.
@@ -40,7 +41,7 @@ pub const GICC_IAR: Register = Register::at(0x0c);
 const EOIR: Register = Register::at(0x10);
 /// GICC_APR0, the first of four.
 const APR: u32 = 0xd0;
-/// The bytes of CPU interface registers that are used.
+/// The size in bytes of the CPU interface registers in use.
 pub const CPU_INTERFACE_SIZE: u64 = 0xe0;
 
 /// Enables forwarding of this view's interrupts in the distributor.
@@ -52,17 +53,16 @@ pub fn forward_interrupts(gicd: &mut impl Bus) {
 /// this CPU's bit in target lists.
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
-    // The GIC of a single CPU reads as 0 there; any target bit works then.
+    // On a single-CPU GIC this reads as 0, and any target bit works.
     let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
     PrivateInterrupts::BANKED.enable(gicd, bits, priority);
     own
 }
 
-/// Signals interrupts of all priorities to this CPU. In GICC_CTLR, the bypass disables are kept;
-/// EOImode is cleared, as an interrupt is ended with one write.
+/// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR,
+/// and clears EOImode because each interrupt is ended with one write.
 pub fn enable_cpu_interface(gicc: &mut impl Bus) {
-    // The priority of an interrupt that an earlier stage never ended would block all others of that
-    // priority.
+    // An interrupt that an earlier stage never ended would block all others of the same priority.
     for word in 0..4 {
         Register::<()>::at(APR + 4 * word).set(gicc, 0);
     }
@@ -77,7 +77,7 @@ pub fn send_sgi(gicd: &mut impl Bus, list: u8, sgi: IntId) {
     GICD_SGIR.set(gicd, u32::from(list) << 16 | sgi.number());
 }
 
-/// Returns the value of GICD_SGIR that sends an SGI to the CPU itself: TargetListFilter is 2.
+/// Returns the value of GICD_SGIR that sends an SGI to this CPU: TargetListFilter is 2.
 pub const fn own_sgi(sgi: IntId) -> u32 {
     2 << 24 | sgi.number()
 }

@@ -25,10 +25,10 @@ register_bitfields! { u32,
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x0);
 const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 
-/// Bytes of the distributor, whose last register is GICD_PIDR2.
+/// The size of the distributor in bytes; its last register is GICD_PIDR2.
 pub const DISTRIBUTOR_SIZE: u64 = 0x1_0000;
 
-/// The number of polls after which a register write that is still pending is an error.
+/// The maximum number of polls while a register write is pending.
 const POLLS: u32 = 1_000_000;
 
 /// Enables forwarding of non-secure interrupts, with affinity routing. Returns false if a write
@@ -44,7 +44,7 @@ pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
 }
 
 /// Enables the private interrupts in `bits` with this priority, and disables all others. Returns
-/// false if disabling the others stays pending.
+/// false if the write that disables the others stays pending.
 pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -> bool {
     let private = PrivateInterrupts::SGI_FRAME;
     private.silence(gicr);

@@ -1,5 +1,5 @@
-//! Devices as sequences of register accesses over a [`Bus`]. On the machine, the bus uses single
-//! loads and stores; in a test, it is a model of the device that is based on its manual.
+//! Device drivers, written as sequences of register accesses over a [`Bus`]. On a machine, the bus
+//! uses single loads and stores; in a test, it is a model based on the device's manual.
 
 pub mod bus;
 pub mod gicv2;

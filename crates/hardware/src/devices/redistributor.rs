@@ -15,7 +15,7 @@ const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 register_bitfields! { u64,
     TYPER [
         VLPIS OFFSET(1) NUMBITS(1),
-        /// The redistributor is the last one of its region.
+        /// The redistributor is the last one in its region.
         LAST OFFSET(4) NUMBITS(1),
         AFFINITY OFFSET(32) NUMBITS(32),
     ]
@@ -46,7 +46,7 @@ pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }
 
-/// GICR_TYPER has 64 bits: two registers of 32 bits.
+/// GICR_TYPER, a 64-bit register accessed as two 32-bit registers.
 const GICR_TYPER: [Register; 2] = [Register::at(0x8), Register::at(0xc)];
 
 /// Returns GICR_TYPER.
@@ -57,8 +57,8 @@ pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
 
 /// Returns the address of this CPU's redistributor.
 ///
-/// `typer` returns GICR_TYPER of the redistributor at an address, and None if there is none. Such a
-/// gap is skipped, as it need not be the end.
+/// `typer` returns GICR_TYPER of the redistributor at an address, or None if there is none. Such a
+/// gap is skipped, because more redistributors may follow.
 pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
@@ -95,10 +95,10 @@ const GICR_WAKER: Register<WAKER::Register> = Register::at(0x014);
 /// A register of GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
 const GICR_PWRR: Register<PWRR::Register> = Register::at(0x024);
 
-/// Arm's products that have GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
+/// The Arm products with GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
 const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 
-/// The number of polls after which a redistributor that does not wake up is given up.
+/// The maximum number of polls while a redistributor wakes up.
 const POLLS: u32 = 1_000_000;
 
 /// Powers on the redistributor if software has to, and marks its CPU as awake. Returns false if
@@ -158,14 +158,15 @@ mod tests {
             (one, None, named, 0x201, Some(0x10_0000)),
             (one, None, named, 0x1_0000_0003, Some(0x12_0000)),
             (one, None, named, 0x3, None),
-            // Not beyond the last one of a region, but in the next region.
+            // The search does not go past the last one in a region, but continues in the next
+            // region.
             (two, None, both, 2, Some(0x80_0000)),
             (two, None, both, 9, None),
-            // With the stride of each redistributor, or the tree's.
+            // With each redistributor's own stride, or the tree's.
             (eight, None, wide, 2, None),
             (eight, None, wide, 1, Some(0x4_0000)),
             (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
-            // Across gaps, where a read of zeros would look like CPU 0's.
+            // Across gaps, where reading zeros would look like CPU 0.
             (eight, None, gaps, 0, None),
             (eight, None, gaps, 4, Some(0x6_0000)),
             (&[(0, 0x3_ffff)], None, &[], 0, None),
@@ -190,7 +191,7 @@ mod tests {
     const PWRR: u32 = GICR_PWRR.offset();
     const WAKER: u32 = GICR_WAKER.offset();
 
-    /// A redistributor that is off and asleep, and changes after three reads.
+    /// A redistributor that is off and asleep, and that changes after three reads.
     fn sleeper(iidr: u32) -> FakeDevice {
         let mut reads = 0;
         let registers = [(GICR_IIDR.offset(), iidr), (PWRR, 0b1101), (WAKER, 0b110)];
@@ -234,8 +235,8 @@ mod tests {
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
         let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
-        // One that is awake, or the firmware's; one whose power is in transition, and one that
-        // sleeps.
+        // A redistributor that is awake or controlled by firmware; one whose power is in
+        // transition; one that sleeps.
         for (registers, is_awake, writes) in [
             ([(iidr, gic_700), (PWRR, 0)], true, &[][..]),
             ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),

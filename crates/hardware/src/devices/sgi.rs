@@ -9,8 +9,8 @@ const RSS: u64 = 1 << 18;
 /// Returns the value of ICC_SGI1R_EL1 for an SGI to this CPU; `control` is the value of
 /// ICC_CTLR_EL1.
 ///
-/// A target list covers 16 CPUs. The range selector chooses which 16 values of Aff0; without it,
-/// only the first 16 can be addressed, and the result is None for others.
+/// A target list covers 16 CPUs. The range selector selects which 16 values of Aff0. Without it,
+/// only the first 16 can be addressed, and the result for other CPUs is None.
 pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
     let [aff0, aff1, aff2, aff3] = fields.map(u64::from);
@@ -24,8 +24,8 @@ pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
 
 /// Merges two values into one, if they differ only in the target list.
 ///
-/// An SGI to all other CPUs by IRM would need fewer writes, but there may be more CPUs than the
-/// device tree has: the SGI would stay pending there, and might turn one on.
+/// A single SGI to all other CPUs (IRM) would need fewer writes. However, there may be CPUs that
+/// are not in the device tree: the SGI would stay pending there, and might turn one on.
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)
@@ -44,7 +44,7 @@ mod tests {
             (0x0f, 0, 0, Some(0x8000)),
             // MPIDR's other bits are not part of the affinity.
             (0x8100_0001, 0, 0, Some(2)),
-            // A range that the CPU cannot select would address another CPU, or none.
+            // An unsupported range would address the wrong CPU, or none.
             (16, 0, !RSS, None),
             (16, 0, RSS, Some(1 << 44 | 1)),
             (255, 0, RSS, Some(15 << 44 | 1 << 15)),

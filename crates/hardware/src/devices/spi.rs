@@ -10,13 +10,13 @@ use crate::spec::mpidr::Mpidr;
 
 register_bitfields! { u32,
     CONTROL [
-        /// A write is pending, in GICv3; reserved, and 0, in GICv2.
+        /// A write is pending in GICv3; reserved (0) in GICv2.
         RWP OFFSET(31),
     ],
     TYPE [
-        /// SPIs, in units of 32; 32 private interrupts come before them.
+        /// The number of SPIs in units of 32, not counting the 32 private interrupts before them.
         LINES OFFSET(0) NUMBITS(5),
-        /// GICv3.1: extended SPIs exist; their number, in units of 32, is one more than the range.
+        /// GICv3.1: extended SPIs exist. Their number, in units of 32, is the range plus 1.
         ESPI OFFSET(8) NUMBITS(1),
         ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]
@@ -24,7 +24,7 @@ register_bitfields! { u32,
 
 const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
 const GICD_TYPER: Register<TYPE::Register> = Register::at(0x004);
-/// The first registers of arrays, as offsets.
+/// The offset of the first register in each array.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
@@ -48,14 +48,14 @@ pub enum SpiTarget {
     Affinity(Mpidr),
 }
 
-/// Returns the register and the lowest bit of an interrupt's field of `bits` bits, in an array of
-/// registers that begins at `array`.
+/// Returns the register that contains an interrupt's `bits`-bit field, and the lowest bit of the
+/// field. `array` is the offset of the first register with such fields.
 const fn field(array: u32, intid: IntId, bits: u32) -> (Register, u32) {
     let bit = intid.number() * bits;
     (Register::at(array + bit / 32 * 4), bit % 32)
 }
 
-/// Changes an interrupt's field of `bits` bits.
+/// Changes an interrupt's `bits`-bit field.
 fn change(gicd: &mut dyn Bus, array: u32, intid: IntId, bits: u32, value: u32) {
     let (register, shift) = field(array, intid, bits);
     let mask = ((1 << bits) - 1) << shift;
@@ -75,8 +75,9 @@ fn is_settled(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(CONTROL::RWP))
 }
 
-/// Disables and deactivates all SPIs, as an earlier stage may have left some enabled: one that is
-/// level-sensitive and asserted makes every WFI return. Returns false if a write stays pending.
+/// Disables and deactivates all SPIs, since an earlier stage may have left some enabled. A
+/// level-sensitive SPI that is asserted would make every WFI return. Returns false if a write stays
+/// pending.
 pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     for word in 1..=GICD_TYPER.read(gicd).read(TYPE::LINES) {
         silence_word(gicd, [GICD_ICENABLER, GICD_ICACTIVER], word);
@@ -101,8 +102,8 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` for one CPU, level-sensitive. A Secure SPI is unchanged. Returns false if
-/// disabling it, which comes first, stays pending.
+/// Enables SPI `intid` for one CPU as level-sensitive. A Secure SPI is unchanged. The SPI is
+/// disabled first; returns false if that write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
@@ -110,8 +111,8 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
     change(gicd, GICD_IPRIORITYR, intid, 8, priority.into());
     change(gicd, GICD_ICFGR, intid, 2, 0);
     match target {
-        // Without the Security Extensions, bit 0 of both control registers, with which this view
-        // enables the interrupts, is group 0, where they are by default.
+        // Without the Security Extensions, bit 0 of both control registers, which enables the
+        // interrupts in this view, controls group 0. Interrupts are in that group by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
         SpiTarget::Affinity(cpu) => {
             // This has an effect only if there is a single Security state.
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, FakeDevice, pairs};
 
-    /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
+    /// SPI 60, used by Juno's timer frame: in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: IntId = IntId::new(92);
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
@@ -177,7 +178,8 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // GICv2's other fields; 64 extended SPIs; none, with a range that is ignored.
+        // GICv2's other fields; 64 extended SPIs; no extended SPIs, with a range that must be
+        // ignored.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),
             ("4=8000101", "184 384", "1400 1c00 1404 1c04"),

@@ -1,8 +1,8 @@
 //! A frame of the memory-mapped generic timer (Arm ARM, DDI 0487, "System Level Implementation of
 //! the Generic Timer"): a physical timer that keeps running when the CPUs' own stop.
 //!
-//! CNTCTLBase contains a list of the implemented frames, and the access rights to each. A frame
-//! CNTBaseN has a 64-bit counter and a 64-bit timer, accessed in halves. For a Secure frame
+//! CNTCTLBase contains a list of the implemented frames, and the access rights for each. A CNTBaseN
+//! frame has a 64-bit counter and a 64-bit timer, both accessed in halves. In a Secure frame
 //! (CNTNSAR), CNTACR, the counter and the timer read as zero here.
 
 use crate::words;
@@ -27,12 +27,12 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase, four bits per frame. Bit 0 of these: the frame is implemented.
+/// In CNTCTLBase, four bits per frame. The lowest of the four means that the frame is implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
-/// In CNTCTLBase, the offset of CNTACR0; each frame has four bytes.
+/// The offset of CNTACR0 in CNTCTLBase; each frame has a four-byte CNTACR.
 const CNTACR0: u32 = 0x040;
 
-/// In CNTBaseN, followed by its high half, as is the next register.
+/// In CNTBaseN, followed by its high half. The same applies to the next register.
 const CNTPCT: Register = Register::at(0x000);
 const CNTPCT_HIGH: Register = Register::at(0x004);
 const CNTP_CVAL: Register = Register::at(0x020);
@@ -56,20 +56,20 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFrame {
-    /// The device tree has none, or only disabled ones.
+    /// The device tree has no frame, or only disabled ones.
     NotInTree,
     /// This property of the frame, or of its parent, cannot be used.
     Property(FrameProperty),
     /// Nothing can be read there, or CNTTIDR says that the frame is not implemented.
     NotThere,
-    /// CNTACR denies non-secure software access to its counter or timer, or the frame does not keep
-    /// what is written.
+    /// CNTACR denies non-secure software access to the frame's counter or timer, or the frame does
+    /// not retain what is written.
     NoAccess,
-    /// The frame's CNTPCT differs from the counter of the CPUs.
+    /// The frame's CNTPCT differs from the CPUs' counter.
     OtherCount,
     /// The frame's interrupt did not wake the lead in a trial.
     DidNotWake,
-    /// No measured state stops a timer, so it was not tried.
+    /// Not tried, since no measured state stops a timer.
     NotTried,
 }
 
@@ -103,7 +103,7 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
     if !access.read(control).matches_all(needed) {
         return Err(NoFrame::NoAccess);
     }
-    // CNTACR may allow what the frame lacks, so a written value must be read back.
+    // CNTACR may allow access to something that the frame lacks, so check that a value reads back.
     disarm(frame);
     let far = u64::MAX >> 1;
     compare(frame, far);
@@ -132,7 +132,7 @@ pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }
 
-/// Raises the frame's interrupt at this instant, or at once if it has passed.
+/// Arms the frame to raise its interrupt at this instant, or at once if it has passed.
 pub fn arm(frame: &mut dyn Bus, at: u64) {
     // The timer is off while only half of CVAL is valid.
     disarm(frame);
@@ -198,7 +198,7 @@ mod tests {
             assert_eq!(opened, Err(reason), "frame {number}");
         }
         assert_eq!(frame.writes(), [], "an unusable frame is not written to");
-        // CNTACR allows access, but the frame keeps only one half of CVAL.
+        // CNTACR allows access, but the frame retains only one half of CVAL.
         for lacking in [CVAL, CVAL + 4] {
             let mut half = FakeDevice::with(&[], move |registers, access| match access {
                 Access::Write(offset, _) if offset == lacking => 0,

@@ -1,6 +1,6 @@
-//! UARTs: polled, transmit only, as the firmware configured them.
+//! UART output: polled, transmit-only, as configured by the firmware.
 //!
-//! There is one driver, and a row in the table in `uart/kinds.rs` for each kind of UART.
+//! A single driver covers all kinds of UART. Each kind has a row in the table in `uart/kinds.rs`.
 
 mod description;
 mod descriptor;
@@ -14,15 +14,15 @@ use self::descriptor::{Bits, KEPT_MAX, RestoreWrite};
 use super::bus::{Bus, Width};
 use crate::spec::region::Region;
 
-/// The number of status register polls after which a wait is given up, as a UART that does not
-/// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
+/// The maximum number of status register polls in one wait, so that a UART that does not drain
+/// cannot hang the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The number of polls after a wait has been given up, until the line moves again: a log has tens
-/// of thousands of bytes, and the other side may be gone.
+/// The maximum number of polls after a wait timed out, until the UART sends again. A log has tens
+/// of thousands of bytes, and the other end may be gone.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// The number of polls before a UART is chosen if there is an alternative: tens of ms, in which a
-/// full FIFO drains at 9600 baud.
+/// The maximum number of polls when choosing between UARTs: tens of ms, enough for a full FIFO to
+/// drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
 /// Indices in `Uart::patience`: room for a byte, and idle.
@@ -37,13 +37,13 @@ pub const fn registers(uart: &Description) -> Region {
     }
 }
 
-/// Returns the offset of the register that is polled for room. Reading it does nothing that the
-/// driver does not also do for each byte.
+/// Returns the offset of the register that is polled for room. Reading it has no effect beyond what
+/// the driver does for each byte anyway.
 pub const fn status(uart: &Description) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
-/// Returns the offset in bytes of the register whose writes are sent, for code without a driver;
+/// Returns the byte offset of the register that bytes are written to, for code without a driver.
 /// None if sending a byte takes more than one write.
 pub fn mark_register(uart: &Description) -> Option<u16> {
     let model = &uart.kind.descriptor().model;
@@ -57,7 +57,7 @@ pub struct Uart<B> {
     model: &'static UartModel,
     shift: u8,
     width: Width,
-    /// The value at boot for each step of `model.restore`.
+    /// The boot-time value for each step of `model.restore`.
     kept: [u32; KEPT_MAX],
     /// The number of polls for room and for idle.
     patience: [u32; 2],
@@ -106,8 +106,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has left after there was no room. Room at the first poll does not show
-                // that, as there may have been room all the time.
+                // A byte has left since there was no room. Room at the first poll does not prove
+                // that, since there may have been room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }
@@ -118,7 +118,7 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Returns true if the UART has room and is idle, at once or soon; another device may never be.
+    /// Returns true if the UART has room and is idle, now or soon. Another device might never be.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);

@@ -1,8 +1,8 @@
 //! Watchdogs that can reset the board: Arm's PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
 //! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), through its control frame.
 //!
-//! A watchdog counts twice: after the first time it raises an interrupt, which no CPU takes, and
-//! after the second it resets the board.
+//! A watchdog counts down twice: it first raises an interrupt, which no CPU takes, and then resets
+//! the board.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -26,11 +26,11 @@ pub enum WatchdogKind {
     },
 }
 
-/// The reason why no watchdog resets the board.
+/// The reason why no watchdog can reset the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoWatchdog {
-    /// The device tree has no usable one.
+    /// The device tree has no usable watchdog.
     NotInTree,
     /// The registers cannot be read, or belong to another device.
     NotThere,
@@ -115,7 +115,7 @@ impl WatchdogKind {
 struct WatchdogSetting {
     /// The bits that make it run and reset; 0 if it is stopped.
     control: u32,
-    /// The ticks of its clock until the interrupt, and again until the reset.
+    /// The ticks of its clock until the interrupt, and again from the interrupt to the reset.
     count: u64,
 }
 
@@ -123,7 +123,7 @@ struct WatchdogSetting {
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
-    /// The highest count, and twice that is the longest time; less than 2^63.
+    /// The highest count. The longest time is twice that, and less than 2^63.
     longest: u64,
     /// The setting before the first change.
     found: WatchdogSetting,
@@ -135,7 +135,7 @@ impl<B: Bus> Driver<B> {
     /// counter runs at `hz` ticks per second.
     ///
     /// # Errors
-    /// Returns an error if the device is a different one, or if the watchdog cannot wait that long.
+    /// Returns an error if this is a different device, or if the watchdog cannot wait that long.
     pub fn new(
         bus: B,
         kind: WatchdogKind,
@@ -165,34 +165,34 @@ impl<B: Bus> Driver<B> {
         Ok(driver)
     }
 
-    /// Arms it to reset the board `wish` ticks of the system counter from now, or as late as
-    /// possible. If that would be less than `least` ticks from now, restores its original setting
-    /// instead, as an earlier deadline would be sooner still.
+    /// Arms the watchdog to reset the board `wish` ticks of the system counter from now, or as late
+    /// as possible. If that would be less than `least` ticks from now, restores the original
+    /// setting instead, since a previously armed deadline would be even earlier.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
         self.set(count.map_or(self.found, |count| WatchdogSetting { control, count }));
     }
 
-    /// Restores its original setting, with the time counted from now on. This refreshes a watchdog
+    /// Restores the original setting, with the time counted from now. This refreshes a watchdog
     /// that the firmware left running.
     pub fn disarm(&mut self) {
         self.set(self.found);
     }
 
-    /// Returns the count for a reset `wish` ticks of the system counter from now or, if that is too
-    /// far, as late as possible. None if that would be sooner than `least`.
+    /// Returns the count for a reset `wish` ticks of the system counter from now, or as late as
+    /// possible if that is too far away. None if the reset would come sooner than `least`.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
-    /// Returns the longest time that it waits, in whole seconds.
+    /// Returns the longest time that the watchdog can wait, in whole seconds.
     fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock().unwrap_or(hz).max(1)
     }
 
-    /// Returns its clock in Hz; None if it uses the system counter.
+    /// Returns the clock in Hz; None if the watchdog uses the system counter.
     fn clock(&self) -> Option<u64> {
         match self.kind {
             WatchdogKind::Sbsa => None,
@@ -206,7 +206,7 @@ impl<B: Bus> Driver<B> {
             return ticks;
         };
         let hz = hz.max(1);
-        // Whole seconds separately, as the product of everything may be too large.
+        // Convert whole seconds separately, since the product of all the factors may overflow.
         let seconds = (ticks / hz).saturating_mul(clock);
         seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
     }
@@ -225,7 +225,7 @@ impl<B: Bus> Driver<B> {
         WatchdogSetting { control, count }
     }
 
-    /// Writes the setting. The time starts again.
+    /// Writes the setting, which restarts the countdown.
     fn set(&mut self, WatchdogSetting { control, count }: WatchdogSetting) {
         let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
         match self.kind {
@@ -237,8 +237,8 @@ impl<B: Bus> Driver<B> {
                 WOR_HIGH.set(bus, high);
                 WCS.set(bus, control);
             }
-            // The registers are locked afterwards even if they were not before, as every writer
-            // begins with the key.
+            // Lock the registers afterwards even if they were unlocked before, since all software
+            // that writes to them starts with the key.
             WatchdogKind::Sp805 { .. } => {
                 WDOGLOCK.set(bus, KEY);
                 WDOGCONTROL.set(bus, 0);
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Half of the time, as it is counted twice: at least 20 s, and ideally 30 s.
+    /// Half of the time, because it is counted twice: at least 20 s, and ideally 30 s.
     #[test]
     fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
         const LOW: u64 = u32::MAX as u64;
@@ -281,12 +281,12 @@ mod tests {
             (SBSA, LOW, 100, Some(1_500 * MHZ + 1), 85),
             (SBSA, HIGH, 1_000, Some(15_000 * MHZ + 1), 562_949),
             (sp805(32_768), LOW, 50, Some(15 * 32_768 + 1), 262_143),
-            // 32 bits twice: as late as possible, and never too soon.
+            // Twice 32 bits: as late as possible, and never too soon.
             (SBSA, LOW, 286, Some(4_290 * MHZ + 1), 30),
             (SBSA, LOW, 287, Some(LOW), 29),
             (SBSA, LOW, 429, Some(LOW), 20),
             (SBSA, LOW, 430, None, 19),
-            // 30 s at 1 GHz and 1 GHz need more than 64 bits.
+            // 30 s at 1 GHz, with both clocks, need more than 64 bits.
             (
                 sp805(1_000 * MHZ),
                 HIGH,
@@ -316,8 +316,8 @@ mod tests {
 
     #[test]
     fn setting_is_read_written_and_given_back() {
-        // The initial registers, the writes that arm it for 10 ticks, and those that restore the
-        // setting.
+        // The initial registers, the writes that arm it for 10 ticks, and the writes that restore
+        // the setting.
         for (kind, id, registers, armed, given_back) in [
             (
                 SBSA,

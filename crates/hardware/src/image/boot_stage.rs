@@ -1,4 +1,4 @@
-//! The stages of a boot, each of which has a mark.
+//! The boot stages. Each has a mark.
 //!
 //! A mark is a letter in angle brackets on the emergency UART: `<E>`. An image prints marks if
 //! its parameter block says so (`cargo xtask image --bootlog`).
@@ -10,7 +10,7 @@ words! {
     pub enum BootStage, letter {
         /// The first instructions run.
         Entry = "E",
-        /// Caches are off, and contain nothing of what the payload is about to write.
+        /// Caches are off, and hold no lines that the payload is about to write.
         Caches = "C",
         /// MMU and caches are on, and the emergency UART is mapped.
         Mmu = "M",
@@ -71,7 +71,7 @@ mod tests {
             ("<X><e>", None),
             ("NOTICE: BL31\r\n<E>", Some(BootStage::Entry)),
             ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
-            // A reset, and then a stop at an earlier stage than before.
+            // A reset, followed by a stop at an earlier stage than before.
             ("<E><C><M>\r\n<T>\r\n<E>", Some(BootStage::Entry)),
             ("Starting ...<E><C>\r\n", Some(BootStage::Caches)),
             (

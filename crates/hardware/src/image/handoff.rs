@@ -1,16 +1,15 @@
-//! The transfer list, with which one boot stage passes information to the next.
+//! The transfer list, which passes information from one boot stage to the next.
 //!
-//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Only the device tree is used of
-//! everything that such a list can contain.
+//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Only the device tree in the list is used.
 //!
 //! ```text
-//! 0x00  u32 signature, u8 checksum, version, header's size, alignment
-//! 0x08  u32 bytes in use, u32 bytes in all, u32 flags, u32 reserved
-//! ....  entries, each on 8 bytes: u24 tag, u8 header's size, u32 size, data
+//! 0x00  u32 signature, u8 checksum, version, header size, alignment
+//! 0x08  u32 bytes in use, u32 bytes in total, u32 flags, u32 reserved
+//! ....  entries, each aligned to 8 bytes: u24 tag, u8 header size, u32 size, data
 //! ```
 //!
-//! Little-endian. Later versions may have longer headers, and are read nevertheless, as the
-//! specification requires.
+//! All numbers are little-endian. Later versions may have longer headers, and are still read, as
+//! the specification requires.
 
 use core::ops::Range;
 
@@ -19,7 +18,8 @@ use crate::text::format_error::FormatError;
 
 /// The signature at the start of a transfer list.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
-/// The value of X1 at the handoff if X3 is a list: the signature, and the version in bits 39:32.
+/// The value of X1 at the handoff if X3 points to a list: the signature, and the version in bits
+/// 39:32.
 pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
 /// The number of header bytes that are read.
 pub const HEADER_SIZE: usize = 0x18;
@@ -63,7 +63,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     Ok(used)
 }
 
-/// Returns the place of the device tree in `list`, if it has one.
+/// Returns the location of the device tree in `list`, if it has one.
 pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {

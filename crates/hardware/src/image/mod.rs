@@ -1,4 +1,4 @@
-//! The payload's image: its header and parameter block, and where a loader puts the device tree.
+//! The payload's image: its header and parameter block, and where loaders put the device tree.
 
 mod boot_stage;
 pub mod handoff;

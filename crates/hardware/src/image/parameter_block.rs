@@ -1,8 +1,8 @@
 //! The image file: its arm64 Linux header and the parameter block after it.
 //!
-//! Every loader that supports an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load the file.
-//! The host tool patches the block after the header: the place of an appended device tree, and the
-//! UART and conduit to use until a device tree has been read.
+//! Any loader that supports an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load the file.
+//! The host tool patches the block after the header, which contains the location of an appended
+//! device tree, and the UART and conduit to use until a device tree has been read.
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
@@ -55,7 +55,7 @@ pub const PARAMETER_VERSION: u32 = 1;
 pub const TREE_ALIGN: usize = 8;
 /// The largest accepted device tree, in bytes (QEMU passes 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
-/// The largest file without its tree, in bytes; `linker/payload.ld` contains it, too.
+/// The largest file without its tree, in bytes; also defined in `linker/payload.ld`.
 pub const BASE_MAX: usize = 320 << 10;
 
 /// Returns the minimum working memory for this number of CPUs, in bytes.
@@ -80,8 +80,8 @@ pub struct ParameterBlock {
     pub uart: Option<Uart>,
     /// The conduit for SYSTEM_OFF before a device tree has been read.
     pub conduit: Option<Conduit>,
-    /// The offset in bytes of the emergency UART register whose writes are sent. The entry code,
-    /// which has no driver, writes the marks of the boot stages to it. None if there are no marks.
+    /// The byte offset of the emergency UART's data register. The entry code, which has no driver,
+    /// writes the boot stage marks to it. None if there are no marks.
     pub marks: Option<u16>,
     /// The offset of the appended device tree from the image's start; 0 if there is none.
     pub tree_offset: u64,
@@ -89,11 +89,13 @@ pub struct ParameterBlock {
     pub tree_size: u64,
     /// The size in bytes of the file without a tree, including `.bss`.
     pub base_size: u64,
-    /// The CRC-32 of that file after the block, which identifies the build; 0 if unknown.
+    /// The CRC-32 of the part of that file after the block, which identifies the build; 0 if
+    /// unknown.
     pub build: u32,
 }
 
-/// The parameter block, little-endian. Its place is also in `linker/payload.ld` and the entry code.
+/// The parameter block, little-endian. Its offset is also in `linker/payload.ld` and the entry
+/// code.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct BlockFields {
@@ -115,7 +117,7 @@ struct BlockFields {
     build: U32,
 }
 
-// A host tool may be older than a payload.
+// A host tool may be older than the payload.
 const _: () = {
     assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x40);
     assert!(IMAGE_SIZE_OFFSET == 0x10 && MAGIC_OFFSET == 0x38);
@@ -127,7 +129,7 @@ fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
-/// Returns one of `all`, whose number in the field at `at` is counted from 1; None for 0.
+/// Returns the element of `all` that the field at `at` selects, counting from 1; None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
     let Some(place) = field.get().checked_sub(1) else {
         return Ok(None);
@@ -145,7 +147,7 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
     }
 }
 
-/// Returns the block at the start of `bytes`; rejects another version.
+/// Returns the block at the start of `bytes`. Rejects other versions.
 fn check(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
     let Ok((block, _)) = BlockFields::ref_from_prefix(bytes) else {
         let message = format_args!("shorter than an arm64 Image header");
@@ -180,16 +182,16 @@ impl BlockFields {
 }
 
 impl ParameterBlock {
-    /// Decodes the UART in the block `block`.
+    /// Decodes the UART in `block`.
     ///
     /// # Errors
-    /// Names a field that is not accepted.
+    /// Returns an error that names the rejected field.
     pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
         check(block)?.uart()
     }
 
-    /// Decodes the block `block`. In the running image, the block is passed without the header, as
-    /// there can be no reference to the header if the image is at address 0.
+    /// Decodes `block`. In the running image, the block is passed without the header, because there
+    /// can be no reference to the header if the image is at address 0.
     ///
     /// # Errors
     /// As for [`Self::decode_uart`].
@@ -214,10 +216,10 @@ impl ParameterBlock {
         })
     }
 
-    /// Reads the block of `file`, which begins with the arm64 header.
+    /// Reads the block of `file`, which starts with the arm64 header.
     ///
     /// # Errors
-    /// Names a header or field that is not accepted.
+    /// Returns an error that names the rejected header or field.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
         let Ok((header, block)) = Header::ref_from_prefix(file) else {
             let message = format_args!("shorter than an arm64 Image header");
@@ -227,8 +229,8 @@ impl ParameterBlock {
         Self::decode(block)
     }
 
-    /// Writes the block over the block in `file`, and `image_size`, the bytes that the image needs
-    /// from its start, to the header.
+    /// Overwrites the block in `file`, and sets `image_size` in the header to the number of bytes
+    /// that the image needs from its start.
     ///
     /// # Errors
     /// Returns an error if `file` has no block.

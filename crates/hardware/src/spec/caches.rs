@@ -1,7 +1,7 @@
 //! A CPU's caches, as CLIDR_EL1 and CCSIDR_EL1 describe them.
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is meant for
-//! maintenance by set and way. On Arm's CPUs it gives the size of the cache; in a guest it contains
+//! maintenance by set and way. On Arm CPUs it also gives the cache size; in a guest it contains
 //! whatever the hypervisor provides.
 
 use alloc::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl Caches {
                 _ => break,
             };
             for kind in kinds {
-                // CSSELR_EL1: the level, and InD for instructions.
+                // CSSELR_EL1: the level, and InD for the instruction cache.
                 let select = level << 1 | usize::from(*kind == INSTRUCTION);
                 caches.0[level * KINDS + kind] = bytes(ccsidr(select as u64), wide);
             }
@@ -73,14 +73,14 @@ impl Caches {
         all.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Returns the bytes of data that the caches of a level can hold; levels are counted from 1.
+    /// Returns how many bytes of data the caches at a level can hold; levels are counted from 1.
     fn data(&self, level: usize) -> u64 {
         let first = (level - 1) * KINDS;
         self.0[first + DATA].max(self.0[first + UNIFIED])
     }
 
-    /// Returns the bytes of the second level, according to the CPU or `tree`, or else of the first;
-    /// None if no plausible size is known.
+    /// Returns the size in bytes of the second level, according to the CPU or `tree`, or of the
+    /// first level if that is unknown. None if no plausible size is known.
     pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
         const MOST: u64 = 64 << 20;
         let sizes = [self.data(2), tree.unwrap_or(0), self.data(1)];
@@ -129,8 +129,8 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2, with lines of 64 bytes: selector 0 is the data
-    /// cache, 1 the instruction cache.
+    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2 and 64-byte lines: selector 0 is the data cache,
+    /// 1 the instruction cache.
     fn a72(selector: u64, wide: bool) -> u64 {
         let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
         2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
@@ -144,7 +144,7 @@ mod tests {
             let largest = Caches::read(0o4_444_444, wide, &mut |_| u64::MAX);
             assert_eq!(largest.data(7), most);
         }
-        // Cortex-A53's data cache of 32 KiB, according to its manual.
+        // Cortex-A53's 32 KiB data cache, according to its manual.
         assert_eq!(bytes(0x700f_e01a, false), 32 << 10);
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn levels_end_where_there_is_no_cache() {
         for (clidr, text, expected) in [
             (0, "", &[][..]),
-            // Unified, none, unified: the third is after the end.
+            // Unified, none, unified: the third level is after the end.
             (0o404, "L1 16 bytes", &[0]),
             // Instructions, then data, then a reserved type.
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),

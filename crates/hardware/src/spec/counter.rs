@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A counter erratum of a CPU or SoC. If there is one, the counter is read twice in a row. Linux
-/// repeats such a pair until it is plausible; a timed region has no room for that, so a pair may
+/// A counter erratum of a CPU or SoC. With an erratum, the counter is read twice in a row. Linux
+/// repeats such a pair until it is plausible; a timed region has no time for that, so a pair may
 /// have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -22,7 +22,7 @@ impl CounterErratum {
     /// The errata of SoCs, each with a property in Linux's binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// Returns the property of the timer's node, or a name for an erratum without a property.
+    /// Returns the erratum's property in the timer node, or a name if there is no property.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",

@@ -4,8 +4,8 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::Add;
 
-/// A value of the counter, in ticks: an instant. A duration is a plain number of ticks, so that the
-/// two are not confused. It is never 0, so an `Option` of it needs no more memory.
+/// A counter value in ticks: an instant. Durations are plain numbers of ticks, so the two cannot be
+/// confused. The value is never 0, so an `Option` of it needs no extra memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CounterValue(NonZeroU64);
@@ -30,14 +30,14 @@ impl CounterValue {
     }
 }
 
-/// Returns the ticks from one instant to another; 0 if one is missing, or if they are in reverse
+/// Returns the ticks from one instant to another; 0 if either is missing, or if they are in reverse
 /// order.
 #[inline(never)]
 pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
     from.zip(to).map_or(0, |(from, to)| to.since(from))
 }
 
-/// Returns the instant that is later by a number of ticks.
+/// Returns the instant a number of ticks later.
 impl Add<u64> for CounterValue {
     type Output = Self;
 

@@ -5,8 +5,8 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// The ID of an interrupt, an INTID. It may be any number; an ID from outside is checked with
-/// [`Self::is_ppi`] or [`Self::is_spi`].
+/// An interrupt ID (INTID). It may be any number; use [`Self::is_ppi`] or [`Self::is_spi`] to check
+/// an ID from outside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntId(u32);
@@ -18,7 +18,7 @@ impl IntId {
     const PPIS: Range<u32> = 16..32;
     /// Shared peripheral interrupts, without extended ones.
     const SPIS: Range<u32> = 32..1020;
-    /// Special values, which an acknowledgment returns if nothing is pending for this view.
+    /// Special values, which an acknowledgment returns if nothing is pending in this view.
     const SPECIAL: Range<u32> = 1020..1024;
 
     /// Returns the ID with this number.
@@ -29,7 +29,7 @@ impl IntId {
     /// Returns the ID of an SGI.
     ///
     /// # Panics
-    /// Panics if the number is 16 or more; it is a constant.
+    /// Panics if the number is 16 or more. Callers pass a constant.
     pub const fn sgi(number: u32) -> Self {
         assert!(number < Self::SGIS.end);
         Self(number)
@@ -67,8 +67,8 @@ impl IntId {
         self.0
     }
 
-    /// Returns the type and the number in a device tree specifier for a PPI or an SPI; None for
-    /// another interrupt.
+    /// Returns the type and number for a PPI or SPI in a device tree specifier; None for other
+    /// interrupts.
     pub fn specifier(self) -> Option<(u32, u32)> {
         if self.is_ppi() {
             Some((Self::TYPE_PPI, self.0 - Self::PPIS.start))

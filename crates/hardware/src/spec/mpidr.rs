@@ -1,5 +1,5 @@
-//! The affinity of a CPU, with which firmware, the GIC and device trees identify it: the fields of
-//! MPIDR_EL1 (DDI 0487).
+//! A CPU's affinity (the fields of MPIDR_EL1, DDI 0487), by which firmware, the GIC and device
+//! trees identify the CPU.
 
 use core::fmt;
 
@@ -16,11 +16,11 @@ impl Mpidr {
     /// The bits of the affinity fields.
     const AFFINITY: u64 = 0xff_00ff_ffff;
 
-    /// The valid numbers, as described in an error.
+    /// A description of the valid numbers, for errors.
     pub const EXPECTED: &str = "affinity fields only, 0xff00ffffff";
 
-    /// Returns the affinity fields of an MPIDR_EL1 value. A number from outside is checked with
-    /// `try_from`.
+    /// Returns the affinity fields of an MPIDR_EL1 value. Use `try_from` to check a number from
+    /// outside.
     pub const fn new(register: u64) -> Self {
         Self(register & Self::AFFINITY)
     }
@@ -30,7 +30,7 @@ impl Mpidr {
         self.0
     }
 
-    /// Returns the lowest field: a core's number or, with the MT bit, a thread's.
+    /// Returns the lowest field: the core number or, if the MT bit is set, the thread number.
     pub const fn aff0(self) -> u8 {
         self.0 as u8
     }

@@ -1,8 +1,8 @@
 //! TF-A's Performance Measurement Framework (PMF): six timestamps per CPU, read by SMC.
 //!
-//! Each CPU has one slot for each timestamp. A slot keeps its old value if a call's path does not
-//! pass its capture point, and no flag shows this: `crates/run/src/measure/path.rs` decides only by
-//! values and order.
+//! Each CPU has one slot for each timestamp. A slot keeps its old value if a call does not pass its
+//! capture point, and there is no flag for this. `crates/run/src/measure/path.rs` therefore looks
+//! only at values and order.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Stamp {
-    /// 0: entry of every PSCI call.
+    /// 0: entry to every PSCI call.
     EnterPsci = 0,
-    /// 1: return of every PSCI call, or the end of the warm boot path.
+    /// 1: return from every PSCI call, or the end of the warm boot path.
     ExitPsci = 1,
     /// 2: just before the CPU waits in its low-power state.
     EnterHwLowPwr = 2,
-    /// 3: just after it, or first in the warm entry point.
+    /// 3: just after that, or at the start of the warm entry point.
     ExitHwLowPwr = 3,
     /// 4: before the cache maintenance of a power-down.
     EnterCflush = 4,
-    /// 5: after it.
+    /// 5: after that maintenance.
     ExitCflush = 5,
 }
 
@@ -77,8 +77,8 @@ impl Interface {
         }
     }
 
-    /// Returns the UID query of the service that contains the function (SMCCC, section 6.2). It has
-    /// the same meaning in every service and changes nothing.
+    /// Returns the UID query of the service that contains the function (SMCCC, section 6.2). The
+    /// query means the same in every service and has no side effects.
     const fn service_uid(self) -> u32 {
         match self {
             Self::VendorEl3 => 0x8700_ff01,
@@ -94,10 +94,10 @@ impl Interface {
         }
     }
 
-    /// Finds the interface under which `read` returns a timestamp. `read` is called only for an
-    /// interface of a known service, identified by the X0 to X3 that `query_uid` returns: in
-    /// another vendor's service the same function ID may be anything. On ZynqMP 0xc2000010 is
-    /// PM_SET_MAX_LATENCY.
+    /// Finds the interface through which `read` returns a timestamp. Calls `read` only if the
+    /// interface belongs to a known service, identified by the X0 to X3 that `query_uid` returns:
+    /// in another vendor's service, the same function ID may mean anything. On ZynqMP, 0xc2000010
+    /// is PM_SET_MAX_LATENCY.
     pub fn find(
         query_uid: impl Fn(u32) -> [u64; 4],
         read: impl Fn(Self) -> Result<u64, ReadError>,
@@ -148,7 +148,7 @@ impl fmt::Display for Interface {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadError {
-    /// -1: the firmware has no such function, or no service that is known to have one.
+    /// -1: the firmware lacks the function, or any service known to have it.
     NotImplemented,
     /// -22: no such timestamp, or no such service.
     BadTimestamp,

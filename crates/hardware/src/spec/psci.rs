@@ -1,5 +1,5 @@
-//! The parts of PSCI that the payload needs in addition to the package `smccc`: return codes in
-//! words, `power_state`.
+//! The parts of PSCI that the payload needs beyond the package `smccc`: return codes in words, and
+//! `power_state`.
 //!
 //! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); section numbers below refer
 //! to that document. Nothing here calls the firmware.
@@ -33,14 +33,14 @@ impl fmt::Display for ReturnCode {
             Error::NotPresent => "NOT_PRESENT",
             Error::Disabled => "DISABLED",
             Error::InvalidAddress => "INVALID_ADDRESS",
-            // Returned by a call that should not have returned.
+            // Returned by a call that should not return.
             Error::Unknown(0) => "SUCCESS",
             Error::Unknown(code) => return write!(f, "undefined code {code}"),
         })
     }
 }
 
-/// Accepts a return code above zero as success, as only negative codes are errors.
+/// Treats a positive return code as success, since only negative codes are errors.
 pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::Unknown(code)) if code > 0 => Ok(()),
@@ -63,7 +63,7 @@ pub enum WrongLevel {
 }
 
 words! {
-    /// The layout of `power_state` (5.4.2), given by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
+    /// The layout of `power_state` (5.4.2), indicated by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
     #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
@@ -80,7 +80,7 @@ impl StateFormat {
         Self::ALL[(features >> 1 & 1) as usize]
     }
 
-    /// Returns the other format, which the firmware does not take.
+    /// Returns the other format, which the firmware does not accept.
     pub fn other(self) -> Self {
         Self::ALL[1 - self as usize]
     }

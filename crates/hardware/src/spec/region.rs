@@ -33,7 +33,8 @@ impl Region {
         self.base < other.end() && other.base < self.end()
     }
 
-    /// Returns true if the region suits a small device's registers: whole pages that can be mapped.
+    /// Returns true if the region can hold a small device's registers: whole pages that can be
+    /// mapped.
     pub const fn is_page(&self) -> bool {
         self.size >= PAGE && self.base.is_multiple_of(PAGE) && self.base < ADDRESSES
     }

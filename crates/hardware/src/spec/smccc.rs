@@ -1,8 +1,8 @@
 //! The SMC Calling Convention: its version, and the software that handles calls.
 //!
-//! Source: Arm SMC Calling Convention, DEN0028. From version 1.1 on, an unimplemented call returns
-//! -1. Older firmware does not guarantee that, so none of these calls are made to it.
-//! PSCI_FEATURES(SMCCC_VERSION) lists only version 1.1 and later.
+//! Source: Arm SMC Calling Convention, DEN0028. Since version 1.1, an unimplemented call returns
+//! -1. Older firmware does not guarantee that, so none of these calls are made on it. PSCI_FEATURES
+//! lists SMCCC_VERSION only from version 1.1 on.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -47,18 +47,18 @@ pub fn is_kvm(answer: [u64; 4]) -> bool {
 /// The software that handles PSCI calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// The UID as in W0 to W3, with the first byte lowest.
+    /// The UID as returned in W0 to W3, with the first byte lowest.
     pub uid: [u32; 4],
     /// The revision, major and minor, if it has one.
     pub revision: Option<[u32; 2]>,
 }
 
 impl Service {
-    /// Returns the service from X0 to X3 of the two calls; None if there is none.
+    /// Returns the service identified by X0 to X3 of the two calls, or None.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
-        // Not implemented; X0 unchanged; nothing written.
+        // Not implemented; X0 unchanged; no value written.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
         }
@@ -83,7 +83,7 @@ impl fmt::Display for Service {
 mod tests {
     use super::*;
 
-    /// TF-A's: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
+    /// TF-A's service: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, revision 0.1.
     const TF_A: [u64; 4] = [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156];
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
             (psci::PSCI_CPU_SUSPEND_64, signed),
             (psci::PSCI_SYSTEM_RESET2_64, signed),
             (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, signed),
-            // Read by their low word, or as 64-bit values.
+            // Functions whose result is read as a low word, or as a 64-bit value.
             (psci::PSCI_AFFINITY_INFO_64, negative),
             (psci::PSCI_STAT_RESIDENCY_64, negative),
         ] {

@@ -19,12 +19,12 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// The states on the way to a requested one, which is the last.
+/// The states on the way to a requested state, which is the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
 impl Ladder {
-    /// Returns a ladder up to `asked`; `below` yields the others, the deepest first.
+    /// Returns a ladder up to `asked`; `below` yields the other states, deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
@@ -34,7 +34,7 @@ impl Ladder {
         ladder
     }
 
-    /// Returns true if no statistics are to be read.
+    /// Returns true if there are no statistics to read.
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
@@ -45,8 +45,8 @@ impl Ladder {
         rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
     }
 
-    /// Returns the state to be reached if nothing above power level `limit` may go down; None if
-    /// the levels are unknown.
+    /// Returns the state that should be reached if nothing above power level `limit` may go down;
+    /// None if the levels are unknown.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -59,7 +59,7 @@ impl Ladder {
     }
 }
 
-/// The statistics of a ladder's states at one instant, as one CPU reads them.
+/// The statistics of a ladder's states at one instant, as read by one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// PSCI_STAT_COUNT.
@@ -68,12 +68,12 @@ pub struct Statistics {
     pub residencies: [u64; RUNGS],
 }
 
-/// The increase of the statistics over one suspend.
+/// The increase in the statistics over one suspend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rise {
-    /// The increase of each state's count; 255 means more than 254.
+    /// The increase in each state's count; 255 means more than 254.
     pub counts: [u8; RUNGS],
-    /// The increase of the residency, in microseconds, of the deepest state whose count rose.
+    /// The increase in the residency, in microseconds, of the deepest state whose count rose.
     pub residency_us: u32,
 }
 
@@ -93,24 +93,24 @@ impl Rise {
     }
 }
 
-/// The state that a CPU reached, and the state that was due.
+/// The state that a CPU reached, and the state that it should have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// The deepest state whose count rose; None if there is none.
     pub state: Option<u32>,
-    /// The state that is due, which is shallower than requested if an awake CPU keeps its cluster
-    /// up.
+    /// The state that should have been reached. It is shallower than requested if an awake CPU
+    /// keeps its cluster up.
     pub due: u32,
-    /// The increase of the reached state's count.
+    /// The increase in the reached state's count.
     pub times: u8,
-    /// The increase of its residency, in microseconds.
+    /// The increase in its residency, in microseconds.
     pub residency_us: u32,
-    /// The upper limit of the residency, which is the duration of the call; None without a
-    /// frequency.
+    /// The upper limit on the residency, which is the duration of the call; None if the frequency
+    /// is unknown.
     pub most_us: Option<u64>,
 }
 
-/// A contradiction in what was reached.
+/// A discrepancy between the expected and the reached state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// The state is not the one that was due.
@@ -136,7 +136,7 @@ impl Reached {
         }
     }
 
-    /// Returns the contradiction, if there is one.
+    /// Returns the discrepancy, if there is one.
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most.saturating_add(1);
         if self.state != Some(self.due) {
@@ -206,7 +206,7 @@ mod tests {
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let (core, cluster) = (CORE.state, CLUSTER.state);
         let (most, at_cluster) = (Some(1000), Some(cluster));
-        // The counts of core and cluster, microseconds and their limit, and the state due.
+        // The counts for core and cluster, microseconds and their limit, and the state due.
         for (core_count, cluster_count, us, most, due, state, mismatch) in [
             (1, 1, 900, most, cluster, at_cluster, None),
             (1, 0, 900, most, cluster, Some(core), Some(State)),

@@ -1,5 +1,4 @@
-//! Ticks for human readers: in microseconds if the counter's frequency is known, otherwise in
-//! ticks.
+//! Formats ticks for people: in microseconds if the counter frequency is known, otherwise in ticks.
 
 use core::fmt;
 
@@ -13,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The plausible frequencies: some firmware does not write CNTFRQ_EL0.
+    /// The plausible frequencies. Some firmware does not write CNTFRQ_EL0.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
     /// Returns true if ticks can be converted to time.
@@ -34,7 +33,7 @@ impl Clock {
     /// Returns the ticks in `microseconds`, rounded up and saturating.
     #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
-        // Whole seconds separately, as in `scaled`.
+        // Handle whole seconds separately, as in `scaled`.
         let (hz, second) = (self.believed(), 1_000_000);
         let (seconds, rest) = (microseconds / second, microseconds % second);
         let rest = (rest * hz).div_ceil(second);
@@ -57,7 +56,7 @@ impl Clock {
         self.scaled(1, 1_000_000_000_000)
     }
 
-    /// Returns the unit of figures, for headings.
+    /// Returns the unit for headings.
     pub fn unit(self) -> &'static str {
         if self.is_known() { "us" } else { "ticks" }
     }
@@ -76,14 +75,14 @@ impl Clock {
         if !self.is_known() {
             return None;
         }
-        // Whole seconds separately: the rest fits into 64 bits at every plausible frequency.
+        // Handle whole seconds separately: the rest fits into 64 bits at every plausible frequency.
         let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
         let rest = rest.checked_mul(per_second)? / self.hz;
         seconds.checked_mul(per_second)?.checked_add(rest)
     }
 }
 
-/// A number with two decimals, as an integer of hundredths.
+/// A number with two decimals, stored as an integer number of hundredths.
 #[derive(Clone, Copy)]
 pub struct Hundredths(pub u64);
 
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn waits_go_by_what_is_believed() {
         for (hz, us, ticks) in [
-            // 10 s of a counter without a known frequency: late, and not at once.
+            // 10 s with a counter of unknown frequency: late rather than immediate.
             (0, 10_000_000, 10_000_000_000),
             (10_000_000_001, 10_000_000, 10_000_000_000),
             (1_000, 10_000_000, 10_000),

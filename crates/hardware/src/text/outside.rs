@@ -3,8 +3,8 @@
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Parses digits. A sign, which the standard library accepts, is rejected, as two words could then
-/// mean the same number.
+/// Parses digits. Rejects a sign, which the standard library accepts: otherwise two different words
+/// could mean the same number.
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
@@ -31,7 +31,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns `text` with all characters replaced that are not printable ASCII.
+/// Returns `text` with every character that is not printable ASCII replaced.
 pub fn printable(text: &str) -> String {
     text.chars().map(to_printable).collect()
 }

@@ -13,7 +13,7 @@ impl fmt::Display for Many {
     }
 }
 
-/// Only the noun: `batch`, `batches`.
+/// The noun alone: `batch`, `batches`.
 #[derive(Clone, Copy)]
 pub struct Plural(pub u64, pub &'static str);
 

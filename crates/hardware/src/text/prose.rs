@@ -11,8 +11,8 @@ use arrayvec::ArrayString;
 /// The maximum line width, that of a serial terminal.
 pub const COLUMNS: usize = 80;
 
-/// Returns true for a line that is too wide for a terminal without need: records and TFTF's frame
-/// are meant for programs.
+/// Returns true for a line that is needlessly too wide for a terminal. Records and TFTF's frame are
+/// exempt, since they are meant for programs.
 pub fn is_too_wide(line: &str) -> bool {
     let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
         .iter()
@@ -23,7 +23,7 @@ pub fn is_too_wide(line: &str) -> bool {
 /// Running text, wrapped between words.
 struct Prose<'w> {
     out: &'w mut dyn Write,
-    /// Spaces at the beginning of each line after the first.
+    /// The number of spaces at the start of each line except the first.
     indent: usize,
     /// The number of characters on the line so far.
     column: usize,
@@ -33,7 +33,7 @@ struct Prose<'w> {
     word: ArrayString<COLUMNS>,
 }
 
-/// Writes `text` after `lead`, wrapped; lines from the second on are indented.
+/// Writes `text` after `lead`, wrapped. All lines except the first are indented.
 pub fn paragraph(
     out: &mut dyn Write,
     lead: &str,
@@ -82,7 +82,7 @@ impl Write for Prose<'_> {
                 self.place_word()?;
                 continue;
             }
-            // A word that is too long for any line is broken.
+            // Break a word that is too long for any line.
             if self.word.len() >= COLUMNS - self.indent {
                 self.place_word()?;
             }
@@ -92,12 +92,12 @@ impl Write for Prose<'_> {
     }
 }
 
-/// Writes a character `times` times.
+/// Writes a character this many times.
 pub fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     (0..times).try_for_each(|_| out.write_char(c))
 }
 
-/// Ends a line that was cut.
+/// Marks a truncated line.
 const MORE: &str = " ...";
 
 /// The printable form of a text, limited to the characters that can matter for one line.
@@ -112,8 +112,8 @@ impl Write for Printable {
     }
 }
 
-/// Writes one line. If it is longer than [`COLUMNS`] characters, cuts it between two words, if
-/// possible in its second half.
+/// Writes one line. If it is longer than [`COLUMNS`] characters, truncates it, between two words if
+/// there is a space in its second half.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());
@@ -129,7 +129,7 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     writeln!(out, "{line}{MORE}")
 }
 
-/// Returns the number of characters that `what` needs.
+/// Returns the width of `what` in characters.
 pub fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
     }
 
-    /// A text that fits is complete, and a number has all its digits or is missing.
+    /// A text that fits is complete. A number has all its digits or is missing.
     #[test]
     fn a_line_is_cut_between_words() {
         let x = |less: usize| "x".repeat(COLUMNS - less);

@@ -1,8 +1,8 @@
-//! Enumerations whose values have words in boot arguments and records.
+//! Enumerations whose values have a word for boot arguments and records.
 
 /// A value that has a word.
 pub trait Word: Copy + PartialEq + 'static {
-    /// All values, in the order of their definition.
+    /// All values, in definition order.
     const VALUES: &'static [Self];
 
     /// Returns the word.
@@ -41,7 +41,7 @@ macro_rules! words {
             /// The number of values.
             pub const COUNT: usize = [$($word),+].len();
 
-            /// All values, in the order of their definition.
+            /// All values, in definition order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
             /// Returns the word, as used in boot arguments and records.

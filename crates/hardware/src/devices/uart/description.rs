@@ -5,7 +5,7 @@ use core::fmt;
 use super::descriptor::Layout;
 use super::kinds::UartKind;
 
-/// A UART to print on.
+/// A UART used for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uart {
     /// The programming model.

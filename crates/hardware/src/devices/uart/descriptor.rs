@@ -10,16 +10,16 @@ use tock_registers::fields::FieldValue;
 pub struct UartDescriptor {
     /// The name, used in board files and messages.
     pub name: &'static str,
-    /// Its name in a list of kinds.
+    /// Its name in a list of UART kinds.
     pub title: &'static str,
     /// A description for the list in docs/boards.md.
     pub about: &'static str,
     /// True if board files may use it.
     pub is_in_board_files: bool,
-    /// True if its registers are numbered, with places given by `reg-shift` and `reg-io-width`.
+    /// True if its registers are numbered and placed according to `reg-shift` and `reg-io-width`.
     /// Other kinds have 32-bit registers.
     pub is_numbered: bool,
-    /// Its names in `compatible`, each with a layout. Several names with the same layout are
+    /// Its `compatible` names, each with a layout. Names with the same layout may share an entry,
     /// separated by spaces.
     pub compatible: &'static [(&'static str, Layout)],
     /// Its node in a device tree: the name, and the `compatible` strings.
@@ -52,7 +52,7 @@ impl Layout {
     }
 }
 
-/// Bits of a register, with their value in some state.
+/// Register bits, with their value in a certain state.
 pub struct Bits {
     /// The register.
     pub register: u16,
@@ -82,25 +82,25 @@ impl Bits {
     }
 }
 
-/// One of the writes that restore a UART: a register, and the mask of bits that get their previous
-/// value; the others are 0.
+/// A write that restores part of a UART's settings: a register, and the mask of the bits that get
+/// their previous value. The other bits are written as 0.
 pub type RestoreWrite = (u16, u32);
 
 /// The programming model of a kind of UART.
 pub struct UartModel {
-    /// The register whose writes are sent.
+    /// The register that bytes to send are written to.
     pub data: u16,
     /// The writes required before each byte: registers and values.
     pub before_byte: &'static [(u16, u32)],
-    /// The bits when the UART accepts another byte.
+    /// The bits that mean that the UART accepts another byte.
     pub has_room: Bits,
-    /// The bits when the FIFO and the shift register are empty.
+    /// The bits that mean that the FIFO and the shift register are empty.
     pub is_idle: Bits,
-    /// The bits when the UART and its transmitter are on.
+    /// The bits that mean that the UART and its transmitter are on.
     pub turn_on: &'static [Bits],
     /// The writes that restore it, at most `KEPT_MAX` steps.
     pub restore: &'static [RestoreWrite],
-    /// The size of the registers in bytes; for a 16550, their number.
+    /// The size of the registers in bytes; for a 16550, the number of registers.
     pub size: u16,
 }
 

@@ -1,7 +1,7 @@
-//! The kinds of UART, and the table that describes them.
+//! The kinds of UART, and the table that defines them.
 //!
-//! The device tree reader, board files, the generators of device trees, the image's parameter
-//! block, the driver and the list in docs/boards.md use this table.
+//! This table is used by the device tree reader, board files, the device tree generators, the
+//! image's parameter block, the driver, and the list in docs/boards.md.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,7 @@ macro_rules! uart_kinds {
         }
 
         impl UartKind {
-            /// All kinds, in the order of the table.
+            /// All kinds, in table order.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
             /// Returns the kind's row of the table.
@@ -44,8 +44,8 @@ macro_rules! uart_kinds {
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
 
-// New kinds are added at the end: the numbers are an interface between a payload and host tools of
-// another version.
+// Add new kinds at the end: the numbers are an interface between payloads and host tools of
+// different versions.
 uart_kinds! {
     Pl011: UartDescriptor {
         name: "pl011",
@@ -73,7 +73,7 @@ uart_kinds! {
         ],
         node: ("serial", &["ns16550a"]),
         acpi_types: &[0, 1, 0x12],
-        // TI, PC16550D. In BCM2835's UART (BCM2835 ARM Peripherals, section 2.2), LSR has the same
+        // TI, PC16550D. LSR in BCM2835's UART (BCM2835 ARM Peripherals, section 2.2) has the same
         // two bits.
         model: UartModel {
             data: 0,
@@ -81,9 +81,9 @@ uart_kinds! {
             has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
             is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
             turn_on: &[],
-            // LCR without DLAB, which would turn the next byte into a divisor; MCR. The divisor is
-            // not kept: reading it takes the UART out of use, when the firmware may still be
-            // sending.
+            // LCR without DLAB, which would turn the next byte into a divisor; then MCR. The
+            // divisor is not saved: the UART cannot be used while it is read, and the firmware may
+            // still be sending.
             restore: &[(3, 0x7f), (4, 0xff)],
             size: 8,
         },
@@ -126,7 +126,8 @@ uart_kinds! {
                 0x00,
                 &[CADENCE_CONTROL::TXEN::SET, CADENCE_CONTROL::TXDIS::CLEAR],
             )],
-            // Off during set-up: control, mode, baud_rate_gen, baud_rate_divider, control.
+            // The UART is off during set-up: control, mode, baud_rate_gen, baud_rate_divider,
+            // control.
             restore: &[
                 (0x00, OFF),
                 (0x04, ALL),
@@ -156,8 +157,8 @@ uart_kinds! {
                 Bits::of(UCR1, &[IMX_UCR1::UARTEN::SET]),
                 Bits::of(UCR2, &[IMX_UCR2::SRST::SET, IMX_UCR2::TXEN::SET]),
             ],
-            // Off during set-up, and UBMR after UBIR, as it then takes effect: UCR1, UCR2, UCR3,
-            // UCR4, UFCR, UBIR, UBMR, UCR1.
+            // The UART is off during set-up, and UBMR follows UBIR because both take effect then:
+            // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
             restore: &[
                 (UCR1, OFF),
                 (UCR2, ALL),
@@ -171,7 +172,7 @@ uart_kinds! {
             size: 0xb8,
         },
     },
-    // Layerscape's have no registers below BAUD, and some of them are big-endian.
+    // Layerscape's LPUARTs have no registers below BAUD, and some of them are big-endian.
     Lpuart: UartDescriptor {
         name: "lpuart",
         title: "LPUART32",
@@ -191,7 +192,7 @@ uart_kinds! {
             is_idle: Bits::of(0x14, &[LPUART_STAT::TC::SET]),
             turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
             // BAUD may be changed only while both directions are off: CTRL, BAUD, CTRL. The FIFO
-            // setting is not kept, as the UART also sends without a FIFO.
+            // setting is not saved, since the UART also sends without a FIFO.
             restore: &[(CTRL, OFF), (0x10, ALL), (CTRL, ALL)],
             size: 0x30,
         },
@@ -226,9 +227,8 @@ uart_kinds! {
             size: 0x30,
         },
     },
-    // A command sends `UART_TX_TRANS_LEN` bytes, one here, and is done when that byte has left. The
-    // settings that select the UART mode and its speed are lost with its power, and only firmware
-    // can restore them.
+    // A command sends `UART_TX_TRANS_LEN` bytes (here, one), and completes when they have been
+    // sent. A loss of power resets the UART mode and speed, which only firmware can restore.
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
@@ -260,8 +260,8 @@ const PL011: UartModel = UartModel {
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
     is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
-    // Off during set-up, and LCR_H last of the three, since writing it makes the divisors take
-    // effect (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
+    // The UART is off during set-up. LCR_H is the last of the three, since writing it makes the
+    // divisors take effect (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
     restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };
@@ -291,7 +291,7 @@ register_bitfields! { u32,
     CADENCE_CONTROL [ TXEN OFFSET(4), TXDIS OFFSET(5) ],
     CHANNEL_STS [ TXEMPTY OFFSET(3), TXFULL OFFSET(4), TACTIVE OFFSET(11) ],
     IMX_UCR1 [ UARTEN OFFSET(0) ],
-    /// Writing SRST as 0 is a reset.
+    /// Writing 0 to SRST resets the UART.
     IMX_UCR2 [ SRST OFFSET(0), TXEN OFFSET(2) ],
     IMX_USR2 [ TXDC OFFSET(3) ],
     IMX_UTS [ TXFULL OFFSET(4) ],
@@ -311,8 +311,8 @@ impl UartKind {
         self.descriptor().name
     }
 
-    /// Returns the kind that a name in `compatible` identifies, and the layout of its registers
-    /// unless the node specifies another.
+    /// Returns the kind that a `compatible` name identifies, and the layout of its registers unless
+    /// the node specifies a different one.
     pub fn from_compatible(name: &[u8]) -> Option<(Self, Layout)> {
         Self::ALL.into_iter().find_map(|kind| {
             let mut rows = kind.descriptor().compatible.iter();
@@ -321,14 +321,14 @@ impl UartKind {
         })
     }
 
-    /// Returns the kind of an interface type in the ACPI tables SPCR and DBG2.
+    /// Returns the kind for an interface type in the ACPI tables SPCR and DBG2.
     pub fn from_acpi_type(number: u8) -> Option<Self> {
         let has_type = |kind: &Self| kind.descriptor().acpi_types.contains(&number);
         Self::ALL.into_iter().find(has_type)
     }
 }
 
-/// The list of kinds in a message: "a PL011, 16550 or SBSA UART".
+/// The list of kinds for a message: "a PL011, 16550 or SBSA UART".
 pub struct AnyUart;
 
 impl fmt::Display for AnyUart {
@@ -345,7 +345,7 @@ impl fmt::Display for AnyUart {
     }
 }
 
-/// Reads the name in a board file.
+/// Parses the name in a board file.
 impl<'d> Deserialize<'d> for UartKind {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;

@@ -1,4 +1,4 @@
-//! Each kind of UART, against a fake made from its manual.
+//! Tests each kind of UART against a fake based on its manual.
 
 mod fake;
 mod manuals;
@@ -44,7 +44,7 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
         uart.wait_idle();
         assert!(uart.bus.sent.iter().copied().eq(0..=255));
         assert_eq!(uart.bus.writes(), [], "{:?}", manual.kind);
-        // A loss of power is followed by the same state.
+        // After a loss of power, the state is the same.
         uart.bus.lose_power();
         uart.restore();
         let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
@@ -69,8 +69,8 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
     room > 1000 && uart.bus.polls() > 1000 && uart.bus.sent.last() == Some(&b'y')
 }
 
-/// Flow control without a cable: a whole log costs no more than two waits, and the remaining
-/// patience does not add a third.
+/// With flow control but no cable, a whole log costs no more than two waits, and the patience left
+/// over does not add up to a third.
 #[test]
 fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;
@@ -88,7 +88,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     assert_eq!(uart.bus.polls(), 2 * BYTES * PATIENCE_LEFT);
 }
 
-/// After room that was not there before, or idle, the next wait has its full length, for either.
+/// Once there is new room or the UART is idle, the next wait of either kind has its full length.
 #[test]
 fn patience_comes_back_with_the_line() {
     for manual in all() {
@@ -109,7 +109,7 @@ fn patience_comes_back_with_the_line() {
     }
 }
 
-/// Until the FIFO is full there is room, whether the line moves or not.
+/// There is room until the FIFO is full, whether bytes leave or not.
 #[test]
 fn room_alone_is_no_sign_that_the_line_moves() {
     let mut uart = PL011.uart(PL011.firmware);
@@ -133,7 +133,7 @@ fn lost_settings_are_restored_in_the_manuals_order() {
         assert_eq!(uart.bus.writes(), writes, "{:?}", manual.kind);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: all is there", manual.kind);
-        // A single lost setting is enough.
+        // Losing a single setting is enough.
         for (offset, value) in pairs(manual.reset) {
             let kept = uart.bus.settings.insert(offset, value);
             uart.restore();
@@ -141,8 +141,8 @@ fn lost_settings_are_restored_in_the_manuals_order() {
             assert_eq!(restored, kept, "{:?} at {offset:#x}", manual.kind);
         }
     }
-    // DLAB, which the firmware left on, is not restored; SRST as 0, its value in QEMU at boot, is a
-    // reset.
+    // DLAB, which the firmware left set, is not restored. Writing SRST as 0, its boot value in
+    // QEMU, would be a reset.
     for (manual, settings, place, restored) in [
         (&NS16550, "3=83 4=b", 0, (3, 0x03)),
         (&IMX, "80=1 84=4 88=0 8c=0 90=0 a4=0 a8=0", 1, (0x84, 5)),

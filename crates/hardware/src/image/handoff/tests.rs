@@ -65,8 +65,8 @@ fn the_tree_is_found_if_there_is_one() {
 fn a_later_version_may_have_longer_headers() {
     let mut list = list(&[(1, b"not looked into")]);
     put(&mut list, 5, &[9, 0x20]);
-    // The former entry becomes the rest of the header, and the data begins with an entry that has a
-    // longer header.
+    // The existing entry becomes the rest of the header, and the data starts with an entry that has
+    // a longer header.
     put(&mut list, 8, &[0x50, 0, 0, 0, 0x50, 0, 0, 0]);
     put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
     put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);
@@ -84,11 +84,11 @@ fn impossible_headers_and_entries_are_refused() {
         (5, &[0], "version 0 at offset 0x5"),
         (6, &[0x17], "a header that is too short at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
-        // More than the total, more than the bytes present, more than any number.
+        // More than the total size, more than the bytes present, more than any number.
         (12, &[0x18, 0, 0, 0], size),
         (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
-        // Bytes in use that do not form a whole entry.
+        // Bytes in use that do not form a complete entry.
         (8, &[0x1c], first),
         (0x1b, &[7], first),
         (0x1c, &[0xff; 4], first),

@@ -7,7 +7,7 @@ use crate::devices::fake::pairs;
 use crate::devices::uart::{Description, Layout, Uart, UartKind};
 use crate::devices::{Bus, Width};
 
-/// The state of FIFO and shift register that status registers show.
+/// The state of the FIFO and the shift register, as shown by status registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No byte may be sent.
@@ -22,7 +22,7 @@ pub enum State {
 pub struct Manual {
     pub kind: UartKind,
     pub reg_shift: u8,
-    /// Bytes per access, the only width that the UART accepts.
+    /// The only access width that the UART accepts, in bytes.
     pub io_width: u8,
     /// The register for bytes to send.
     pub data: u32,
@@ -30,9 +30,9 @@ pub struct Manual {
     pub before_byte: &'static str,
     /// The status registers in each state, in one or more rows.
     pub status: &'static [(State, &'static str)],
-    /// The registers that keep their value, as after reset.
+    /// The reset values of the registers that keep their value.
     pub reset: &'static str,
-    /// The same registers as the firmware of a board leaves them.
+    /// The values that a board's firmware leaves in these registers.
     pub firmware: &'static str,
     /// The writes that let the UART send after reset.
     pub turn_on: &'static str,
@@ -69,13 +69,13 @@ pub struct Fake {
     /// The status registers in each state; the first matching row is used.
     pub status: Vec<(State, Vec<(u32, u32)>)>,
     pub state: State,
-    /// Another state, which is shown first, for this many polls.
+    /// A different state to show first, and the number of polls to show it for.
     pub held_up: (State, u32),
     polls: u32,
     pub sent: Vec<u8>,
     /// Writes other than data.
     writes: Vec<(u32, u32)>,
-    /// Writes in preparation of the next byte.
+    /// Writes that prepare for the next byte.
     prepared: Vec<(u32, u32)>,
 }
 
@@ -85,12 +85,12 @@ impl Fake {
         self.settings = pairs(self.manual.reset).into_iter().collect();
     }
 
-    /// Returns the writes since the last call, except data.
+    /// Returns the writes since the previous call, except data.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.writes)
     }
 
-    /// Returns the number of polls since the last call.
+    /// Returns the number of polls since the previous call.
     pub fn polls(&mut self) -> u32 {
         std::mem::take(&mut self.polls)
     }

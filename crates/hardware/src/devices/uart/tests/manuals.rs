@@ -4,9 +4,9 @@ use super::fake::Manual;
 use super::fake::State::{Full, Rest, Room};
 use crate::devices::uart::UartKind;
 
-/// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
-/// last bit, stop bits and all, has left the shift register. UARTLCR_H, after the
-/// divisors, and the divisors must not change while UARTEN is 1. Reset values: table 3-1.
+/// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY. BUSY stays set until the last bit,
+/// including stop bits, has left the shift register. UARTLCR_H is written after the divisors; none
+/// of them may change while UARTEN is 1. Reset values: table 3-1.
 pub static PL011: Manual = Manual {
     kind: UartKind::Pl011,
     reg_shift: 2,
@@ -25,8 +25,8 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART: from the PL011 there are UARTDR, UARTRSR, UARTFR and the interrupt
-/// registers. The registers in between are reserved.
+/// DEN0094, Generic UART: it has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
+/// registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     reset: "",
@@ -36,8 +36,8 @@ pub static SBSA: Manual = Manual {
     ..PL011
 };
 
-/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the shift register is
-/// empty, too. With DLAB, the first register is the divisor's.
+/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the shift register is also
+/// empty. While DLAB is set, the first register holds the divisor.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
     reg_shift: 0,
@@ -62,9 +62,9 @@ pub static NS16550_HALF: Manual = Manual {
     ..NS16550
 };
 
-/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR is 1 while the FIFO, of 8 bytes, takes at
-/// least one, bit 6 while it is empty and the transmitter idle. Accesses of 32 bits:
-/// bcm2835_aux_ops in QEMU's hw/char/bcm2835_aux.c.
+/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR is 1 while the 8-byte FIFO can take at least one
+/// byte, bit 6 while it is empty and the transmitter is idle. 32-bit accesses: bcm2835_aux_ops in
+/// QEMU's hw/char/bcm2835_aux.c.
 pub static MINI_UART: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
@@ -94,10 +94,10 @@ pub static CADENCE: Manual = Manual {
     ..PL011
 };
 
-/// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY, USR2 has TXDC (FIFO and shift register empty) and
-/// TXFE. UCR2.SRST as 0 resets the UART; UTXD is accessible only with UARTEN; UFCR, UBIR and UBMR,
-/// in this order, are written without it. Reset values as in QEMU's hw/char/imx_serial.c, except
-/// SRST, which reads as 1.
+/// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY; USR2 has TXDC (FIFO and shift register empty) and
+/// TXFE. Writing 0 to UCR2.SRST resets the UART. UTXD is accessible only while UARTEN is 1; UFCR,
+/// UBIR and UBMR are written in this order while it is 0. Reset values are as in QEMU's
+/// hw/char/imx_serial.c, except for SRST, which reads as 1.
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
@@ -114,9 +114,9 @@ pub static IMX: Manual = Manual {
     ..PL011
 };
 
-/// IMX93RM, LPUART: STAT has TDRE (no more in the FIFO than its watermark, 0)
-/// and TC (no transmission, nor a byte that waits for it). BAUD may be changed
-/// only with TE and RE off. Reset values are the manual's.
+/// IMX93RM, LPUART: STAT has TDRE (the FIFO level is not above its watermark, 0) and TC (no byte is
+/// being sent or waiting to be sent). BAUD may be changed only while TE and RE are off. Reset
+/// values are from the manual.
 pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
     data: 0x1c,
@@ -128,8 +128,8 @@ pub static LPUART: Manual = Manual {
     ..PL011
 };
 
-/// RM0433, USART: ISR has TXFNF and TC; CR2, CR3, BRR and PRESC, and FIFOEN and
-/// the word's length in CR1, can be written only while UE is 0.
+/// RM0433, USART: ISR has TXFNF and TC. CR2, CR3, BRR and PRESC, and in CR1 FIFOEN and the word
+/// length, can be written only while UE is 0.
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
@@ -141,8 +141,8 @@ pub static STM32: Manual = Manual {
     ..PL011
 };
 
-/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: a byte follows the number of bytes and
-/// the command that sends them, which is active until the last byte has left.
+/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: first comes the number of bytes, then
+/// the command that sends them, then the bytes. The command is active until the last byte has left.
 pub static GENI: Manual = Manual {
     kind: UartKind::Geni,
     data: 0x700,
