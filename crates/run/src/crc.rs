@@ -1,8 +1,8 @@
 //! CRC-32/ISO-HDLC, the CRC of Ethernet, zlib and PNG, so that a record can be checked with common
 //! tools (`python3 -c 'import zlib'`).
 
-/// The reversed polynomial's effect on each half byte: a table of 64 bytes rather than the usual 1
-/// KiB, as the image has to stay small.
+/// The reversed polynomial's effect on each half byte. This table takes 64 bytes instead of the
+/// usual 1 KiB, because the image has to stay small.
 #[cfg(any(test, target_os = "none", target_os = "uefi"))]
 const NIBBLES: [u32; 16] = {
     let mut table = [0; 16];
@@ -49,7 +49,7 @@ impl Crc32 {
     }
 }
 
-/// Reports check logs of hundreds of megabytes, so the host's instructions are used.
+/// Reports check logs of hundreds of megabytes, so use the host's CRC instructions.
 #[cfg(not(any(target_os = "none", target_os = "uefi")))]
 fn updated(crc: u32, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(!crc);

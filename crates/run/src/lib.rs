@@ -1,22 +1,21 @@
-//! Defines what a run is, both for the payload that performs a run and for programs that read its
-//! log.
+//! Defines what a run is, for the payload that performs it and for programs that read its log.
 //!
-//! The crate does not measure and prints no tables; the crate suite does, through
-//! [`measure::Machine`]. It does not read logs; the crate report does.
+//! The crate does not measure or print tables; the suite crate does, through [`measure::Machine`].
+//! It does not read logs; the report crate does.
 //!
 //! ```
 //! use run::model::RunId;
 //! use run::plan::{Plan, Records, ScenarioId};
 //! use run::record::{Claim, Record, Writer};
 //!
-//! // What the payload does: it parses boot arguments, and writes records.
+//! // The payload parses boot arguments and writes records.
 //! let plan = Plan::parse("only=susp_deep_serial iterations=100").expect("known words");
 //! assert!(plan.scenarios.contains(ScenarioId::SuspendDeepSerial));
 //! let mut line = String::new();
 //! let mut writer = Writer::new(Records::Once, RunId::default());
 //! writer.write(&mut line, Record::Plan(plan)).expect("a String takes all");
 //!
-//! // What a reader of its log does: a record counts if its checksum is correct.
+//! // A log reader accepts a record if its checksum is correct.
 //! let claim = Claim::of(line.as_bytes()).expect("the form of a record");
 //! assert!(claim.is_sound());
 //! assert_eq!(claim.record(), Some(Record::Plan(plan)));
@@ -30,7 +29,7 @@
 //! | [`plan`] | reads boot arguments |
 //! | [`measure`] | rounds, outcomes, samples and their statistics |
 //! | [`model`] | scenarios, cells and their series, the verdict |
-//! | [`findings`] | sentences that the figures support |
+//! | [`findings`] | sentences based on the figures |
 //! | [`record`] | machine-readable lines, each with a checksum |
 //!
 //! Each folder imports only from the folders above it. The feature `testing` adds a fake machine

@@ -14,9 +14,10 @@ use super::wake_source::find_wake_source;
 use super::words::Verbosity;
 use crate::model::{Finding, Run, Scenario};
 
-/// Returns the findings that the figures of `scenario` support by themselves.
+/// Returns the findings that follow from the figures of `scenario` alone.
 pub fn findings_of(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
-    // Each is called by name, so that the payload does not contain what only [`Verbosity::Full`] needs.
+    // Called by name, so that the payload does not contain code that only [`Verbosity::Full`]
+    // needs.
     let mut all = find_wake_source(run, scenario);
     all.extend(find_last_men(run, scenario, verbosity));
     all.extend(find_lock_queue(run, scenario, verbosity));

@@ -1,7 +1,7 @@
 //! The last man down in each cluster, and the cost of its cache flush.
 //!
-//! The last man is the CPU that goes down last in a round of all CPUs, by the order of
-//! ENTER_HW_LOW_PWR, and therefore flushes the cluster's caches.
+//! The last man is the CPU of a cluster that goes down last in a round of all CPUs, in
+//! ENTER_HW_LOW_PWR order. It therefore flushes the cluster's caches.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,7 +18,7 @@ use crate::plan::StateChoice;
 /// The last man down in a cluster.
 pub const LAST_MAN: Kind = Kind::new("last-man");
 
-/// The reason why a cluster's last man is unknown.
+/// The reason why the last man of a cluster is unknown.
 #[derive(Debug, Error)]
 enum NotTold {
     #[error("there are no timestamps")]
@@ -29,7 +29,7 @@ enum NotTold {
     CpuWithoutTimestamps(u16),
 }
 
-/// Finds the last man of each cluster, only if the deepest level was requested.
+/// Finds each cluster's last man, but only if the deepest level was requested.
 pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
@@ -48,8 +48,7 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity
     found.flatten().collect()
 }
 
-/// Finds the last man of a cluster, or the reason why it is unknown: it may be a CPU without
-/// timestamps.
+/// Finds a cluster's last man, or the reason why it is unknown: it may be a CPU without timestamps.
 fn of_cluster(
     run: &Run,
     scenario: &Scenario,

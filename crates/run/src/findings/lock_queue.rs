@@ -1,6 +1,7 @@
-//! The lock queue: a straight line through Powerdown against the position in the order of going
-//! down. A last man flushes its cluster's caches with the lock held, which is not a step of the
-//! queue. Flushes that take far longer than the round's others are therefore subtracted, and named.
+//! The lock queue: a straight line fitted to Powerdown against the position in power-down order. A
+//! last man flushes its cluster's caches while it holds the lock, which is not a step of the queue.
+//! Flushes that take far longer than the others in the round are therefore subtracted, and their
+//! CPUs named.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,22 +15,22 @@ use super::words::{self, Verbosity};
 use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, CpuSet, Evidence, Finding, FitQuality, Kind, Run, Scenario};
 
-/// CPUs that wait for one another.
+/// CPUs that wait for each other.
 pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
 
-/// The minimum R2, in percent, for a queue of even steps.
+/// The minimum R2, in percent, for a queue with even steps.
 const R2_EVEN: u8 = 90;
 /// The minimum R2, in percent, for a queue.
 const R2_SOME: u8 = 50;
-/// A flush that takes more than this multiple of the round's median is a last man's, and not a step
-/// of the queue.
+/// A flush that takes longer than this multiple of the round's median is a last man's flush, and
+/// not a step of the queue.
 const FAR_LONGER: u64 = 2;
 
 /// The instant at which a CPU went down, its index, and its Powerdown.
 pub type Arrival = (u64, CpuIndex, u64);
 
-/// Finds whether CPUs that go down together wait for one another, and for how long. Figures alone
-/// do not show the order.
+/// Finds out whether CPUs that go down together wait for each other, and for how long. Figures
+/// alone do not show the order.
 pub(super) fn find_lock_queue(
     run: &Run,
     scenario: &Scenario,
@@ -82,7 +83,7 @@ fn is_even(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_EVEN
 }
 
-/// Returns true if the line through Powerdown shows a queue, with even steps or not.
+/// Returns true if the line through Powerdown shows a queue, whether its steps are even or not.
 pub fn is_queue(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_SOME
 }
@@ -110,7 +111,7 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
 }
 
 /// Subtracts long cache flushes from the Powerdown of their CPUs and of the CPUs after them, and
-/// returns the CPUs that flush. `arrivals` are in the order of their instants.
+/// returns the CPUs that flush. `arrivals` must be in chronological order.
 pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
     let flush = |it: &Arrival| scenario.cell(it.1)?.figure(Metric::CacheFlush);
     let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();

@@ -14,8 +14,8 @@ use crate::model::{Finding, Kind, Run, Scenario};
 /// Attempts that do not count.
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
-/// Finds the attempts that do not count, the reasons, and the CPUs. Scenarios outside TFTF's suite
-/// have tables and sentences for them.
+/// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
+/// suite report them in tables and sentences of their own.
 pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
@@ -35,7 +35,7 @@ pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if all == 0 {
         return Vec::new();
     }
-    // A companion is never the cause, as it only shared the round.
+    // A companion is never the cause, since it only shared the round.
     let first = rejected.iter().find_map(|(cpu, counts)| {
         let first = counts.first.filter(|it| it.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))

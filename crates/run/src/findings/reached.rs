@@ -1,4 +1,4 @@
-//! The states that were reached according to PSCI_STAT, and contradictions.
+//! The states that were reached according to PSCI_STAT, and discrepancies.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::plan::Procedure;
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
 
-/// Finds which states were reached, and one warning for each kind of contradiction.
+/// Finds which states were reached. Adds one warning for each kind of discrepancy.
 pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells
@@ -25,7 +25,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if cells.is_empty() {
         return unknown(run, scenario).into_iter().collect();
     }
-    // Each state once, the shallowest first.
+    // Each state once, shallowest first.
     let states = cells.iter().filter_map(|it| it.1.state);
     let mut states: Vec<u64> = states.map(u64::from).collect();
     states.sort_unstable();
@@ -54,7 +54,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     found
 }
 
-/// Finds that the reached state is unknown although it could be read.
+/// Reports that the reached state is unknown although it could have been read.
 fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let conditions = scenario.conditions.as_ref()?;
     let suspends = conditions.power_state.is_some() && scenario.id.procedure() != Procedure::CpuOff;

@@ -1,4 +1,4 @@
-//! Figures that are so few ticks that the length of a tick matters.
+//! Figures of so few ticks that the length of a tick matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,19 +13,19 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures that are so few ticks that the length of a tick matters.
+/// Figures of so few ticks that the length of a tick matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
-/// Figures of fewer ticks than this have a resolution worth mentioning: one tick is more than 2 %,
-/// the tolerance with which TF-A's tables are compared.
+/// Below this number of ticks, a figure's resolution is worth mentioning: one tick is more than 2
+/// %, the tolerance for comparisons with TF-A's tables.
 const COARSE: u64 = 50;
-/// For fewer ticks than this, a tick is more than a tenth of the figure.
+/// Below this number of ticks, one tick is more than a tenth of the figure.
 const TOO_FEW: u64 = 10;
-/// The minimum number of different figures that are unlikely to have a common divisor by chance.
+/// With at least this many different figures, a common divisor is unlikely to be a coincidence.
 const DIFFERENT_MIN: usize = 8;
 
-/// Returns a lower limit for the tick of a run, in nanoseconds: the counter's tick or, if there are
-/// only figures, their greatest common divisor.
+/// Returns a lower limit for the tick of a run, in nanoseconds: the counter's tick or, if the run
+/// only has figures, their greatest common divisor.
 pub fn tick_ns(run: &Run) -> Option<u64> {
     if run.has_records() {
         let tick = run.clock().tick_ps()?;
@@ -44,7 +44,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures that are so few ticks that the length of a tick matters.
+/// Finds figures of so few ticks that the length of a tick matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,

@@ -174,7 +174,7 @@ fn lock_queues() {
                 In this order: CPU 0.3, 0.2, 0.1, 0.0.";
     let full = only(&run, &even, Verbosity::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
-    // CPU 2 is second, and its flush is included in the Powerdown of all CPUs after it.
+    // CPU 2 is second, so its flush is part of the Powerdown of all CPUs after it.
     let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
     flushed.cells[2].set_figure(Metric::CacheFlush, Some(20_276));
     let found = [

@@ -1,5 +1,5 @@
-//! Wake-ups that waited: the first CPUs to wake up power up their cluster, and those that wake up
-//! meanwhile wait for its lock.
+//! Wake-ups that waited: the first CPUs to wake up power up their cluster, and CPUs that wake up
+//! meanwhile wait for the cluster's lock.
 
 use alloc::format;
 use alloc::vec;
@@ -9,13 +9,13 @@ use super::words::{self, Verbosity};
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 
-/// Wake-ups that took far longer than the shortest of their round.
+/// Wake-ups that took far longer than the shortest in their round.
 pub const WAITED: Kind = Kind::new("waited");
 
-/// A wake-up waited if it took more than this multiple of the round's shortest.
+/// A wake-up has waited if it took more than this multiple of the shortest in the round.
 const FAR_LONGER: u64 = 3;
 
-/// Finds the wake-ups that took far longer than the shortest of their round.
+/// Finds the wake-ups that took far longer than the shortest in their round.
 pub(super) fn find_waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
     waited(run, scenario, verbosity).into_iter().collect()
 }

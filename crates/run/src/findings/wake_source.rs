@@ -11,7 +11,7 @@ use hardware::board::CpuIndex;
 /// The interrupt that woke the CPUs.
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
 
-/// Finds what woke the CPUs, if that differs from the header.
+/// Finds out what woke the CPUs, if that differs from the header.
 pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let Some(conditions) = &scenario.conditions else {
         return Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 /// Returns the CPU that stays awake only for the lead, from a cell of the lead.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
-    // A helper of the whole scenario wakes the other CPUs, too.
+    // A helper for the whole scenario also wakes the other CPUs.
     let is_of_lead = scenario.helper.is_none();
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
     cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)

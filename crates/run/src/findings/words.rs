@@ -1,4 +1,4 @@
-//! The two lengths of a finding's text, and sentence fragments.
+//! The two text lengths of a finding, and sentence fragments.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use crate::model::Run;
 use hardware::board::CpuIndex;
 use hardware::text::join::append;
 
-/// How much findings say.
+/// How detailed findings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verbosity {
     /// One sentence for each finding, for the UART.
@@ -23,7 +23,7 @@ impl Verbosity {
     }
 }
 
-/// Returns the first items, separated by commas, and how many more there are: eight CPUs or
+/// Returns the first few items, separated by commas, and how many more there are. Eight CPUs or
 /// clusters in a line show where to look; five hundred do not.
 pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
     let mut list = List::default();
@@ -31,7 +31,7 @@ pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
     list.finish()
 }
 
-/// A list in progress. Its methods do not depend on the items' type, and exist once.
+/// A list being built. Its methods do not depend on the item type, so they are compiled only once.
 #[derive(Default)]
 struct List {
     text: String,
@@ -57,7 +57,7 @@ impl List {
     }
 }
 
-/// Returns the names of the CPUs, in the order given.
+/// Returns the names of the CPUs, in the given order.
 pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = CpuIndex>) -> String {
     list(indices.map(|cpu| run.label(cpu)))
 }

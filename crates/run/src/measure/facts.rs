@@ -1,4 +1,4 @@
-//! The machine as the payload found it, and the registers of each CPU.
+//! The machine as found by the payload, and each CPU's registers.
 
 use core::fmt;
 
@@ -13,10 +13,10 @@ use hardware::spec::ticks::Clock;
 use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
-/// The overhead of measuring, in ticks: the minimum of many tries on the lead.
+/// The overhead of measuring, in ticks: the minimum over many tries on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
-    /// Two counter reads in succession.
+    /// Two consecutive counter reads.
     pub counter: u64,
     /// A timed region without a call in it.
     pub empty: u64,
@@ -46,7 +46,7 @@ impl Counter {
     }
 }
 
-/// Formats the register's name, and how it is read if not just once.
+/// Formats the register's name, and notes if it is read twice.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -79,7 +79,7 @@ impl fmt::Display for NoCpuOff {
     }
 }
 
-/// A CPU's own registers: model, caches and clocks.
+/// Data from a CPU's own registers: model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// MIDR_EL1: the implementer and the part.
@@ -88,14 +88,14 @@ pub struct Identity {
     pub caches: Caches,
     /// The CPU's CNTFRQ_EL0, in Hz; firmware has to set it on each CPU.
     pub frequency: u64,
-    /// The CPU's clock in MHz, measured with PMCCNTR_EL0; None if that does not count.
+    /// The CPU's clock in MHz, measured with PMCCNTR_EL0; None if that register does not count.
     pub clock_mhz: Option<u64>,
 }
 
-/// The machine as the payload found it.
+/// The machine as found by the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The counter frequency in Hz in the lead's CNTFRQ_EL0, plausible or not.
+    /// The counter frequency in Hz from the lead's CNTFRQ_EL0, plausible or not.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
@@ -103,13 +103,14 @@ pub struct Facts {
     pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: IntId,
-    /// The timer frame that wakes the lead in states that stop the CPUs' timers, or why none does.
+    /// The timer frame that wakes the lead in states that stop the CPUs' timers, or why there is
+    /// none.
     pub frame: Result<TimerFrame, NoFrame>,
-    /// Exception level of the payload: 1 or 2.
+    /// The payload's exception level: 1 or 2.
     pub exception_level: u8,
     /// True if HCR_EL2.E2H is 1 at EL2 and cannot be cleared.
     pub e2h: bool,
-    /// The GIC; without one there are no wake-ups.
+    /// The GIC version. Without a GIC, there are no wake-ups.
     #[serde(with = "gic_number")]
     pub gic: Option<GicVersion>,
     /// The conduit in use.
@@ -124,7 +125,7 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// The interface for timestamps, or the reason why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that can reset the board without the lead, or why none does.
+    /// The watchdog that can reset the board without the lead, or why there is none.
     pub watchdog: Result<Watchdog, NoWatchdog>,
     /// True if the firmware supports PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
@@ -132,19 +133,19 @@ pub struct Facts {
     pub os_initiated: bool,
     /// True if the firmware supports SYSTEM_SUSPEND.
     pub system_suspend: bool,
-    /// The reason why CPUs stay on once turned on, if they do.
+    /// The reason why CPUs stay on once they have been turned on, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
     /// Index of the lead CPU, in the board's order.
     pub lead: CpuIndex,
-    /// Bytes in the second-level cache, or in the only one.
+    /// The size in bytes of the second-level cache, or of the only cache.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
     #[serde(skip)]
     pub own: Identity,
     /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
-    /// True in a KVM guest, where no cache is read, as KVM invents the sizes.
+    /// True in a KVM guest. No caches are read in a guest, because KVM invents the sizes.
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
@@ -152,7 +153,7 @@ pub struct Facts {
     pub overheads: Overheads,
 }
 
-/// The GIC's version as stored in records: 2, 3, or 0 for none. For serde's `with`.
+/// The GIC version as stored in records: 2, 3, or 0 for none. For serde's `with`.
 mod gic_number {
     use super::{Deserialize, GicVersion, Serialize as _};
     use serde::{Deserializer, Serializer, de::Error as _};

@@ -1,10 +1,10 @@
-//! Latencies counted in bins, as a run of hours has more samples than memory can hold. Bins are
-//! exact below 32 ticks; above that there are sixteen for each power of two, up to
+//! Latencies counted in bins, because a run of several hours has more samples than fit in memory.
+//! Bins are exact below 32 ticks; above that, there are sixteen for each power of two, up to
 //! [`Histogram::LIMIT`].
 
 use super::statistics::{P99_MIN, Summary, rank};
 
-/// The number of bins of one width, as a power of two.
+/// The number of bins of the same width, as a power of two.
 const BITS: u32 = 4;
 const HALF: usize = 1 << BITS;
 /// The number of bits of ticks below the limit.
@@ -12,14 +12,14 @@ const LIMIT_BITS: u32 = 24;
 /// Number of bins below the limit.
 const BINS: usize = (LIMIT_BITS - BITS + 1) as usize * HALF;
 
-/// The number of samples in each bin; the last bin counts all from the limit on.
+/// The number of samples in each bin. The last bin counts all samples at or above the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram([u32; BINS + 1]);
 
 /// The samples in a range of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The least latency of the bin, in ticks.
+    /// The lowest latency in the bin, in ticks.
     pub from: u64,
     /// The width in ticks; 0 for everything from `from` on.
     pub width: u64,
@@ -57,8 +57,8 @@ impl Histogram {
         })
     }
 
-    /// Returns the statistics of all samples. The minimum and maximum are given; the others are at
-    /// most 1/16 too small, except beyond the limit.
+    /// Returns the statistics of all samples. The minimum and maximum are the arguments; the other
+    /// values are at most 1/16 too low, except above the limit.
     pub fn summary(&self, min: u64, max: u64) -> Summary {
         let total: u64 = self.counts().map(u64::from).sum();
         let n = u32::try_from(total).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! The instants of one sample, for timelines and for figures of single samples.
+//! The instants of a sample, for timelines and for the figures of a single sample.
 
 use hardware::spec::pmf::Stamp;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum Instant {
 pub const INSTANTS: usize = 12;
 
 impl Instant {
-    /// All instants; those of a suspend are in the order in which it passes them.
+    /// All instants. Those of a suspend are in chronological order.
     pub const ALL: [Self; INSTANTS] = [
         Self::Before,
         Self::Stamp(Stamp::EnterPsci),
@@ -57,10 +57,10 @@ impl Instant {
     }
 }
 
-/// The instants of one sample, in ticks; without heap memory, as a run may have millions.
+/// The instants of one sample, in ticks. Uses no heap memory, since a run may have millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
-    /// The counter at the round's agreed start or, without one, just before the call.
+    /// The counter at the round's agreed start or, if it has none, just before the call.
     #[serde(rename = "b")]
     pub base: u64,
     /// Ticks from the base.
@@ -68,8 +68,8 @@ pub struct Instants {
     at: Offsets,
 }
 
-/// Ticks in the order of [`Instant::ALL`], serialized as a list with null for unknown ones. They
-/// use half the memory of such a list.
+/// Ticks in the order of [`Instant::ALL`]. Serialized as a list with null for unknown instants, but
+/// takes half the memory of such a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
 struct Offsets {
@@ -114,7 +114,7 @@ impl Instants {
         self.at.known
     }
 
-    /// Returns the ticks to each of [`Instant::ALL`] from the known one before it.
+    /// Returns the ticks to each of [`Instant::ALL`] from the previous known one.
     pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
         (0..INSTANTS).scan(0, move |last: &mut i64, place| {
             let at = self.at.get(place);
@@ -122,7 +122,7 @@ impl Instants {
         })
     }
 
-    /// Returns the instants for such steps; steps at the end may be omitted.
+    /// Builds the instants from such steps. Steps at the end may be omitted.
     pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
         let mut instants = Self::new(base);
         let mut last = 0i64;
@@ -135,7 +135,7 @@ impl Instants {
         instants
     }
 
-    /// Returns instants of which only the base is known.
+    /// Returns instants for which only the base is known.
     pub fn new(base: u64) -> Self {
         Self {
             base,
@@ -179,7 +179,7 @@ impl Instants {
             Metric::Wake => self.span(Due, After),
             Metric::TurnOff => self.span(Before, SeenOff),
             Metric::TurnOn => self.span(TurnedOn, Entered),
-            // Not derived from the instants of a sample.
+            // Not derived from instants.
             Metric::Cycles
             | Metric::Entry
             | Metric::Handler

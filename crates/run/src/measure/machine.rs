@@ -15,12 +15,13 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A CPU that
-    /// is lost in the round has [`super::outcome::ActionEnd::Lost`] and does not take part in later
+    /// Runs one round in bounded time, and writes one outcome for each CPU on the board. A CPU lost
+    /// in the round gets [`super::outcome::ActionEnd::Lost`] and does not take part in later
     /// rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
-    /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
+    /// Returns the counts kept by the CPU's timer handler; None if it keeps none or the CPU is
+    /// lost.
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
     /// Calls SET_SUSPEND_MODE on the lead, while every other CPU is off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;

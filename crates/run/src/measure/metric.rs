@@ -52,8 +52,8 @@ pub enum Unit {
 }
 
 impl Metric {
-    /// The metrics for comparing samples: PMF's powerdown or latency, or the caller's if there is
-    /// no PMF.
+    /// The metrics by which samples are compared: powerdown or latency from PMF or, without PMF,
+    /// the caller's metrics.
     pub const LEADING: [Self; 4] = [Self::Powerdown, Self::Latency, Self::Call, Self::TurnOff];
 
     /// Returns the unit of the metric's figures.

@@ -7,11 +7,12 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's own
-/// timer or by a second SGI from a helper. A lost SGI then costs a sample but not the CPU.
+/// The time in microseconds from a due wake-up by SGI or timer frame to the next attempt, by the
+/// CPU's own timer or by a second SGI from a helper. A lost SGI then costs a sample, but not the
+/// CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The microseconds that each CPU in a helper's chain adds, and the limit of their sum.
+/// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
@@ -21,16 +22,16 @@ pub enum SgiTargets {
     /// No CPU.
     #[default]
     None,
-    /// All others that sleep, one after another in the board's order.
+    /// All other sleeping CPUs, one after another in the board's order.
     OneByOne {
-        /// True if the lead sleeps, too.
+        /// True if the lead also sleeps.
         includes_lead: bool,
         /// Ticks from one SGI to the next.
         step: u64,
     },
-    /// All others that sleep, with a single write if the GIC allows it.
+    /// All other sleeping CPUs, with a single write if the GIC allows it.
     AllAtOnce {
-        /// True if the lead sleeps, too.
+        /// True if the lead also sleeps.
         includes_lead: bool,
     },
     /// Only this CPU.
@@ -82,7 +83,8 @@ pub struct OrderBook<'o> {
 }
 
 impl Order {
-    /// Returns true if an SGI to this CPU in the round means that nothing else woke it.
+    /// Returns true if an SGI to this CPU in the round means that it was not woken by anything
+    /// else.
     pub const fn expects_no_sgi(&self) -> bool {
         self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
     }
@@ -117,13 +119,13 @@ impl OrderBook<'_> {
                 let earlier = CpuIndex::all(self.cpus.len()).filter(is_earlier).count();
                 round.sleep + earlier as u64 * round.wake_step
             }
-            // Half of the grace is left for the second SGI.
+            // Leaves half of the grace period for the second SGI.
             (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
             _ => round.sleep,
         };
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
-        // An SGI or the timer frame comes first, if it comes at all.
+        // The SGI or the timer frame comes before that, if it comes at all.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
             false => 0,

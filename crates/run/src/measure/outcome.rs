@@ -1,4 +1,4 @@
-//! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values and
+//! One CPU's part in one round. The machine code fills an [`Outcome`] with raw counter values and
 //! return codes; [`Outcome::judge`] decides whether it counts.
 
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -34,16 +34,16 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// One call, timed on its own, after something that may leave it cold.
+    /// One call, timed on its own, after a preparation that may leave caches cold.
     ColdCall {
         /// The call that is timed.
         call: SingleCall,
         /// What the CPU does just before.
         after: Preparation,
     },
-    /// Handle a timer's expiries, or put load on the memory meanwhile, as the window specifies.
+    /// Handle timer expiries, or put load on the memory meanwhile, as specified by the window.
     Expire,
-    /// CPU_OFF at the agreed start; the lead has polled for OFF since before that.
+    /// CPU_OFF at the agreed start. The lead starts polling for OFF before that.
     OnOff,
     /// Repeat one operation, timed as a whole.
     Repeat {
@@ -59,7 +59,7 @@ pub enum Action {
 pub enum SingleCall {
     /// PSCI_VERSION.
     Version,
-    /// GET_TIMESTAMP of one of PMF's timestamps.
+    /// GET_TIMESTAMP for one PMF timestamp.
     ReadStamp,
 }
 
@@ -71,7 +71,7 @@ pub enum Preparation {
     /// It makes the same call, then evicts its own cache lines that the call uses: code, stack and
     /// results.
     Evict,
-    /// It suspends; the timed call is its first one after the wake-up.
+    /// It suspends; the timed call is the first one after the wake-up.
     Suspend {
         /// The argument, in the firmware's format.
         power_state: u32,
@@ -100,7 +100,7 @@ impl Action {
         matches!(self, Self::Off | Self::OnOff)
     }
 
-    /// Returns true if the action measures the CPU's way up by CPU_ON.
+    /// Returns true if the action measures how long the CPU takes to come up after CPU_ON.
     pub const fn measures_arrival(self) -> bool {
         matches!(self, Self::ReadBack | Self::OnOff)
     }
@@ -163,23 +163,23 @@ pub enum ActionEnd {
     Returned,
     /// The CPU came back through the entry point given to CPU_SUSPEND.
     Resumed,
-    /// The CPU was seen OFF after CPU_OFF.
+    /// After CPU_OFF, the CPU was seen OFF.
     WentOff,
     /// The CPU came up by CPU_ON and read its timestamps.
     ReadBack,
     /// An interrupt stayed pending, so the call was not made.
     Pending,
-    /// As [`ActionEnd::Resumed`], but with a context ID other than the one given.
+    /// Like [`ActionEnd::Resumed`], but with a context ID other than the one given.
     WrongContext,
-    /// The CPU does not have the operation of a loop, or gave up the loop.
+    /// The CPU lacks the operation of a loop, or gave up the loop.
     GaveUp,
-    /// The CPU was woken not by the SGI, timer frame or timer but, far too late, by something else.
+    /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
 }
 
-/// One CPU's raw record of one round.
+/// A CPU's raw record of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The action.
@@ -196,9 +196,10 @@ pub struct Outcome {
     /// The counter just before the call; before a power-down it is read earlier, as registers are
     /// lost. None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
-    /// The counter just after the call, likewise; read first in the entry point.
+    /// The counter just after the call, or at the entry point. None if an erratum spoiled the read.
     pub after: Option<CounterValue>,
-    /// The earliest instant of a wake-up, or the instant just before the SGI was sent.
+    /// The earliest instant at which the wake-up is due, or the instant just before the SGI was
+    /// sent.
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: Option<CounterValue>,
@@ -210,9 +211,9 @@ pub struct Outcome {
     pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
-    /// Why the timestamps could not be read; also None if PMF is not used.
+    /// Why the timestamps could not be read; None also means that PMF is not used.
     pub stamps_error: Option<ReadError>,
-    /// The increase of PSCI_STAT, if the round requested it.
+    /// The increase in PSCI_STAT, if the round requested it.
     pub rise: Rise,
 }
 
@@ -222,7 +223,7 @@ impl Outcome {
         !matches!(self.action, Action::None | Action::Help)
     }
 
-    /// Returns the path of the call through the firmware, if it has one.
+    /// Returns the call's path through the firmware, if it has one.
     pub fn path(&self) -> Option<Path> {
         let turned_on = self.turned_on;
         match self.action {
@@ -251,7 +252,7 @@ impl Outcome {
         }
     }
 
-    /// Decides whether this outcome is a sample; with `pmf`, its timestamps are checked, too.
+    /// Decides whether this outcome is a sample. If `pmf` is true, checks its timestamps as well.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         let refuse = |reason, detail| Err(Rejection { reason, detail });
@@ -261,7 +262,7 @@ impl Outcome {
             ActionEnd::NotRung => return plain(Reason::NotRung),
             ActionEnd::WrongContext => return plain(Reason::WrongContext),
             ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
-            // The CPU was to take part, but was given up before it could.
+            // The CPU should have taken part, but was given up before it could.
             ActionEnd::NotRun => return plain(Reason::Lost),
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }
@@ -300,7 +301,7 @@ impl Outcome {
         }
     }
 
-    /// Decides whether the timestamps belong to this call and none is too early.
+    /// Decides whether the timestamps belong to this call and none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
@@ -369,10 +370,10 @@ impl Outcome {
         }
     }
 
-    /// Returns the instants of the sample; with `pmf`, including the timestamps that its call
+    /// Returns the sample's instants. If `pmf` is true, they include the timestamps that the call
     /// writes.
     pub fn instants(&self, pmf: bool) -> Instants {
-        // A read-back has no agreed start; the round that turned the CPU off had it.
+        // A read-back has no agreed start. The round that turned the CPU off had one.
         let base = self.start.or(self.before);
         let base = base.map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
@@ -399,8 +400,8 @@ impl Outcome {
         instants
     }
 
-    /// Returns a figure of an accepted outcome, if its action has that metric: in ticks, or in the
-    /// metric's unit.
+    /// Returns a figure of an accepted outcome, in ticks or in the metric's unit; None if its
+    /// action does not have that metric.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let is_cold_call = matches!(self.action, Action::ColdCall { .. });
         let sleeps = self.action.sleeps().is_some() && !is_cold_call;
@@ -412,8 +413,8 @@ impl Outcome {
             Metric::Latency => simply_returns,
             Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
-            // With PMF the lead polls rarely, so as not to disturb other CPUs; the instant at which
-            // it sees the CPU off then says little.
+            // With PMF, the lead polls rarely so that it does not disturb other CPUs. The instant
+            // at which it sees the CPU off then means little.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
@@ -456,7 +457,7 @@ mod tests {
         let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
         assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
         assert_eq!(outcome.metric(Powerdown, false), None);
-        // Standby has no flush, and PSCI_VERSION only a latency.
+        // Standby has no flush, and PSCI_VERSION has only a latency.
         let mut standby = good();
         standby.action = Action::Suspend {
             power_state: 0,
@@ -469,8 +470,8 @@ mod tests {
         assert_eq!(figures, [None, Some(230), None, None]);
     }
 
-    /// The sleep is before the timed call, so only the call's own figures exist, and only the
-    /// timestamps of PSCI_VERSION must lie within it.
+    /// The sleep comes before the timed call, so only the call's own figures exist, and only the
+    /// timestamps of PSCI_VERSION must lie within the call.
     #[test]
     fn a_call_after_a_wake_up_is_no_suspend() {
         use Metric::{Call, Latency, Powerdown, Wake, Wakeup};
@@ -565,7 +566,7 @@ mod tests {
             (|o| o.due = at(360), Some(EarlyWake)),
             (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
             (|o| o.stamps.0[4] = 50, Some(Stale)),
-            // A wake-up exactly when it is due is in time.
+            // A wake-up exactly when it is due is not early.
             (|o| o.due = at(300), None),
             // The lead was active again before CPU_OFF was complete.
             (|o| read_back(o, 160), Some(Overlap)),
@@ -584,11 +585,11 @@ mod tests {
                 Some(Abandoned),
             ),
             (|o| o.due = at(351), Some(EarlyWake)),
-            // A version is a number, an error code is not.
+            // A version is a number, but an error code is not.
             (|o| version(o, 0x1_0001), None),
             (|o| version(o, -1), Some(Refused)),
             (|o| o.quiet_until = at(349), Some(LateReturn)),
-            // The CPU's first read after CPU_ON was spoiled.
+            // An erratum spoiled the CPU's first read after CPU_ON.
             (
                 |o| (o.action, o.end) = (Action::OnOff, ActionEnd::WentOff),
                 Some(CounterErratum),

@@ -35,7 +35,8 @@ impl Path {
     /// Checks that the timestamps belong to a call between the counter reads `before` and `after`.
     ///
     /// # Errors
-    /// Names the first timestamp in chronological order that cannot belong to this call.
+    /// Returns an error that names the first timestamp, in chronological order, that cannot be this
+    /// call's.
     pub(super) fn check(
         self,
         stamps: &Stamps,
@@ -128,8 +129,8 @@ mod tests {
             assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
         }
         assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
-        // The second CPU_ON divides CPU_OFF, anywhere from the last instant before WFI to the first
-        // one after it.
+        // The second CPU_ON splits the CPU_OFF, anywhere from the last instant before WFI to the
+        // first instant after it.
         for (turned_on, expected) in [
             (155, Some((Disorder, Some(EnterHwLowPwr)))),
             (160, None),

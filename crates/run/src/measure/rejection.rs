@@ -35,7 +35,7 @@ pub enum Cause {
     OffTooEarly,
 }
 
-/// How a CPU was lost; it no longer takes part.
+/// How a CPU was lost. A lost CPU no longer takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// The step in which it was lost.
@@ -70,8 +70,8 @@ impl fmt::Display for Loss {
 words! {
     /// Why an outcome is not counted as a sample.
     pub enum Reason, key {
-        /// An interrupt stayed pending, or the timer frame's could not be enabled. The call was not
-        /// made, as it might never have ended.
+        /// An interrupt stayed pending, or the timer frame's interrupt could not be enabled. The
+        /// call was not made, because it might never have returned.
         Pending = "pending",
         /// A power-down returned to its caller: the firmware abandoned it, or only waited.
         Abandoned = "abandoned",
@@ -95,18 +95,18 @@ words! {
         Disorder = "disorder",
         /// The counter stopped while the CPU slept.
         CounterStopped = "counter-stopped",
-        /// In a parallel round, the first wake-up came before the last CPU was down; or the lead
+        /// In a parallel round, the first wake-up came before the last CPU was down. Or the lead
         /// was active again before a CPU_OFF was complete.
         Overlap = "overlap",
         /// The CPU returned after the round's quiet time, when other CPUs were active again.
         LateReturn = "late-return",
-        /// Valid by itself, but another CPU's part of the parallel round was not.
+        /// The sample was valid, but another CPU's part of the parallel round was not.
         Companion = "companion",
-        /// The CPU was lost, or given up before it did its part.
+        /// The CPU was lost, or it was given up before it did its part.
         Lost = "lost",
         /// A batch in a loop: an operation was given up, or its return value is wrong.
         WrongAnswer = "wrong-answer",
-        /// A timer's expiry was already past when its turn came.
+        /// A timer expiry had already passed when its turn came.
         Overrun = "overrun",
     }
 }
@@ -126,7 +126,7 @@ pub enum Detail {
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.
     Pmf(ReadError),
-    /// In which step and why the CPU was lost.
+    /// The step in which the CPU was lost, and why.
     Loss(Loss),
 }
 

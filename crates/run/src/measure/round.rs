@@ -1,4 +1,4 @@
-//! A *round*: some CPUs meet at an instant of the counter, each performs one [`Action`], and each
+//! A *round*: several CPUs meet at an agreed counter value, and each performs one [`Action`] and
 //! leaves an [`super::outcome::Outcome`].
 
 use hardware::board::{Cpu, CpuIndex};
@@ -16,12 +16,12 @@ pub enum Who {
     All,
     /// Only this CPU.
     Only(CpuIndex),
-    /// The first CPUs, including lost ones: the lead, then others in the board's order.
+    /// The first few CPUs, including lost ones: the lead, then others in the board's order.
     First(usize),
 }
 
 impl Who {
-    /// Returns the number of CPUs selected, out of `cpus`.
+    /// Returns how many of `cpus` CPUs are selected.
     pub fn count(self, cpus: usize) -> usize {
         match self {
             Self::All => cpus,
@@ -41,7 +41,7 @@ impl Who {
     }
 }
 
-/// The interrupt that wakes the CPUs that suspend in a round.
+/// The interrupt that wakes the CPUs suspended in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waker {
     /// Each CPU's own timer.
@@ -53,10 +53,10 @@ pub enum Waker {
     Helper(CpuIndex),
     /// An SGI, but no CPU is left to send it; the round does not count.
     NoHelper,
-    /// The timer frame wakes the lead, which suspends alone; if it does not, this CPU wakes the
+    /// The timer frame wakes the lead, which suspends alone. If it does not, this CPU wakes the
     /// lead by SGI.
     FrameTrial(CpuIndex),
-    /// The CPU's own timer wakes it; if it does not, the lead does by SGI.
+    /// The CPU's own timer wakes it. If it does not, the lead wakes the CPU by SGI.
     TimerTrial,
 }
 
@@ -75,19 +75,21 @@ impl Waker {
     }
 }
 
-/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU requests the higher levels.
+/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU to go down requests the higher
+/// levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsInitiated {
     /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks to the call of a cluster's last CPU, and from that to the call of the last CPU of all.
+    /// Ticks until the last CPU of a cluster makes its call, and from then until the last CPU of
+    /// all does.
     pub step: u64,
 }
 
-/// The state of the participants, except the lead, after a round.
+/// What the participants, except the lead, do after a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
-    /// They turn themselves off; the next round begins with CPU_ON.
+    /// They turn themselves off; the next round starts with CPU_ON.
     #[default]
     Off,
     /// They wait for the next round.
@@ -116,16 +118,16 @@ pub struct Round {
     pub wake_step: u64,
     /// The participants' state afterwards.
     pub after: After,
-    /// Ticks from the last wake-up until a CPU that has not returned counts as lost; None for the
-    /// machine's own, much longer limit.
+    /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
+    /// the machine's own, much longer limit.
     pub patience: Option<u64>,
     /// The states for which PSCI_STAT is read, in a round that yields no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,
-    /// The bytes that each CPU makes dirty in its cache before the start.
+    /// The number of bytes that each CPU makes dirty in its cache before the start.
     pub dirty: usize,
-    /// The requests of each CPU in OS-initiated mode, used instead of `action`.
+    /// Each CPU's requests in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
 }
 
@@ -160,7 +162,7 @@ impl Round {
         let (mut limit, steps) = if later().next().is_none() {
             (None, 2)
         } else if later().any(|other| cluster(other) == cluster(cpu)) {
-            // The board's order need not be the order of clusters.
+            // The board's order may differ from cluster order.
             (Some(0), 0)
         } else {
             (Some(1), 1)
@@ -179,14 +181,14 @@ impl Round {
     }
 }
 
-/// Timers that expire periodically, and the load in the meantime.
+/// Timers that expire periodically, and the load meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The schedule of the timers, which first expire one period after the start.
     pub schedule: Schedule,
-    /// The CPUs whose timers are measured: all, or one alone.
+    /// The CPUs whose timers are measured: all, or a single one.
     pub timers: Who,
-    /// The load of all CPUs, except one whose timer alone is measured.
+    /// The load on all CPUs, except a CPU whose timer is measured alone.
     pub load: Load,
 }
 
@@ -196,7 +198,7 @@ impl Window {
         !matches!(self.timers, Who::Only(only) if only != cpu)
     }
 
-    /// Returns the CPU's load in the meantime.
+    /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
         if self.timers == Who::Only(cpu) {
             Load::Idle
@@ -249,7 +251,7 @@ mod tests {
         let part = |round: &Round, cpu: usize, lost: usize| {
             round.part(&cpus, CpuIndex::new(cpu), &|other| other.place() != lost)
         };
-        // The helper's cluster stays up, and with it all levels above.
+        // The helper's cluster stays up, and so do all levels above it.
         let waker = Waker::Helper(1.into());
         let helped = Round { waker, ..round };
         for (round, lost, cpu, power_state, delay) in [

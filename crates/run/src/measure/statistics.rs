@@ -1,7 +1,8 @@
 //! Order statistics of samples, and a straight line through points; all in integers.
 //!
-//! * The median and every percentile are measured samples: the p-quantile of n values is the one of
-//!   rank ceil(n * p), definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages",
+//! * The median and every percentile are measured samples: the p-quantile of n values is the value
+//! of
+//!   rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical Packages",
 //!   The American Statistician 50 (1996).
 //! * MAD is the median of the distances from the median, without a factor: Rousseeuw and Croux,
 //!   "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
@@ -10,10 +11,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The fewest samples for which a 99th percentile is given.
+/// The minimum number of samples for a 99th percentile.
 pub const P99_MIN: u32 = 100;
 
-/// Order statistics of one figure, in ticks, like everything measured.
+/// Order statistics of one figure, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of samples. If it is 0, so are all other fields.
@@ -32,10 +33,11 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Computes the statistics of `values`, which is overwritten, as there is no memory for a copy.
+    /// Computes the statistics of `values`, and overwrites it because there is no memory for a
+    /// copy.
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
-        // They are sorted now.
+        // The values are sorted now.
         let (&[min, ..], &[.., max]) = (&*values, &*values) else {
             return Self::default();
         };
@@ -55,7 +57,7 @@ impl Summary {
     }
 }
 
-/// Sorts `values` and returns their median, the lower of two; 0 if there are none.
+/// Sorts `values` and returns the median (the lower one of two), or 0 if there are no values.
 pub fn lower_median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     of_rank(values, 50)
@@ -106,8 +108,8 @@ impl FittedLine {
     }
 }
 
-/// Returns the greatest distance in y of a point from the line through all of them, rounded; None
-/// if [`FittedLine::through`] returns None.
+/// Returns the greatest vertical distance between a point and the line through all points, rounded;
+/// None if [`FittedLine::through`] returns None.
 pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64> {
     FittedLine::through(points.clone())?;
     let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
@@ -184,7 +186,7 @@ mod tests {
             assert_eq!(fit(&mut points.iter().copied()), expected, "{points:?}");
         }
         assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
-        // The largest sums: half of the points in each of two opposite corners.
+        // The largest sums: half of the points in one corner, half in the opposite corner.
         let (most_x, most_y) = (FittedLine::POINTS_MAX - 1, u64::from(u32::MAX));
         let mut corners = (0..FittedLine::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
         assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));

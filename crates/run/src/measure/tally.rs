@@ -1,7 +1,7 @@
-//! The counts that a timer's interrupt handler keeps.
+//! The counts kept by a timer's interrupt handler.
 //!
-//! A periodic timer is due at start + k * period, for k >= 1. Expiries that are already due when
-//! the handler runs are *overruns*: they have no handler and no sample. At any time,
+//! A periodic timer is due at start + k * period, for k >= 1. Expiries that have already passed
+//! when the handler runs are *overruns*: they are not handled and give no sample. At any time,
 //! expiries = handled + overruns.
 
 use hardware::board::IntId;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 
-/// The exact minimum, maximum and sum of some latencies.
+/// The exact minimum, maximum and sum of a set of latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningSummary {
     /// The number of latencies. If it is 0, so are all other fields.
@@ -48,7 +48,7 @@ impl RunningSummary {
 pub enum Until {
     /// From the programmed instant to the handler's first instruction.
     Entry,
-    /// To the first line of the Rust handler, with registers saved.
+    /// To the first line of the Rust handler, after registers are saved.
     Handler,
 }
 
@@ -59,9 +59,9 @@ pub struct Account {
     pub series: [RunningSummary; 2],
     /// Completed expiries, including overruns.
     pub expiries: u32,
-    /// Expiries that were already past when their turn came.
+    /// Expiries that had already passed when their turn came.
     pub overruns: u32,
-    /// Interrupts without a due expiry: the GIC withdrew its signal.
+    /// Interrupts with no expiry due: the GIC withdrew its signal.
     pub spurious: u32,
 }
 
@@ -82,14 +82,14 @@ impl Account {
     }
 }
 
-/// A timer to measure for a while.
+/// A timer to measure for some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Ticks from one expiry to the next; not 0.
     pub period: u64,
     /// The number of expiries.
     pub expiries: u32,
-    /// Ticks: a greater latency to the handler ends the measurement.
+    /// In ticks. A higher handler latency ends the measurement.
     pub threshold: Option<u64>,
 }
 
@@ -98,11 +98,11 @@ pub struct Schedule {
 pub struct Tally {
     /// The current or last window.
     pub window: Account,
-    /// All windows that were settled.
+    /// All settled windows.
     pub settled: Account,
     /// The latencies of all windows, indexed by [`Until`].
     pub histograms: [Histogram; 2],
-    /// The interrupt other than the timer's that ended the measurement.
+    /// The interrupt, other than the timer's, that ended the measurement.
     pub stray: Option<IntId>,
     /// The latency above the threshold that ended the measurement.
     pub exceeded: Option<u64>,
@@ -114,7 +114,7 @@ pub struct Tally {
 const SPURIOUS_MAX: u32 = 1_000;
 
 impl Tally {
-    /// Begins a window, and returns the instant of the first expiry.
+    /// Begins a window and returns the instant of the first expiry.
     pub fn begin(&mut self, start: u64, schedule: &Schedule) -> u64 {
         self.window = Account::default();
         (self.stray, self.exceeded) = (None, None);
@@ -127,8 +127,8 @@ impl Tally {
         self.due
     }
 
-    /// Records the timer's interrupt, whose handler was entered at `entry`, and in Rust at
-    /// `handler`. Returns the next expiry, or None after the last.
+    /// Records a timer interrupt whose handler was entered at `entry`, and whose Rust code was
+    /// entered at `handler`. Returns the next expiry, or None after the last.
     pub fn expired(&mut self, entry: u64, handler: u64) -> Option<u64> {
         let Some(late) = entry.checked_sub(self.due) else {
             return self.spurious();
@@ -141,7 +141,7 @@ impl Tally {
         let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;
         account.expiries += 1;
-        // Those that have passed in the meantime; divides only if there are any.
+        // Expiries that have passed in the meantime. Divide only if there are any.
         let mut missed = 0;
         if to_handler >= period {
             let left = expiries.saturating_sub(account.expiries);
@@ -158,7 +158,7 @@ impl Tally {
         (account.expiries < expiries).then_some(self.due)
     }
 
-    /// Records a spurious interrupt; returns as [`Self::expired`] does.
+    /// Records a spurious interrupt. Returns the same as [`Self::expired`].
     pub fn spurious(&mut self) -> Option<u64> {
         self.window.spurious += 1;
         let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
@@ -184,9 +184,9 @@ pub enum TimerFault {
     Pending,
     /// An interrupt other than the timer's was signaled, with this ID.
     Stray(IntId),
-    /// Interrupts were signaled repeatedly, but none could be acknowledged.
+    /// Interrupts were signaled again and again, but none could be acknowledged.
     Spurious,
-    /// The timer's interrupt no longer arrived.
+    /// The timer's interrupt stopped arriving.
     Silent,
     /// The latency, in ticks, that exceeded the threshold.
     Late(u64),
@@ -220,7 +220,7 @@ mod tests {
     fn an_expiry_that_is_due_before_its_turn_is_an_overrun() {
         for (lateness, overruns) in [
             (&[96][..], 0),
-            // To the tick: the handler runs when the next expiry is due.
+            // Exactly on time: the handler runs when the next expiry is due.
             (&[97], 1),
             (&[196], 1),
             (&[197, 197], 4),

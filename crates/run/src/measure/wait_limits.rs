@@ -1,22 +1,23 @@
-//! The limits of the lead's waits for other CPUs.
+//! The limits on the lead's waits for other CPUs.
 
 use super::rejection::{Loss, Step};
 
-/// From the CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may still
-/// be in progress.
+/// The time for all CPU_ON calls to be accepted, in microseconds: an earlier CPU_OFF may still be
+/// in progress.
 const TURN_ON_US: u64 = 2_000_000;
-/// The first instruction and report of a CPU after CPU_ON, or its report at a rendezvous.
+/// The time for a CPU to execute its first instruction and report after CPU_ON, or to report at a
+/// rendezvous.
 const ARRIVE_US: u64 = 10_000_000;
-/// After the last wake-up, in microseconds: the way back, and reading the timestamps.
+/// The time after the last wake-up, in microseconds: for the way back and reading the timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// From the CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
+/// The time from the CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit of each of these waits once a CPU was lost in it: a thousand times what it takes on a
-/// working machine, but short enough that all CPUs of a board can be reported lost before a
-/// runner's timeout.
+/// The limit on each of these waits once a CPU has been lost in it: a thousand times what the step
+/// takes on a working machine, but short enough that all of a board's CPUs can be reported lost
+/// before a runner's timeout.
 const AGAIN_US: u64 = 1_000_000;
 
-/// The limits of the lead's waits, which depend on the losses so far.
+/// The limits on the lead's waits, which depend on the losses so far.
 #[derive(Clone, Debug, Default)]
 pub struct WaitLimits {
     /// True for each step in which a CPU was lost.
@@ -24,7 +25,7 @@ pub struct WaitLimits {
 }
 
 impl WaitLimits {
-    /// Shortens the waits of the loss's step.
+    /// Shortens later waits for the step in which the CPU was lost.
     pub fn note(&mut self, loss: Loss) {
         self.lost_in[loss.step as usize] = true;
     }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
     use crate::measure::Cause;
 
-    /// A third of a runner's default timeout of 120 s is for everything else.
+    /// A third of a runner's default timeout of 120 s is left for everything else.
     #[test]
     fn sixty_four_losses_of_one_kind_leave_time_to_name_them() {
         for step in Step::ALL {

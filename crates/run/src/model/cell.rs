@@ -1,4 +1,4 @@
-//! The results of one CPU in one step of a scenario.
+//! A CPU's results in one step of a scenario.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ words! {
     #[derive(Default)]
     #[expect(missing_docs, reason = "each variant is the name of its operation")]
     pub enum Variant, word {
-        /// The only kind that the scenario has; or the step was not tried.
+        /// The scenario's only kind, or a step that was not tried.
         #[default]
         Plain = "plain",
         /// The scenario's loop with nothing in it.
@@ -69,7 +69,7 @@ impl From<Load> for Variant {
 }
 
 words! {
-    /// The number of CPUs on which it was measured.
+    /// The number of CPUs on which a step was measured.
     #[derive(Default)]
     pub enum How, word {
         /// On one CPU, with all others off except the lead, which waits.
@@ -81,7 +81,7 @@ words! {
 }
 
 impl How {
-    /// Returns the CPUs in words.
+    /// Describes the CPUs in words.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Alone => "one CPU alone",
@@ -97,7 +97,7 @@ pub struct CellStep {
     pub how: How,
     /// The kind of the operation.
     pub variant: Variant,
-    /// The value that was varied, in the unit of the scenario's axis.
+    /// The value of the varied quantity, in the unit of the scenario's axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u64>,
     /// The number of operations in a sample, at least 1.
@@ -124,13 +124,13 @@ impl CellStep {
         }
     }
 
-    /// Returns true for the step of a scenario that has only one.
+    /// Returns true for the step of a scenario that has no others.
     pub fn is_only(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// One CPU's results at one step. Durations are in ticks.
+/// A CPU's results in one step. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Index of the CPU in the board's order.
@@ -138,7 +138,7 @@ pub struct Cell {
     /// The step of the scenario.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
-    /// The number of attempts; None in a log without the cell's record.
+    /// The number of attempts; None if the log lacks the cell's record.
     pub counts: Option<Counts>,
     /// The reason why the cell has no samples and needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,20 +152,20 @@ pub struct Cell {
     /// The requested `power_state`, if it differs between the scenario's steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
-    /// The PSCI_STAT reading over a separate suspend.
+    /// The PSCI_STAT readings for a separate suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// The step and the cause of the CPU's loss, if it was lost.
+    /// The step in which the CPU was lost, and the cause, if it was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
-    /// The figures, in the order of [`Metric::ALL`]; only metrics that have any.
+    /// The figures, in the order of [`Metric::ALL`]; only metrics that have figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
     /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
-    /// Every sample, if the plan has `samples=all`, in the order of their places. Each has a
-    /// separate record.
+    /// Every sample, if the plan has `samples=all`, in place order. Each sample has a separate
+    /// record.
     #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,
 }
@@ -216,8 +216,8 @@ impl Cell {
         }
     }
 
-    /// Returns a copy without samples and without the histograms of the series, which have separate
-    /// records.
+    /// Returns a copy without samples and without the histograms of the series, both of which have
+    /// separate records.
     pub fn without_parts(&self) -> Self {
         let mut copy = Self {
             counts: self.counts.clone(),
@@ -265,7 +265,7 @@ impl Cell {
         self.series.iter().any(|it| it.shown.is_some())
     }
 
-    /// Sets the CPU's representative figure of a metric, as given by a line or a table.
+    /// Sets the CPU's representative figure for a metric, taken from a line or a table.
     pub fn set_figure(&mut self, metric: Metric, figure: Option<u64>) {
         let place = self.series.partition_point(|it| it.metric < metric);
         match self.series.get_mut(place) {
@@ -281,8 +281,8 @@ impl Cell {
         }
     }
 
-    /// Chooses the CPU's representative figures: the medians, or, if all CPUs must be shown by the
-    /// same round, those of the instants shown, as rounds must not be mixed.
+    /// Chooses the CPU's representative figures: the medians or, if all CPUs must show the same
+    /// round, the figures of the instants shown. Rounds must not be mixed.
     pub fn choose_figures(&mut self, is_of_one_round: bool) {
         let shown = self.shown;
         for series in self.series.iter_mut() {
@@ -317,13 +317,13 @@ impl Cell {
         }
     }
 
-    /// Returns the counter's value at which the CPU went down in the sample shown.
+    /// Returns the counter value at which the CPU went down in the sample shown.
     pub fn went_down(&self) -> Option<u64> {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
-    /// Returns true for a cell without its own record: it comes from a line without a checksum, or
-    /// its record is lost but its parts arrived.
+    /// Returns true for a cell without its own record. Either it comes from a line without a
+    /// checksum, or its record was lost but its parts arrived.
     pub fn lacks_own_record(&self) -> bool {
         self.counts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Identity;
 
-/// A CPU of the board.
+/// A CPU on the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its MPIDR; None in TFTF's logs and tables.
+    /// Its MPIDR; None if it comes from TFTF's logs or tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
     /// The number of its cluster.
@@ -20,7 +20,7 @@ pub struct Cpu {
     pub core: u16,
     /// The number of its thread in the core.
     pub thread: u16,
-    /// MIDR_EL1, caches and clocks; None for a CPU that was never up.
+    /// MIDR_EL1, caches and clocks; None for a CPU that has never been up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::cell::Variant;
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 
-/// The reason why a scenario failed; CPUs are named by their index.
+/// The reason why a scenario failed. CPUs are given by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each has its sentence in failure_sentence.rs")]
 pub enum Failure {
-    /// Fewer than 90 % of the requested samples; `cpu` is the one with the fewest.
+    /// A CPU has fewer than 90 % of the requested samples; `cpu` has the fewest.
     TooFewSamples {
         cpu: CpuIndex,
         valid: u32,
@@ -27,7 +27,7 @@ pub enum Failure {
         cpu: CpuIndex,
         loss: Loss,
     },
-    /// In none of the trial rounds were all CPUs down before the first wake-up.
+    /// Every trial round had a CPU that was not down before the first wake-up.
     NotCalibrated {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,
@@ -38,7 +38,7 @@ pub enum Failure {
         cpu: CpuIndex,
         fault: TimerFault,
     },
-    /// A loop was given up: the event for which it waits did not occur.
+    /// A loop was given up because the event that it waits for did not occur.
     GaveUp {
         variant: Variant,
         cpu: CpuIndex,
@@ -52,6 +52,6 @@ pub enum Failure {
         answer: i32,
         cpu: CpuIndex,
     },
-    /// TFTF gives no reason, or the record was lost.
+    /// TFTF does not give a reason, or the record was lost.
     NotStated,
 }

@@ -20,7 +20,7 @@ pub struct Finding {
     /// The CPUs whose cells support it.
     #[serde(skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
-    /// The metrics of these cells; empty if it does not depend on particular ones.
+    /// The metrics in these cells; empty if the finding does not depend on particular metrics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// The kind of evidence.
@@ -28,7 +28,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns a finding based on counts in records, which does not depend on a particular metric.
+    /// Returns a finding based on counts in records. It does not depend on a particular metric.
     pub(crate) fn by_counts(
         kind: Kind,
         sentence: String,
@@ -44,7 +44,8 @@ impl Finding {
     }
 }
 
-/// A kind of finding, identified by its word. It is a constant next to the code that finds it.
+/// A kind of finding, identified by its word. Each kind is a constant next to the code that finds
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Kind(&'static str);
@@ -75,7 +76,7 @@ pub enum Evidence {
     Unknown,
 }
 
-/// The fit of a straight line.
+/// A straight-line fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FitQuality {
     /// The number of points.
@@ -84,7 +85,7 @@ pub struct FitQuality {
     pub r2_percent: u8,
     /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
-    /// True if the points are in the order of timestamps, false if in the order of a quantity or
+    /// True if the points are ordered by timestamp, false if they are ordered by a quantity or
     /// figure.
     pub by_stamps: bool,
 }
@@ -94,12 +95,12 @@ pub struct FitQuality {
 pub struct CpuSet([u64; CPU_MAX / 64]);
 
 impl CpuSet {
-    /// Returns true if the set has no CPU.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// Adds the CPU at `index`, below [`CPU_MAX`].
+    /// Adds the CPU at `index`, which must be below [`CPU_MAX`].
     pub fn insert(&mut self, index: CpuIndex) {
         if let Some(word) = self.0.get_mut(index.place() / 64) {
             *word |= 1 << (index.place() % 64);

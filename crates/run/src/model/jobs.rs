@@ -15,7 +15,7 @@ pub enum Job {
 }
 
 /// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which does not
-/// suspend any CPU, is measured before the trials. Everything else comes after them.
+/// suspend any CPU, is measured before the trials. Everything else follows them.
 pub fn jobs(plan: &Plan) -> Vec<Job> {
     let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
     let (first, rest): (Vec<_>, Vec<_>) = scenarios(plan).into_iter().partition(is_first);
@@ -41,7 +41,7 @@ pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
         }
     }
     for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
-        // Only a sweep uses `method=`, and only its first value. Other scenarios leave CPUs on.
+        // Only a sweep uses `method=`, and only the first method. Other scenarios leave CPUs on.
         let method = match id.is_sweep() {
             true => plan.methods.first(),
             false => Method::Warm,

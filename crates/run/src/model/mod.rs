@@ -1,4 +1,4 @@
-//! The model of a run: filled by the payload, carried by records and used by reports.
+//! The model of a run. The payload fills it, records carry it, and reports use it.
 
 mod cell;
 mod cpu;

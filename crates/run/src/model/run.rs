@@ -16,8 +16,8 @@ use crate::measure::Facts;
 use crate::model::Verdict;
 use crate::plan::{Method, Plan};
 
-/// A run of the payload, or of TFTF, whose logs have no records. The payload fills every field; a
-/// log may lack some.
+/// A run of the payload, or of TFTF, whose logs have no records. The payload fills in every field;
+/// a log may lack some.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The identity; None in a log without records, and in JSON, where each record has it.
@@ -78,8 +78,8 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
-    /// Returns the counter as a clock: of unknown frequency if the facts are lost, and of 1 GHz in
-    /// a run without records, as TFTF prints nanoseconds.
+    /// Returns the counter as a clock. Its frequency is unknown if the facts are lost, and 1 GHz in
+    /// a run without records, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
@@ -94,7 +94,7 @@ impl Run {
         self.scenarios.iter().find(|it| it.key() == key)
     }
 
-    /// Returns true if TFTF's lines are printed at all.
+    /// Returns true if TFTF's lines are printed.
     pub fn has_frame(&self) -> bool {
         self.plan.is_some_and(|plan| {
             let suite = plan.scenarios.suite();
@@ -107,7 +107,7 @@ impl Run {
         self.facts.as_ref().map(|facts| facts.lead)
     }
 
-    /// Returns the CPU at `index`, or one without an MPIDR if there is none.
+    /// Returns the CPU at `index`, or a CPU without an MPIDR if there is none.
     pub fn cpu(&self, index: CpuIndex) -> Cpu {
         let cpu = self.cpus.get(index.place());
         cpu.copied().unwrap_or_default()
@@ -145,8 +145,8 @@ impl Run {
         self.cpu_indices().filter(is_first)
     }
 
-    /// Returns the core's number for tables with a single column for core and thread. Threads are
-    /// numbered consecutively, so that no two CPUs of a cluster have the same number.
+    /// Returns the core's number for tables that have one column for core and thread. Threads are
+    /// numbered consecutively, so no two CPUs in a cluster have the same number.
     pub fn core_number(&self, cpu: &Cpu) -> u64 {
         u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
     }

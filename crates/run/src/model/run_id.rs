@@ -7,11 +7,11 @@ use crate::hex;
 
 use crate::measure::Facts;
 
-/// The identity of a run: a checksum of everything that distinguishes it from other runs. Each
-/// record contains it, so that records of two runs are never read as one.
+/// A run's identity: a checksum of everything that distinguishes it from other runs. Each record
+/// contains it, so that records from two runs are never read as one run.
 ///
 /// It is a CRC-32, which the payload and the host already use for records. Runs are not forged, and
-/// two of them match by chance once in four billion times.
+/// the chance that two of them match is one in four billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
@@ -19,10 +19,10 @@ impl RunId {
     /// The number of digits of the identity in text.
     pub const DIGITS: usize = 8;
 
-    /// Returns the identity of a run of the payload with the checksum `build`, with the device tree
-    /// `tree`, which contains the boot arguments, on a machine and firmware with these `facts`.
-    /// `counter` is read while the run is prepared: on hardware it differs with every start, and
-    /// under an instruction clock it is the same in each repetition.
+    /// Returns the identity of a run of the payload with checksum `build`, with the device tree
+    /// `tree` (which contains the boot arguments), on a machine and firmware with these `facts`.
+    /// `counter` is read while preparing the run: on hardware it differs each time, and under an
+    /// instruction clock it is the same in each repetition.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
         let facts = serde_json::to_vec(facts);
         let facts = facts.expect("facts have neither fractions nor maps");

@@ -1,4 +1,4 @@
-//! The samples of a cell, in about 25 bytes each, as a log may have a million.
+//! A cell's samples, in about 25 bytes each because a log may have a million.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants};
 
-/// One sample; in a parallel scenario, samples with the same place are of the same round.
+/// One sample. In a parallel scenario, samples with the same place belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The place, counted from 0.
@@ -17,8 +17,8 @@ pub struct Sample {
 }
 
 /// A list of samples. Each is encoded as numbers with seven bits per byte: the place, the base, one
-/// bit for each instant that the sample has, and each of those as the difference from the one
-/// before.
+/// bit for each instant that the sample has, and the difference between each of those and the
+/// previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The maximum bytes of a sample.
+    /// The maximum size of an encoded sample, in bytes.
     pub const BYTES_MAX: usize = 5 + 10 + 2 + 10 * INSTANTS;
 
     /// Returns an empty list with memory for `len` samples of any size.

@@ -30,7 +30,7 @@ pub struct Scenario {
     /// scenarios have one for each step and CPU, and one for each step that is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
-    /// The number of the scenario's records that were lost: at least one if its own is lost.
+    /// The number of the scenario's lost records; at least one if its own record is lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_records: u32,
 }
@@ -52,7 +52,7 @@ pub struct ScenarioKey {
 /// The conditions under which a scenario was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// True with PMF timestamps; false if only the caller's view was measured.
+    /// True if PMF timestamps were used; false if only the caller's view was measured.
     pub pmf: bool,
     /// The requested `power_state`, if there is a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct Conditions {
     pub asked: u32,
     /// The number of parallel rounds, or of attempts on all CPUs together.
     pub attempts: u32,
-    /// The number of trial rounds, which are not attempts.
+    /// The number of trial rounds, which do not count as attempts.
     pub trials: u32,
     /// Ticks from the start to the first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
@@ -105,7 +105,7 @@ pub enum Status {
 }
 
 impl Scenario {
-    /// Returns results of which only the key is known.
+    /// Returns results for which only the key is known.
     pub fn new(key: ScenarioKey) -> Self {
         Self {
             id: key.id,
@@ -127,7 +127,7 @@ impl Scenario {
         }
     }
 
-    /// Returns true if PMF timestamps were used, as they are in TFTF's logs.
+    /// Returns true if PMF timestamps were used, which is always so in TFTF's logs.
     pub fn has_pmf(&self) -> bool {
         let conditions = self.conditions.as_ref();
         conditions.is_none_or(|conditions| conditions.pmf)
@@ -169,8 +169,8 @@ impl Scenario {
         self.cells.iter().flat_map(Cell::all_series)
     }
 
-    /// Returns the number of attempts that do not count, by reason, over all cells; only reasons
-    /// that occurred.
+    /// Returns the number of attempts that do not count, by reason, over all cells. Includes only
+    /// reasons that occurred.
     pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
         let all = Reason::ALL.into_iter().map(|reason| {
             let counts = self.cells.iter().filter_map(|cell| cell.counts.as_ref());
@@ -180,15 +180,15 @@ impl Scenario {
         all.filter(|it| it.1 > 0)
     }
 
-    /// Returns the status of a scenario over all placements of its helper.
+    /// Returns a scenario's overall status for all placements of its helper.
     pub fn status_of(group: &[Self]) -> Status {
         let all = || group.iter().map(|scenario| scenario.status);
         let failed = all().find(|status| matches!(status, Status::Failed(_)));
         failed.or(all().next()).unwrap_or_default()
     }
 
-    /// Returns a CPU's representative cell in TFTF's suite: from the first placement whose helper
-    /// is in another cluster, or else in another core.
+    /// Returns a CPU's representative cell in TFTF's suite, from the first placement whose helper
+    /// is in another cluster or, if there is none, in another core.
     pub fn cell_of<'g>(
         group: impl Iterator<Item = &'g Self> + Clone,
         cpu: CpuIndex,
@@ -201,7 +201,7 @@ impl Scenario {
         cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 
-    /// Returns the metrics that tables of TFTF's suite show as columns, either PMF's or the
+    /// Returns the metrics shown as columns in tables of TFTF's suite, either PMF's or the
     /// caller's; none for other scenarios.
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};

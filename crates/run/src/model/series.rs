@@ -14,12 +14,12 @@ pub struct Series {
     /// The CPU's representative figure in tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<u64>,
-    /// The samples except the very first; n is 0 if there are no others.
+    /// The samples except the very first; n is 0 if there were no others.
     pub summary: Summary,
     /// The very first sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
-    /// The samples counted by size, if they were.
+    /// Sample counts by size, if they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Spread>,
 }
@@ -30,7 +30,7 @@ impl Series {
         Self::of(metric, Summary::default())
     }
 
-    /// Returns the series of some samples, which is represented by their median.
+    /// Returns a series for these samples, represented by their median.
     pub fn of(metric: Metric, summary: Summary) -> Self {
         Self {
             metric,
@@ -42,12 +42,12 @@ impl Series {
     }
 }
 
-/// Samples counted by size, in the bins of [`crate::measure::Histogram`].
+/// Sample counts by size, in the bins of [`crate::measure::Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The index of the first bin that has samples.
+    /// The index of the first bin that contains samples.
     pub first: u16,
-    /// The number of samples in that bin and the bins after it, up to the last that has any.
+    /// The number of samples in that bin and each later bin, up to the last one that contains any.
     pub counts: Vec<u32>,
 }
 

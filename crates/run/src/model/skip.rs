@@ -20,7 +20,7 @@ pub enum Skip {
     OtherFormat(psci::StateFormat),
     NotSupported(u32),
     TimerStops(NoFrame),
-    /// No wake-up trial was possible, in a state that stops the CPUs' own timers.
+    /// No wake-up trial was possible, and the state stops the CPUs' own timers.
     NotTried {
         #[serde(with = "hex")]
         mpidr: Mpidr,
@@ -48,7 +48,7 @@ pub enum Skip {
         mpidr: Mpidr,
         power_state: u32,
     },
-    /// TFTF gives no reason, or the record was lost.
+    /// TFTF does not give a reason, or the record was lost.
     NotStated,
 }
 

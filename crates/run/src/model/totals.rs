@@ -21,7 +21,7 @@ pub struct Totals {
     pub samples: u64,
     /// Attempts that do not count.
     pub rejected: u64,
-    /// Skipped cells, of CPUs, steps or states, in scenarios that were not skipped.
+    /// Skipped cells (for CPUs, steps or states) in scenarios that were not skipped.
     pub rows_skipped: u64,
     /// CPUs lost.
     pub lost: u32,
@@ -55,7 +55,7 @@ impl Totals {
                 lost.insert(cell.cpu);
             }
         }
-        // A lost CPU stays lost, so each scenario counts it again.
+        // A CPU stays lost, so later scenarios count it again.
         let lost = (lost.iter().count() as u32).max(match scenario.status {
             Status::Failed(Failure::CpuLost { .. }) => 1,
             Status::Passed

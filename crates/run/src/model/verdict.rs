@@ -1,7 +1,7 @@
-//! The end of a run, as its last line states it.
+//! The end of a run, as stated in its last line.
 //!
-//! A CI job that knows nothing else about psci-bench reads only this line. It is therefore written
-//! and read here, by a single definition:
+//! A CI job that knows nothing else about psci-bench reads only this line. Both writing and reading
+//! it are therefore defined here:
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)
@@ -73,8 +73,9 @@ pub enum ClosingLine<'a> {
 }
 
 impl ClosingLine<'_> {
-    /// Prints the line. A reason that is too long for it is first printed in full; the line then
-    /// contains as much of it as fits. Counts are never cut, as a truncated line has no verdict.
+    /// Prints the line. A reason that is too long for the line is first printed in full; the line
+    /// then contains as much of it as fits. Counts are never truncated, because a truncated line
+    /// has no verdict.
     pub fn print(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Self::Ended(_) => writeln!(out, "{self}"),

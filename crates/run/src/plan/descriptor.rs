@@ -1,4 +1,4 @@
-//! The description of a scenario.
+//! Scenario descriptions.
 
 use super::steps::Steps;
 use super::timer::TimerPlan;
@@ -12,9 +12,9 @@ pub struct Descriptor {
     pub name: &'static str,
     /// How it is measured.
     pub procedure: Procedure,
-    /// The quantity that its steps vary; None if there are no steps, or only one.
+    /// The quantity that its steps vary; None if there is at most one step.
     pub axis: Option<Axis>,
-    /// True if it powers CPUs off with either method.
+    /// True if it powers CPUs off, whichever method is used.
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
@@ -22,7 +22,7 @@ pub struct Descriptor {
     pub cells: fn(&RunSize) -> usize,
 }
 
-/// The values on which the number of a scenario's cells depends.
+/// The values that determine the number of a scenario's cells.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSize {
     /// The number of CPUs.
@@ -85,7 +85,7 @@ pub enum Axis {
     PowerState,
 }
 
-/// The words for amounts of a quantity.
+/// The words for an amount of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     /// The plural, in a sentence.
@@ -96,7 +96,7 @@ pub struct Amount {
     pub unit_name: &'static str,
     /// The label of the axis in charts.
     pub label: &'static str,
-    /// The varied quantity, in a chart's title.
+    /// The varied quantity, as it appears in a chart title.
     pub title: &'static str,
 }
 
@@ -120,7 +120,7 @@ impl Procedure {
 }
 
 impl Axis {
-    /// Returns the quantity as a heading.
+    /// Returns the quantity for use as a heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Bytes => "Bytes",
@@ -129,7 +129,7 @@ impl Axis {
         }
     }
 
-    /// Returns the words for its amounts; None if its values are names.
+    /// Returns the words for its amounts; None if its values are names instead.
     pub const fn amount(self) -> Option<Amount> {
         Some(match self {
             Self::Bytes => Amount {
@@ -157,7 +157,7 @@ impl Axis {
 }
 
 impl Descriptor {
-    /// The defaults for a scenario of TFTF's suite.
+    /// The defaults for a scenario in TFTF's suite.
     pub(super) const SUITE: Self = Self {
         tag: "",
         name: "",
@@ -168,8 +168,8 @@ impl Descriptor {
         cells: |size| size.cpus,
     };
 
-    /// The defaults for a loop scenario: one operation, on each CPU alone and on all at once, and
-    /// an empty loop on the lead.
+    /// The defaults for a loop scenario: one operation, on each CPU alone and on all CPUs at once,
+    /// and an empty loop on the lead.
     pub(super) const LOOP: Self = Self {
         procedure: Procedure::Loop,
         cells: |size| 2 * size.cpus + 1,

@@ -1,4 +1,4 @@
-//! The keys of boot arguments, their values, and errors in them.
+//! The boot argument keys, their values, and errors in them.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use super::scenario_set::ScenarioSet;
 use super::timer::Load;
 
 words! {
-    /// The keys that boot arguments may have.
+    /// A key in the boot arguments.
     pub enum Key, word {
         Iterations = "iterations",
         Warmup = "warmup",
@@ -64,7 +64,7 @@ impl Key {
         })
     }
 
-    /// Returns the number if the key accepts it.
+    /// Returns the number, if the key accepts it.
     pub(crate) fn number(self, number: Option<u32>) -> Option<u32> {
         let (least, most) = self.range()?;
         number.filter(|number| (least..=most).contains(number))
@@ -114,7 +114,7 @@ fn write_words(
     words.try_for_each(|word| write!(f, " {word}"))
 }
 
-/// A word of the boot arguments that is invalid.
+/// An invalid word in the boot arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanError<'a> {
     /// The word as written.

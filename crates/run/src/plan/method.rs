@@ -15,7 +15,7 @@ words! {
     }
 }
 
-/// Follows a scenario's name in the title if the method is warm.
+/// Appended to a scenario's name in the title if the method is warm.
 pub const WARM_TITLE: &str = ", CPUs kept on between samples";
 
 /// The methods to run.
@@ -26,7 +26,7 @@ pub enum Methods {
     Tftf,
     /// [`Method::Warm`] only.
     Warm,
-    /// Both, TFTF's first.
+    /// Both methods, TFTF's first.
     Both,
 }
 
@@ -50,12 +50,12 @@ words! {
     /// When the CPUs of a parallel round wake up.
     #[derive(Default)]
     pub enum WakePattern, word {
-        /// All at one deadline; with a helper, all by one SGI if the GIC supports it.
+        /// All at one deadline. With a helper, all by one SGI if the GIC supports it.
         #[default]
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",
-        /// The lead wakes the others by SGI one after another, as in TFTF; a helper wakes the
+        /// The lead wakes the others by SGI one after another, as in TFTF. A helper wakes the
         /// first, and each woken CPU wakes the next.
         Chain = "chain",
     }
@@ -79,7 +79,7 @@ words! {
     pub enum Records, word {
         #[default]
         Once = "once",
-        /// Twice, with the same numbers, for lines that lose bytes.
+        /// Twice, with the same numbers, in case the line loses bytes.
         Twice = "twice",
         None = "none",
     }

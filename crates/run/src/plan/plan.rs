@@ -14,16 +14,16 @@ use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::timer::{Load, TIMERS, TimerPlan};
 
-/// The maximum seconds of a loop scenario without `loops=`: an emulator may be a hundred times
-/// slower than a board.
+/// The time limit for a loop scenario without `loops=`, in seconds: an emulator may be a hundred
+/// times slower than a board.
 pub const LOOPS_LIMIT_S: u32 = 30;
 /// The default number of operations in a loop.
 const LOOPS: u32 = 1 << 20;
 
 /// Microseconds from the first AFFINITY_INFO that returns OFF for a CPU to its next CPU_ON.
-/// Firmware marks a CPU as OFF before the CPU has reached its WFI, or while its power controller is
+/// Firmware marks a CPU as OFF before it has reached its WFI, or while its power controller is
 /// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).
-/// Linux never calls CPU_ON that early: it takes milliseconds from one to the other.
+/// Linux never calls CPU_ON that early: it takes milliseconds between the two.
 const CPU_ON_AFTER_US: u32 = 1_000;
 
 /// The options of a run: scenarios, samples and methods.
@@ -31,7 +31,7 @@ const CPU_ON_AFTER_US: u32 = 1_000;
 pub struct Plan {
     /// The number of samples of each CPU in each scenario.
     pub iterations: u32,
-    /// The number of earlier samples that are not counted.
+    /// The number of warm-up samples, which are not counted.
     pub warmup: u32,
     /// The scenarios to run; never empty.
     pub scenarios: ScenarioSet,
@@ -45,7 +45,7 @@ pub struct Plan {
     pub deepest: Option<u32>,
     /// `power_state` to use for level 0 instead of the board's.
     pub core: Option<u32>,
-    /// True if every sample is sent in addition to the statistics.
+    /// True to send every sample in addition to the statistics.
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
@@ -55,13 +55,13 @@ pub struct Plan {
     pub batch: u32,
     /// The options for timer latency.
     pub timer: TimerPlan,
-    /// True if scenarios are listed and nothing is measured.
+    /// True to list the scenarios without measuring anything.
     pub list: bool,
     /// The bytes to make dirty in each step, instead of steps based on the cache size.
     pub dirty: Option<Steps>,
     /// The numbers of CPUs that go down together, instead of steps based on the number of CPUs.
     pub contend: Option<Steps>,
-    /// The minimum time, in microseconds, for which a CPU must be off before it is turned on.
+    /// The minimum time, in microseconds, for which a CPU must be off before it is turned on again.
     /// Payloads whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,
@@ -97,7 +97,7 @@ impl Plan {
         self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
     }
 
-    /// Returns the memory for this, in bytes; 0 if nothing is made dirty.
+    /// Returns the memory needed for that, in bytes; 0 if nothing is made dirty.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
         let steps = self.dirty_steps(outer_cache);
         let steps = steps.filter(|_| {
@@ -125,14 +125,14 @@ impl Plan {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }
 
-    /// Parses boot arguments to which a loader may have added an operating system's: words without
-    /// one of the payload's keys are ignored.
+    /// Parses boot arguments to which a loader may have added an operating system's arguments.
+    /// Ignores words that do not have one of the payload's keys.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Applies the words, each with its position among all, counted from 0.
+    /// Applies the words. Each comes with its position among all words, counted from 0.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
@@ -161,7 +161,7 @@ impl Plan {
         suite * self.methods.iter().count() + self.scenarios.iter().count() - suite
     }
 
-    /// Returns the number of operations in a sample of a loop, and of samples per CPU.
+    /// Returns the number of operations in one loop sample, and the number of samples per CPU.
     pub fn batches(&self) -> (u32, u32) {
         let loops = self.loops.unwrap_or(LOOPS);
         let batch = self.batch.min(loops).max(1);
@@ -222,20 +222,20 @@ impl Plan {
     }
 }
 
-/// Returns true for a word without one of the payload's keys.
+/// Returns true for a word that does not have one of the payload's keys.
 pub fn is_foreign(word: &str) -> bool {
     let key = word.split_once('=').map_or(word, |(key, _)| key);
     Key::from_word(key).is_none()
 }
 
-/// Parses a list of some of `words` into one bit for each word.
+/// Parses a list that selects some of `words`, and returns one bit for each word.
 fn choice(list: &str, words: &[&str]) -> Option<u8> {
     let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
     let bits = list.split(',').map(bit);
     bits.reduce(|all, bit| Some(all? | bit?)).flatten()
 }
 
-/// Hexadecimal only, so that `deepest=10000` cannot be misread.
+/// Accepts only hexadecimal, so that `deepest=10000` cannot be misread.
 fn power_state(value: &str) -> Option<u32> {
     let digits = value.as_bytes().strip_prefix(b"0x")?;
     outside::number(digits, 16).filter(|_| digits.len() <= 8)

@@ -28,7 +28,7 @@ macro_rules! scenarios {
             /// The number of scenarios.
             pub const COUNT: usize = [$(Self::$variant),+].len();
 
-            /// All scenarios, in the order of the table.
+            /// All scenarios, in table order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
             /// Returns the scenario's row of the table.
@@ -45,8 +45,8 @@ macro_rules! scenarios {
 }
 
 // The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with its
-// names and tags, in its order: continuous integration looks for the names, and published tables
-// are keyed by the tags.
+// names, tags and order. Continuous integration looks for the names, and published tables are keyed
+// by the tags.
 scenarios! {
     SuspendDeepParallel: Descriptor {
         tag: "test_rt_instr_susp_deep_parallel",
@@ -143,7 +143,7 @@ scenarios! {
         tag: "contend_sweep",
         name: "CPU_SUSPEND by CPUs that go down together",
         axis: Some(Axis::Cpus),
-        // Two states, and one cell for each step that is left out.
+        // Two states, and one cell for each omitted step.
         cells: |size| {
             let steps = size.contend.unwrap_or_else(|| steps::contend(size.cpus));
             let counts = steps.as_slice().iter().map(|step| *step as usize);
@@ -171,7 +171,7 @@ scenarios! {
     SystemSuspend: Descriptor {
         tag: "system_suspend",
         name: "SYSTEM_SUSPEND",
-        // The system may never wake up, so this scenario must be requested by name.
+        // The system might never wake up, so this scenario must be requested by name.
         is_in_all: false,
         cells: |_| 1,
         ..Descriptor::STEPS
@@ -237,7 +237,7 @@ impl ScenarioId {
         )
     }
 
-    /// Returns true if CPUs that go down together wait for one another.
+    /// Returns true if CPUs that go down together wait for each other.
     pub const fn has_queue(self) -> bool {
         let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
         is_of_many || matches!(self.procedure(), Procedure::Suspend(_, Turns::Parallel))
@@ -294,7 +294,7 @@ impl<'de> Deserialize<'de> for ScenarioId {
     }
 }
 
-/// Finds the scenario of a tag without copying the tag, as each record has one.
+/// Finds the scenario for a tag without copying the tag, since every record has one.
 struct TagVisitor;
 
 impl de::Visitor<'_> for TagVisitor {

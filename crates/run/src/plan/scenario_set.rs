@@ -1,4 +1,4 @@
-//! Sets of scenarios, and the words with which a user requests them.
+//! Sets of scenarios, and the words that users request them with.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -46,12 +46,12 @@ impl ScenarioSet {
         self.0 |= others.0;
     }
 
-    /// Returns true if the set has no scenario.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the scenarios of the suite that are in the set.
+    /// Returns the suite's scenarios that are in the set.
     pub const fn suite(self) -> Self {
         Self(self.0 & Self::SUITE.0)
     }

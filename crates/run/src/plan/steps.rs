@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 const STEPS_MAX: usize = 24;
 
-/// The steps of a sweep, which are distinct numbers.
+/// The steps of a sweep. All numbers are different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     list: [u32; STEPS_MAX],
@@ -62,7 +62,7 @@ impl Steps {
         true
     }
 
-    /// Adds `first`, then repeatedly the result of `next`, up to `last`; returns false if there is
+    /// Adds `first`, then repeatedly the result of `next`, up to `last`. Returns false if there is
     /// no room.
     fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
         let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
@@ -70,7 +70,7 @@ impl Steps {
         below.all(|step| self.add(step)) && self.add(last)
     }
 
-    /// Parses a list; `item` parses a number, `next` returns the next number in a range.
+    /// Parses a list. `item` parses one number; `next` returns the next number in a range.
     pub(crate) fn parse(
         value: &str,
         item: fn(&str) -> Option<u32>,
@@ -87,7 +87,7 @@ impl Steps {
 }
 
 const DIRTY_MAX: u32 = 64 << 20;
-/// The maximum number of steps in a default dirty sweep; one need not be a power of two.
+/// The maximum number of steps in a default dirty sweep. One of them may not be a power of two.
 pub const DIRTY_STEPS: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 
@@ -115,7 +115,7 @@ pub(crate) fn cpus(word: &str) -> Option<u32> {
         .filter(|n| (1..=hardware::board::CPU_MAX as u32).contains(n))
 }
 
-/// Returns the next number of CPUs: every number up to 8, then two for each doubling.
+/// Returns the next number of CPUs in a range: every number up to 8, then two for each doubling.
 pub(crate) fn next_cpus(cpus: u32) -> u32 {
     let base = 1 << cpus.ilog2();
     match base + base / 2 {
@@ -129,7 +129,7 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
 pub fn dirty(cache: u64) -> Steps {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
     let mut steps = Steps::EMPTY;
-    // There is room: 64 MiB is 2^12 times the first step.
+    // There is enough room: 64 MiB is 2^12 times the first step.
     steps.add_range(0, last.min(DIRTY_MAX), next_bytes);
     steps
 }
@@ -137,7 +137,7 @@ pub fn dirty(cache: u64) -> Steps {
 /// Returns the default steps of a contention sweep.
 pub fn contend(cpus: usize) -> Steps {
     let mut steps = Steps::EMPTY;
-    // There is room: 8 steps, and two for each doubling up to 512.
+    // There is enough room: 8 steps, and two for each doubling up to 512.
     steps.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
     steps
 }

@@ -53,7 +53,7 @@ fn own_words_among_foreign_ones_are_as_strict() {
     }
 }
 
-/// Valid words, and the resulting options as records have them.
+/// Valid words, and the resulting options as they appear in records.
 const FOLLOWED: &[(&str, &str)] = &[
     (
         "iterations=1000000 warmup=0",
@@ -217,7 +217,7 @@ fn the_wrong_word_is_named() {
     assert_eq!(error.problem, Duplicate(Key::Wake));
 }
 
-/// Arguments and the message for each.
+/// Arguments, and the error message for each.
 const MESSAGES: &[(&str, &str)] = &[
     (
         "warmup=1 iterations=0",

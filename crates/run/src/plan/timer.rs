@@ -17,9 +17,9 @@ words! {
         Zero = "zero",
         /// Non-temporal stores, STNP.
         Nontemporal = "nontemporal",
-        /// Stores, and cleaning to the point of coherency with DC CIVAC.
+        /// Stores followed by cleaning to the point of coherency with DC CIVAC.
         Clean = "clean",
-        /// All four in turn, for one page each.
+        /// All four loads in turn, for one page each.
         Mixed = "mixed",
     }
 }
@@ -36,7 +36,7 @@ pub struct TimerPlan {
     pub period: u32,
     /// The bytes to which each CPU writes.
     pub footprint: u32,
-    /// The latency, in microseconds, above which the measurement ends.
+    /// The measurement ends if a latency exceeds this many microseconds.
     pub threshold: Option<u32>,
     /// One bit for each load, in the order of [`Load::ALL`].
     pub(crate) loads: u8,
@@ -82,8 +82,8 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of timers measured alone; a single CPU has no other CPUs to produce a
-    /// load.
+    /// Returns the number of timers measured alone. A single-CPU machine has no other CPUs to
+    /// produce a load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         match self.alone() && (cpus > 1 || load == Load::Idle) {
             true => cpus,
@@ -105,7 +105,7 @@ impl TimerPlan {
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));
-        // A day of the shortest period fits.
+        // A day fits, even with the shortest period.
         (total.try_into().unwrap_or(u32::MAX), window.max(1))
     }
 

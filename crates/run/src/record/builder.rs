@@ -10,8 +10,8 @@ use super::record::Record;
 use crate::measure::{Identity, Metric};
 use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 
-/// Builds a run from records. Parts of scenarios and cells are kept even if their own record is
-/// lost. Records may come in any order, each once.
+/// Builds a run from records. Keeps parts of scenarios and cells even if their own record is lost.
+/// Records may be added in any order, but only once.
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
@@ -19,11 +19,11 @@ pub struct RunBuilder {
     cells: BTreeMap<(usize, u32), Cell>,
     /// Parts of the cells' histograms.
     histograms: Vec<((usize, u32), Metric, Spread)>,
-    /// The numbers of records, by scenario.
+    /// The record counts, by scenario.
     counts: Vec<RecordCounts>,
 }
 
-/// The numbers of a scenario's records.
+/// A scenario's record counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct RecordCounts {
     added: u32,
@@ -98,7 +98,7 @@ impl RunBuilder {
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {
-            // The histogram of a lost series is of no use.
+            // The histogram of a lost series is useless.
             let cell = self.cells.get_mut(&at);
             let mut series = cell.into_iter().flat_map(|cell| &mut cell.series);
             if let Some(series) = series.find(|it| it.metric == metric) {
@@ -107,7 +107,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // Only the place of a cell of TFTF's suite identifies it.
+            // The place alone identifies a cell only in TFTF's suite.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -123,8 +123,8 @@ impl RunBuilder {
         self.run
     }
 
-    /// Returns the CPU at `index`, before which there may be CPUs without a record; None if no
-    /// board has that many.
+    /// Returns the CPU at `index`, which may come after CPUs without a record; None if no board has
+    /// that many CPUs.
     fn cpu(&mut self, index: usize) -> Option<&mut Cpu> {
         let cpus = &mut self.run.cpus;
         if index >= cpus.len() && index < CPU_MAX {
@@ -133,7 +133,7 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
-    /// Counts a record of a scenario, and returns the cell at that place, which is added if it is
+    /// Counts a record of a scenario, and returns the cell at that place. Adds the cell if it is
     /// new.
     fn cell(&mut self, key: ScenarioKey, place: u32) -> &mut Cell {
         let at = (self.counted(key), place);
@@ -141,7 +141,8 @@ impl RunBuilder {
         self.cells.entry(at).or_insert_with(new)
     }
 
-    /// Counts a record of a scenario, and returns the scenario's index. A new scenario is added.
+    /// Counts a record of a scenario, and returns the scenario's index. Adds the scenario if it is
+    /// new.
     fn counted(&mut self, key: ScenarioKey) -> usize {
         let scenarios = &mut self.run.scenarios;
         let known = scenarios.iter().rposition(|it| it.key() == key);
@@ -156,7 +157,7 @@ impl RunBuilder {
     }
 }
 
-/// Adds a part of a spread to the other parts; bins between them are empty.
+/// Merges a part of a spread into the other parts; bins between them are empty.
 fn add_part(whole: &mut Spread, mut part: Spread) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);

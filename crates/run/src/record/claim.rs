@@ -1,4 +1,4 @@
-//! Lines that look like records, but may be damaged or joined to other text.
+//! Lines that look like records but may be damaged or joined to other text.
 
 use crate::crc::Crc32;
 use crate::hex;
@@ -9,13 +9,13 @@ use crate::model::RunId;
 /// A line that looks like a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim<'l> {
-    /// The run to which it belongs.
+    /// The run that it belongs to.
     pub run: RunId,
     /// The record's number in the run, counted from 0.
     pub seq: u32,
     /// The checksum in the line.
     pub crc: u32,
-    /// The record's kind, which is the first key.
+    /// The record's kind, which is the first JSON key.
     pub kind: &'l str,
     json: &'l str,
     /// The bytes that the checksum covers.
@@ -25,11 +25,11 @@ pub struct Claim<'l> {
 impl<'l> Claim<'l> {
     /// Parses the outer form of a record in `line`; None if it does not have that form. The
     /// checksum is not computed.
-    // The reader of logs calls it for each of a million lines.
+    // The log reader calls this for each of a million lines.
     #[inline]
     pub fn of(line: &'l [u8]) -> Option<Self> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
-        // JSON contains no '@'; if there is one, another record follows the first.
+        // JSON contains no '@'. If there is one, another record follows the first.
         let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
         let (run, rest) = text.split_once(' ')?;
         let (seq, json) = rest.split_once(' ')?;
@@ -46,7 +46,7 @@ impl<'l> Claim<'l> {
         })
     }
 
-    /// Returns true if the checksum is right.
+    /// Returns true if the checksum is correct.
     pub fn is_sound(&self) -> bool {
         Crc32::of(self.summed) == self.crc
     }
@@ -58,7 +58,7 @@ impl<'l> Claim<'l> {
     }
 }
 
-/// Returns the parts of `line` that begin like a record: after a terminal's timestamp, or after
+/// Returns the parts of `line` that start like a record. They may follow a terminal's timestamp, or
 /// another record whose line ending was lost.
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! The short form of a cell in its record, as most of a log consists of cells.
+//! The short form of a cell in its record, since cells make up most of a log.
 //!
 //! A cell is a list of
 //! * the scenario's tag, the cell's place, and the number of valid samples. The place of a cell of
@@ -30,7 +30,7 @@ use crate::model::{
 };
 use crate::plan::{Method, ScenarioId, short_tag};
 
-/// Up to `MOST` numbers, null if missing; not on the heap, of which a run has little.
+/// Up to `MOST` numbers, null if missing. They are not on the heap, which is small in a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
 /// The number of values in a series, and in the instants of a sample.
@@ -173,8 +173,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     Ok((key, place, cell))
 }
 
-/// Returns the CPU of a cell of TFTF's suite from its place; an index that no board has if the
-/// place is too large.
+/// Returns the CPU for the place of a cell in TFTF's suite. If the place is too large, returns an
+/// index that no board has.
 pub(super) fn cpu_of(place: u32) -> CpuIndex {
     u16::try_from(place).unwrap_or(u16::MAX).into()
 }
@@ -192,7 +192,7 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the default value at a position of a series: there is no percentile.
+/// Returns the default value at a position in a series: no percentile.
 fn usual_of_series(place: usize) -> Option<i64> {
     (place != 5).then_some(0)
 }

@@ -1,5 +1,5 @@
-//! Records: lines of JSON, each with a checksum, from which a host reads back the
-//! [`Run`](crate::model::Run).
+//! Records: lines of JSON, each with a checksum. A host reads the [`Run`](crate::model::Run) back
+//! from them.
 //!
 //! ```text
 //! @PB 1c291ca3 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
@@ -15,10 +15,10 @@
 //! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space in front of it, in eight
 //!   hexadecimal digits.
 //!
-//! A scenario's records follow its tables, so that a run that is cut short keeps the results that
-//! it had. The scenario's own record is the last of them and contains their number, so that a
-//! reader knows whether it has all of them. Findings are not sent: a reader computes them from the
-//! other records.
+//! A scenario's records follow its tables, so that a run that is cut short keeps its results so
+//! far. The scenario's own record comes last and contains the number of records, so that a reader
+//! knows whether it has all of them. Findings are not sent: readers compute them from the other
+//! records.
 
 use alloc::vec::Vec;
 
@@ -31,14 +31,14 @@ use crate::model::{Cell, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey
 use crate::plan::Plan;
 
 /// The version of the format, as in [`Head::format`]. It must change when [`Plan`] or [`Facts`]
-/// gains a field without a serde default, or when the meaning of any field changes; older records
-/// would be rejected or misread otherwise.
+/// gains a field without a serde default, or when the meaning of any field changes; otherwise,
+/// older records would be rejected or misread.
 pub const FORMAT: u32 = 5;
 
 /// The beginning of a record.
 pub const MARK: &str = "@PB ";
 
-/// The bytes of the longest line, without its line ending.
+/// The length of the longest line in bytes, without its line ending.
 pub const LINE_MAX: usize = 1_000;
 
 /// Digits of the checksum.
@@ -54,19 +54,20 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
-    /// CPUs without their identity, in the board's order, starting at this index.
+    /// CPUs without their identities, in the board's order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
     /// A cell without samples and histograms, with its place in the scenario, in a short form. If
-    /// that is too long for a line, further cells with only series and instants follow.
+    /// that is too long for a line, it is followed by further cells that contain only series and
+    /// instants.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
     /// A sample of a cell, with the cell's place.
     Sample(ScenarioKey, u32, Sample),
     /// A part of the histogram of a metric, with the cell's place.
     Histogram(ScenarioKey, u32, Metric, Spread),
-    /// The identity of these CPUs without their clocks, and the clocks in MHz. It is known only
+    /// The identity of these CPUs without their clocks, and the clocks in MHz. It is only known
     /// once a CPU has been up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.

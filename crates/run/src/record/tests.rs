@@ -44,7 +44,7 @@ fn joined(records: impl IntoIterator<Item = Record>) -> Run {
     builder.run()
 }
 
-/// Writes a run, which must be read back with the number of records in its end.
+/// Writes a run, and reads it back; its end must contain the correct number of records.
 fn check(mut run: Run) -> (String, Run) {
     let text = written(&run, Records::Once);
     run.end.as_mut().expect("an end").records = text.lines().count() as u32;
@@ -52,7 +52,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// A run with two scenarios, of each of which only one part is known.
+/// A run with two scenarios, for each of which only one part is known.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -83,7 +83,7 @@ fn line_of(body: &str) -> String {
     format!("{body} {:08x}", Crc32::of(body.as_bytes()))
 }
 
-/// A scenario's own record is the last one, and each lost record is counted.
+/// A scenario's own record is the last one. Each lost record is counted.
 #[test]
 fn scenario_counts_its_lost_records() {
     let (text, run) = check(longest_run());
@@ -171,7 +171,7 @@ fn pieces_of_lines_that_are_joined() {
     }
 }
 
-/// A board may have any name; `@` or a control character would not be read back from a terminal's
+/// A board may have any name, but `@` or control characters would not be readable from a terminal's
 /// log.
 #[test]
 fn text_is_escaped_and_cut() {
@@ -223,7 +223,7 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
     }
 }
 
-/// Each record is read back at its longest, and lost individually.
+/// Each record can be read back at its maximum length, and losing it loses nothing else.
 #[test]
 fn lost_records_lose_nothing_else() {
     let (text, whole) = check(longest_run());
@@ -240,7 +240,7 @@ fn lost_records_lose_nothing_else() {
             Record::Plan(_) => "plan",
             Record::End(_) => "end",
             Record::Cpus(..) => "core mpidr",
-            // The lead's is also among the first records.
+            // The lead's identity is also among the first records.
             Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
             Record::Scenario(..) => "conditions lost_records status",
@@ -260,7 +260,7 @@ fn lost_records_lose_nothing_else() {
     }
 }
 
-/// Records with a correct checksum but invalid contents: none is read even in part.
+/// Records with a correct checksum but invalid contents are rejected completely.
 #[test]
 fn hostile_records() {
     let (text, run) = check(longest_run());
@@ -277,7 +277,7 @@ fn hostile_records() {
         let claim = Claim::of(line.as_bytes()).expect("of its form");
         assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
-    // Places that no run has, and parts of a histogram that overlap.
+    // Places that cannot occur in a run, and overlapping parts of a histogram.
     let (key, cell) = (run.scenarios[1].key(), &run.scenarios[1].cells[0]);
     let metric = cell.series[0].metric;
     let part = cell.series[0].histogram.clone().expect("a histogram");

@@ -12,11 +12,11 @@ use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
-/// Bytes reserved for a line: a cell is longer than a line may be before its parts are written
-/// separately.
+/// The number of bytes reserved for a line. Before its parts are written separately, a cell may be
+/// longer than a line.
 const ROOM: usize = 4 * LINE_MAX;
 
-/// The maximum number of CPUs in a record of several.
+/// The maximum number of CPUs in a record for several CPUs.
 const CPUS: usize = 16;
 
 /// Marks a text whose end was omitted.
@@ -41,7 +41,7 @@ impl Writer {
         }
     }
 
-    /// Writes what is known before the first scenario; of the CPUs' identities, only the lead's.
+    /// Writes everything known before the first scenario, but only the lead's identity.
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|to, out| {
             if let Some(head) = &run.head {
@@ -64,7 +64,7 @@ impl Writer {
         })
     }
 
-    /// Writes the facts again after trials have changed them; readers use the last.
+    /// Writes the facts again after trials have changed them; readers use the last version.
     pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
         self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }
@@ -78,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// Writes the CPUs' identities and the end, in which it sets the number of records.
+    /// Writes the CPUs' identities and the end, and sets the number of records in the end.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             let known = run.cpu_indices().zip(&run.cpus);
@@ -103,7 +103,7 @@ impl Writer {
         self.write(out, Record::Run(head))
     }
 
-    /// Writes the identity of CPUs that differ only in the clock.
+    /// Writes the identity of CPUs that differ only in their clocks.
     fn identity(&mut self, out: &mut dyn Write, cpus: &[(CpuIndex, Identity)]) -> fmt::Result {
         let Some((_, first)) = cpus.first() else {
             return Ok(());
@@ -113,7 +113,7 @@ impl Writer {
         self.write(out, Record::Identity(set, without_clock(*first), clocks))
     }
 
-    /// Writes one record. A line that is too long is omitted, so that its number is missing.
+    /// Writes one record. A line that is too long is omitted, which leaves a gap in the numbers.
     pub fn write(&mut self, out: &mut dyn Write, record: Record) -> fmt::Result {
         let fits = self.fits(&record);
         debug_assert!(fits, "too long: {record:?}");
@@ -124,7 +124,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a block of records as often as requested, with the same numbers.
+    /// Writes a block of records as many times as requested, with the same numbers.
     fn block(
         &mut self,
         out: &mut dyn Write,
@@ -138,7 +138,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the record's line into `line`, and returns false if it is too long.
+    /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
         let json = serde_json::to_string(record);
         let json = json.expect("a record has neither fractions nor maps");
@@ -186,7 +186,8 @@ impl Writer {
         self.write(out, own)
     }
 
-    /// Writes a cell without samples and histograms, in parts if it is too long for one line.
+    /// Writes a cell without samples and histograms, split into parts if it is too long for one
+    /// line.
     fn cell(
         &mut self,
         out: &mut dyn Write,
@@ -204,8 +205,8 @@ impl Writer {
         rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
     }
 
-    /// Writes a histogram, in halves if it is too long for one line. Empty bins at both ends of a
-    /// half are omitted.
+    /// Writes a histogram, in halves if it is too long for one line. Omits empty bins at both ends
+    /// of a half.
     fn histogram(
         &mut self,
         out: &mut dyn Write,
@@ -237,8 +238,8 @@ impl Writer {
     }
 }
 
-/// Removes and returns the series and instants of a cell or, from an earlier result, half of its
-/// series; None if there is nothing to remove.
+/// Removes the series and instants from a cell and returns them. If this function already returned
+/// the cell, removes half of its series. None if there is nothing to remove.
 fn split(cell: &mut Cell) -> Option<Cell> {
     let mut rest = Cell::new(cell.cpu, CellStep::default());
     if cell.lacks_own_record() {

@@ -39,7 +39,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// The fake machine of the tests, with a service and other CPUs.
+/// The tests' fake machine, but with a service and different CPUs.
 fn facts() -> Facts {
     Facts {
         smccc: Some(0x1_0005),
@@ -59,7 +59,7 @@ fn facts() -> Facts {
     }
 }
 
-/// Returns a run without scenarios, on clusters of four CPUs each.
+/// Returns a run without scenarios, on clusters of four CPUs.
 pub fn run(cpus: u16) -> Run {
     let identity = Some(cortex_a53());
     let all = board(cpus.into()).into_iter();
@@ -78,7 +78,7 @@ pub fn run(cpus: u16) -> Run {
     }
 }
 
-/// Returns a run on such a machine, with edited facts.
+/// Returns a run on that machine, with edited facts.
 pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
     let mut run = run(cpus);
     edit(run.facts.as_mut().expect("there are facts"));
@@ -136,14 +136,14 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     }
 }
 
-/// Returns `scenario` as one that was skipped.
+/// Returns a skipped version of `scenario`.
 pub fn skipped(mut scenario: Scenario) -> Scenario {
     scenario.status = Status::Skipped(Skip::NoIdleState);
     scenario.cells.clear();
     scenario
 }
 
-/// Returns `scenario` with CPU 3 lost on the way, and CPU 1 giving up twice.
+/// Returns `scenario` with CPU 3 lost on arrival, and two suspends abandoned on CPU 1.
 pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     let loss = Loss {
         step: Step::Arrive,
@@ -185,12 +185,12 @@ fn spread(figure: u64) -> Summary {
     Summary::of(&mut values)
 }
 
-/// Returns the position of a CPU in the lock's queue, which differs from the CPUs' order.
+/// Returns a CPU's position in the lock queue, which differs from the CPUs' order.
 fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// Returns the ticks of a CPU's cache flush: many for the last man of a cluster.
+/// Returns the ticks of a CPU's cache flush, which are many for a cluster's last man.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);
@@ -199,8 +199,8 @@ fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     if deep && pays { 4_976 } else { 276 }
 }
 
-/// Returns the ticks of a CPU's Powerdown. The flush is done with the lock held, so each CPU's
-/// includes the flushes of all CPUs before it.
+/// Returns the ticks of a CPU's Powerdown. The lock is held during the flush, so the figure
+/// includes the flushes of all CPUs before this one.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     let own = 640 + flushes[cpu];
     if !id.is_parallel() {

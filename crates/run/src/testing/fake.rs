@@ -1,5 +1,5 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU of a cluster to
-//! go down has a long flush. In a parallel round the CPUs queue for a lock, in an order that
+//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU to go down in a
+//! cluster has a long flush. In a parallel round the CPUs queue for a lock, in an order that
 //! changes from round to round. Nothing is random.
 
 use alloc::boxed::Box;
@@ -24,16 +24,16 @@ use crate::measure::{
 pub const CORE_FLUSH: u64 = 440;
 /// The ticks to flush the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
-/// The number of cache lines of a core; each takes a tick to flush if it is dirty.
+/// The number of cache lines in a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
 /// The ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
-/// The ticks of PSCI_VERSION by its timestamps, and of a read of a timestamp by the caller's
-/// counter.
+/// The ticks that PSCI_VERSION takes by its timestamps, and that reading a timestamp takes by the
+/// caller's counter.
 pub const WARM_CALL: u64 = 20;
-/// The additional ticks of the first call after a wake-up from a power-down.
+/// The additional ticks for the first call after waking up from a power-down.
 pub const COLD_CALL: u64 = 70;
-/// The additional ticks of a call if the caller's cache lines were evicted.
+/// The additional ticks for a call if the caller's cache lines were evicted.
 pub const EVICTED_CALL: u64 = 3;
 /// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;
@@ -43,20 +43,20 @@ pub const LOSS: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// A test's change to an outcome, by the round's number and the CPU.
+/// A change that a test makes to an outcome, by round number and CPU.
 type Edit = Box<dyn FnMut(u64, CpuIndex, &mut Outcome)>;
-/// A test's change to the outcome of a trial with the CPU's own timer.
+/// A change that a test makes to the outcome of a trial with the CPU's own timer.
 type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 
 /// The fake machine.
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// The number of rounds so far, except trials with own timers.
+    /// The number of rounds so far, except trials of own timers.
     pub rounds: u64,
-    /// The rounds requested, except trials with own timers.
+    /// The rounds requested, except trials of own timers.
     pub asked: Vec<Round>,
-    /// The trials with own timers.
+    /// The trials of own timers.
     pub trials: Vec<Round>,
     /// The number of rounds before the first such trial.
     pub trials_began_at: Option<usize>,
@@ -66,10 +66,10 @@ pub struct Fake {
     edit: Edit,
     edit_trial: TrialEdit,
     tallies: Vec<Tally>,
-    /// The ticks by which a CPU's timer is handled late, by CPU and by the number of the expiry in
-    /// the window, counted from 0.
+    /// How many ticks late a CPU's timer is handled, by CPU and by the number of the expiry in the
+    /// window, counted from 0.
     lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The CPU, the number of the window, and the fault of the only faulty timer.
+    /// The only faulty timer: its CPU, the number of the window, and the fault.
     fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
     /// The mode that SET_SUSPEND_MODE rejects.
@@ -198,7 +198,7 @@ impl Fake {
         self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
     }
 
-    /// Changes outcomes, by the round's number and the CPU.
+    /// Changes outcomes, by round number and CPU.
     pub fn with(mut self, edit: impl FnMut(u64, CpuIndex, &mut Outcome) + 'static) -> Self {
         self.edit = Box::new(edit);
         self
@@ -210,8 +210,7 @@ impl Fake {
         self
     }
 
-    /// Sets the ticks by which a CPU's timer is handled late, by CPU and by the number of the
-    /// expiry.
+    /// Sets how many ticks late a CPU's timer is handled, by CPU and by the number of the expiry.
     pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
         self.lateness = Box::new(lateness);
         self
@@ -223,8 +222,8 @@ impl Fake {
         self
     }
 
-    /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which CPUs go
-    /// down.
+    /// Returns how many ticks the CPU at `place` in `queue` takes to flush. `queue` is in
+    /// power-down order.
     fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], place: usize) -> u64 {
         let (cpu, lead) = (queue[place], self.facts.lead);
         let dirty = if round.action == Action::ReadBack {
@@ -239,7 +238,7 @@ impl Fake {
             }
             _ => true,
         };
-        // The lead is awake while others go down alone.
+        // The lead stays awake while others go down alone.
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());
@@ -310,7 +309,7 @@ impl Fake {
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         if down > due {
-            // The timer fired on the way down: the suspend is abandoned, and the other four
+            // The timer fired on the way down, so the suspend is abandoned, and the other four
             // timestamps are still those of an earlier call.
             return Outcome {
                 code: Some(0),
@@ -328,7 +327,8 @@ impl Fake {
         }
     }
 
-    /// Turns the outcome of a suspend, or of PSCI_VERSION, into that of the single call after it.
+    /// Turns the outcome of a suspend, or of PSCI_VERSION, into that of the single call that
+    /// follows.
     fn cold_call(outcome: Outcome, call: SingleCall, after: Preparation) -> Outcome {
         let suspends = matches!(after, Preparation::Suspend { .. });
         let extra = match after {
@@ -489,7 +489,7 @@ impl Machine for Fake {
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
         let turns_off = round.after == After::Off || round.action.turns_off();
-        // In the scenario in which this turns out, the remaining rounds still request it.
+        // In the scenario that discovers this, the remaining rounds still request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[cpu.place()];

@@ -1,4 +1,4 @@
-//! Records with all their parts, each with as many digits as possible.
+//! Records with all their parts, using as many digits as possible.
 
 use std::vec::Vec;
 
@@ -38,7 +38,7 @@ pub(super) fn end() -> End {
 
 fn instants(ticks: i64) -> Instants {
     let mut instants = Instants::new(MOST);
-    // The distances between them have the most digits, too.
+    // The differences between them also have as many digits as possible.
     for (instant, ticks) in Instant::ALL
         .into_iter()
         .zip([ticks, ticks / 3].into_iter().cycle())
@@ -115,7 +115,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
     }
 }
 
-/// A cell whose figures are chosen in the same way as a scenario's.
+/// A cell whose figures are chosen in the same way as those of a scenario.
 fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());
@@ -207,7 +207,8 @@ fn longest_machine() -> Run {
     run
 }
 
-/// Every record at its longest: every list full, every number with the most digits.
+/// Every record at its maximum length: every list full, every number with as many digits as
+/// possible.
 pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),
