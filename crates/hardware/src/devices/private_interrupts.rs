@@ -26,7 +26,7 @@ impl PrivateInterrupts {
     }
 
     /// Disables all of them. Deactivates those that an earlier stage acknowledged but never ended,
-    /// since they could not become pending again.
+    /// since they could not become pending again otherwise.
     pub fn silence(self, gic: &mut impl Bus) {
         self.register(ICENABLER0).set(gic, u32::MAX);
         self.register(ICACTIVER0).set(gic, u32::MAX);

@@ -103,7 +103,7 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
     if !access.read(control).matches_all(needed) {
         return Err(NoFrame::NoAccess);
     }
-    // CNTACR may allow access to something that the frame lacks, so check that a value reads back.
+    // CNTACR may allow access to something that the frame lacks, so check that writes stick.
     disarm(frame);
     let far = u64::MAX >> 1;
     compare(frame, far);

@@ -17,8 +17,8 @@ use crate::spec::region::Region;
 /// The maximum number of status register polls in one wait, so that a UART that does not drain
 /// cannot hang the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The maximum number of polls after a wait timed out, until the UART sends again. A log has tens
-/// of thousands of bytes, and the other end may be gone.
+/// The maximum number of polls per wait once a wait has timed out, until the UART sends again. A
+/// log has tens of thousands of bytes, and the other end may be gone.
 pub const PATIENCE_LEFT: u32 = 64;
 
 /// The maximum number of polls when choosing between UARTs: tens of ms, enough for a full FIFO to
@@ -43,7 +43,7 @@ pub const fn status(uart: &Description) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
-/// Returns the byte offset of the register that bytes are written to, for code without a driver.
+/// Returns the byte offset of the data register, for code without a driver.
 /// None if sending a byte takes more than one write.
 pub fn mark_register(uart: &Description) -> Option<u16> {
     let model = &uart.kind.descriptor().model;

@@ -1,8 +1,8 @@
 //! The image file: its arm64 Linux header and the parameter block after it.
 //!
 //! Any loader that supports an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load the file.
-//! The host tool patches the block after the header, which contains the location of an appended
-//! device tree, and the UART and conduit to use until a device tree has been read.
+//! The host tool patches the block that follows the header. The block contains the location of an
+//! appended device tree, and the UART and conduit to use until a device tree has been read.
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38

@@ -1,4 +1,4 @@
-//! Formats ticks for people: in microseconds if the counter frequency is known, otherwise in ticks.
+//! Ticks in readable form: microseconds if the counter frequency is known, otherwise ticks.
 
 use core::fmt;
 

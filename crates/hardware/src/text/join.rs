@@ -10,7 +10,8 @@ pub fn join<T: Display>(items: impl Iterator<Item = T>, separator: &str) -> Stri
     text
 }
 
-/// Appends an item, preceded by the separator unless `text` is empty. Shared by all types of items.
+/// Appends an item, preceded by the separator unless `text` is empty. One copy of this function
+/// serves all types of items.
 pub fn append(text: &mut String, separator: &str, item: &dyn Display) {
     if !text.is_empty() {
         text.push_str(separator);

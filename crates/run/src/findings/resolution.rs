@@ -16,8 +16,8 @@ use crate::plan::Procedure;
 /// Figures of so few ticks that the length of a tick matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
-/// Below this number of ticks, a figure's resolution is worth mentioning: one tick is more than 2
-/// %, the tolerance for comparisons with TF-A's tables.
+/// Below this number of ticks, a figure's resolution is worth mentioning: one tick is more than
+/// 2 %, the tolerance for comparisons with TF-A's tables.
 const COARSE: u64 = 50;
 /// Below this number of ticks, one tick is more than a tenth of the figure.
 const TOO_FEW: u64 = 10;

@@ -211,7 +211,7 @@ pub struct Outcome {
     pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
-    /// Why the timestamps could not be read; None also means that PMF is not used.
+    /// Why the timestamps could not be read; None if they were read or PMF is not used.
     pub stamps_error: Option<ReadError>,
     /// The increase in PSCI_STAT, if the round requested it.
     pub rise: Rise,

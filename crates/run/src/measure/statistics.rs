@@ -1,9 +1,8 @@
 //! Order statistics of samples, and a straight line through points; all in integers.
 //!
 //! * The median and every percentile are measured samples: the p-quantile of n values is the value
-//! of
-//!   rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical Packages",
-//!   The American Statistician 50 (1996).
+//!   of rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical
+//!   Packages", The American Statistician 50 (1996).
 //! * MAD is the median of the distances from the median, without a factor: Rousseeuw and Croux,
 //!   "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
 //!   Association 88 (1993).

@@ -82,7 +82,7 @@ impl Account {
     }
 }
 
-/// A timer to measure for some time.
+/// A timer's schedule while it is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Ticks from one expiry to the next; not 0.

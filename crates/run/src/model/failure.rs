@@ -27,7 +27,7 @@ pub enum Failure {
         cpu: CpuIndex,
         loss: Loss,
     },
-    /// Every trial round had a CPU that was not down before the first wake-up.
+    /// In every trial round, some CPU was not down before the first wake-up.
     NotCalibrated {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,

@@ -1,7 +1,7 @@
 //! The end of a run, as stated in its last line.
 //!
-//! A CI job that knows nothing else about psci-bench reads only this line. Both writing and reading
-//! it are therefore defined here:
+//! A CI job that knows nothing else about psci-bench reads only this line. It is therefore written
+//! and parsed in the same place:
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)

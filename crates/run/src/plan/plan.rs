@@ -23,7 +23,7 @@ const LOOPS: u32 = 1 << 20;
 /// Microseconds from the first AFFINITY_INFO that returns OFF for a CPU to its next CPU_ON.
 /// Firmware marks a CPU as OFF before it has reached its WFI, or while its power controller is
 /// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).
-/// Linux never calls CPU_ON that early: it takes milliseconds between the two.
+/// Linux never calls CPU_ON that early: milliseconds pass between the two.
 const CPU_ON_AFTER_US: u32 = 1_000;
 
 /// The options of a run: scenarios, samples and methods.

@@ -87,7 +87,7 @@ impl Steps {
 }
 
 const DIRTY_MAX: u32 = 64 << 20;
-/// The maximum number of steps in a default dirty sweep. One of them may not be a power of two.
+/// The maximum number of steps in a default dirty sweep, including one that is not a power of two.
 pub const DIRTY_STEPS: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 

@@ -1,18 +1,19 @@
 //! The short form of a cell in its record, since cells make up most of a log.
 //!
 //! A cell is a list of
-//! * the scenario's tag, the cell's place, and the number of valid samples. The place of a cell of
-//!   TFTF's suite is its CPU's index;
-//! * a list for each of [`Metric::ALL`], empty without samples: the median; how far the minimum is
-//!   below it; how far the maximum, the very first sample and the 99th percentile are above it;
-//!   MAD; by how much the number of samples exceeds that of the cell. A metric that the cell has,
-//!   but without samples, is null;
+//! * the scenario's tag, the cell's place, and the number of valid samples. In TFTF's suite, a
+//!   cell's place is its CPU's index;
+//! * a list for each of [`Metric::ALL`], empty if there are no samples: the median; how far the
+//!   minimum is below it; how far the maximum, the very first sample and the 99th percentile are
+//!   above it; MAD; how much the number of samples exceeds that of the cell. A metric that the cell
+//!   has, but without samples, is null;
 //! * the base of [`Cell::shown`], and the steps from one instant to the next, null if there is
 //!   none;
-//! * `due`, `residency_us` and `most_us` of [`Reached`];
-//! * everything else by name: `cpu` is omitted if it equals the place, and `step` if it is the only
-//!   one; `first` is omitted if it is of the first reason of `rejected` and has no detail; `rose`
-//!   has `state` and `times` of [`Reached`], and is omitted if the state that was due rose by one.
+//! * `due`, `residency_us` and `most_us` from [`Reached`];
+//! * everything else by name: `cpu` is omitted if it equals the place, and `step` if there is only
+//!   one; `first` is omitted if it has the first reason in `rejected` and no detail; `rose` has
+//!   `state` and `times` from [`Reached`], and is omitted if the count of the state that was due
+//!   rose by one.
 //!
 //! The CPU's representative figures are not sent: a reader chooses them in the same way as the
 //! payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.

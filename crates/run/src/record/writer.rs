@@ -78,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// Writes the CPUs' identities and the end, and sets the number of records in the end.
+    /// Writes the CPUs' identities and the end record, in which it sets the number of records.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             let known = run.cpu_indices().zip(&run.cpus);

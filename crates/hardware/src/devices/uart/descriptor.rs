@@ -88,15 +88,15 @@ pub type RestoreWrite = (u16, u32);
 
 /// The programming model of a kind of UART.
 pub struct UartModel {
-    /// The register that bytes to send are written to.
+    /// The data register: bytes written to it are sent.
     pub data: u16,
     /// The writes required before each byte: registers and values.
     pub before_byte: &'static [(u16, u32)],
-    /// The bits that mean that the UART accepts another byte.
+    /// Bits showing that the UART accepts another byte.
     pub has_room: Bits,
-    /// The bits that mean that the FIFO and the shift register are empty.
+    /// Bits showing that the FIFO and the shift register are empty.
     pub is_idle: Bits,
-    /// The bits that mean that the UART and its transmitter are on.
+    /// Bits that turn on the UART and its transmitter.
     pub turn_on: &'static [Bits],
     /// The writes that restore it, at most `KEPT_MAX` steps.
     pub restore: &'static [RestoreWrite],

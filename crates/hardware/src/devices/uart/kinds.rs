@@ -157,8 +157,8 @@ uart_kinds! {
                 Bits::of(UCR1, &[IMX_UCR1::UARTEN::SET]),
                 Bits::of(UCR2, &[IMX_UCR2::SRST::SET, IMX_UCR2::TXEN::SET]),
             ],
-            // The UART is off during set-up, and UBMR follows UBIR because both take effect then:
-            // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
+            // The UART is off during set-up. UBMR follows UBIR, since writing UBMR makes both take
+            // effect: UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
             restore: &[
                 (UCR1, OFF),
                 (UCR2, ALL),
