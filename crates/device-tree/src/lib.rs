@@ -1,7 +1,7 @@
 //! Builds device trees for the payload: from nodes, by changing an existing tree, or from ACPI
 //! tables. `cargo xtask`, the crate `boards` and the EFI application use it.
 //!
-//! The crate does not interpret trees: [`hardware::board`] does. The payload contains none of
+//! The crate does not interpret trees; [`hardware::board`] does. The payload does not contain
 //! this code.
 //!
 //! ```

@@ -92,8 +92,7 @@ impl Blob {
         })
     }
 
-    /// Adds nodes and properties to the root, after its last child, as described by the lines of
-    /// `text`:
+    /// Adds the nodes and properties in the lines of `text` to the root, after its last child:
     ///
     /// ```text
     /// !80000000 1000              memory reservation: base, size

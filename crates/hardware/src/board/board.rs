@@ -66,7 +66,7 @@ impl<'t> Board<'t> {
     ///
     /// # Errors
     /// Returns an error that names the first unusable node or property.
-    /// [`super::TreeConsole::find`] finds the UART on which to print the error.
+    /// [`super::TreeConsole::find`] finds the UART to print the error on.
     // Not inlined: the caller's stack frame exists for the whole run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {

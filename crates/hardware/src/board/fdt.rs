@@ -187,7 +187,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         return Err((at, "totalsize is less than the header's size"));
     };
     let tree = Fdt { blob, header };
-    // The version, and the oldest version with which it is compatible.
+    // The version, and the oldest version that it is compatible with.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
         return Err((at, "the format's version is not 17"));

@@ -29,7 +29,7 @@ impl<'t> Node<'t> {
         Self { fdt, at }
     }
 
-    /// Finds the node at `path`, which begins with a slash and contains no alias.
+    /// Finds the node at `path`, which starts with a slash and contains no alias.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
     }
@@ -50,7 +50,7 @@ impl<'t> Node<'t> {
         name == own || name == until(own, b'@')
     }
 
-    /// Finds the node at a path that begins at this node.
+    /// Finds the node at a path relative to this node.
     pub fn below(self, path: &[u8]) -> Option<Self> {
         let mut names = path.split(|byte| *byte == b'/');
         names.try_fold(self, |node, name| match name {
@@ -70,7 +70,7 @@ impl<'t> Node<'t> {
     fn way(self) -> impl Iterator<Item = Self> + use<'t> {
         let mut last = Self::root(self.fdt);
         from_fn(move || {
-            // The last child that does not begin after this node contains it.
+            // The last child that starts at or before this node contains it.
             let children = last.children().take_while(|child| child.at <= self.at);
             last = children.last()?;
             Some(last)

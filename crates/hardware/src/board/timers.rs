@@ -98,7 +98,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
     Ok(ppis)
 }
 
-/// A non-secure frame, as the device tree describes it.
+/// A non-secure frame, as described by the device tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
     /// The first address of CNTCTLBase: a multiple of 4 KiB, with at most 48 bits.

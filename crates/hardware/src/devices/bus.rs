@@ -1,4 +1,4 @@
-//! The registers of one device, as a driver accesses them.
+//! Register accesses to one device, as used by its driver.
 
 /// The width of one register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,7 @@ const GICD_IROUTER: u32 = 0x6000;
 /// The number of polls after which RWP is assumed to be stuck.
 const POLLS: u32 = 1_000_000;
 
-/// The CPU to which an SPI is routed.
+/// The CPU that an SPI is routed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpiTarget {
     /// GICv2: the CPU's bit in target lists.

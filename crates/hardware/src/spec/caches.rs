@@ -1,4 +1,4 @@
-//! A CPU's caches, as CLIDR_EL1 and CCSIDR_EL1 describe them.
+//! A CPU's caches, as described by CLIDR_EL1 and CCSIDR_EL1.
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is meant for
 //! maintenance by set and way. On Arm CPUs it also gives the cache size; in a guest it contains
@@ -55,7 +55,7 @@ impl Caches {
                 2 => &[DATA],
                 3 => &[INSTRUCTION, DATA],
                 4 => &[UNIFIED],
-                // There are no caches after a level without one. Other values are reserved.
+                // A level without caches is followed by no others. Other values are reserved.
                 _ => break,
             };
             for kind in kinds {

@@ -40,7 +40,7 @@ impl CounterErratum {
         match self {
             Self::CortexA73 if (first ^ second) >> 32 & 1 != 0 => Some(first),
             Self::CortexA73 => Some(second),
-            // Two correct reads are equal or one tick apart, as a CPU reads several times per tick.
+            // Two correct reads differ by at most a tick: a CPU reads several times per tick.
             Self::Nxp => second_if_within(2),
             Self::HiSilicon => second_if_within(32),
             Self::Allwinner => [second, first].into_iter().find(is_settled),

@@ -30,7 +30,7 @@ pub enum Stamp {
 pub const STAMPS: usize = 6;
 
 impl Stamp {
-    /// The order in which a power-down and its wake-up pass the points.
+    /// The points in the order that a power-down and its wake-up pass them.
     pub const IN_TIME: [Self; STAMPS] = [
         Self::EnterPsci,
         Self::EnterCflush,
@@ -55,7 +55,7 @@ const ARM_SIP: [u32; 4] = [0xe275_6d55, 0x4bb5_3360, 0x7962_75b5, 0xff37_11fd];
 /// `plat/hisilicon/hikey/hisi_sip_svc.c`: 74df99e5-8276-aa40-9ff8-c08552bc393f.
 const HIKEY_SIP: [u32; 4] = [0xe599_df74, 0x40aa_7682, 0x85c0_f89f, 0x3f39_bc52];
 
-/// The function ID under which the firmware implements GET_TIMESTAMP.
+/// The function ID that the firmware uses for GET_TIMESTAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interface {
@@ -66,7 +66,7 @@ pub enum Interface {
 }
 
 impl Interface {
-    /// The interfaces in the order in which a caller should try them.
+    /// The interfaces, in the order that a caller should try them.
     const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
 
     /// Returns the function ID of GET_TIMESTAMP in its SMC64 form.
@@ -86,7 +86,7 @@ impl Interface {
         }
     }
 
-    /// Returns the services in which the function ID means GET_TIMESTAMP.
+    /// Returns the services that use the function ID for GET_TIMESTAMP.
     const fn services(self) -> &'static [[u32; 4]] {
         match self {
             Self::VendorEl3 => &[VENDOR_EL3],

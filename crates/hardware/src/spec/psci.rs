@@ -58,7 +58,7 @@ pub fn has_os_initiated(features: u32) -> bool {
 pub enum WrongLevel {
     /// `power_state` contains this level.
     Names(u8),
-    /// It is a standby state, for which only level 0 is accepted here.
+    /// It is a standby state, which must have level 0 here.
     Standby,
 }
 

@@ -17,7 +17,7 @@ pub const SERVICE_REVISION: u32 = 0x8400_ff03;
 /// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
 pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 
-/// The first version with which every call may be tried.
+/// The first version that allows any call to be tried.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
 /// Sign-extends X0 if the package `smccc` reads a 64-bit return code: some firmware zero-extends it

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of states on a [`Ladder`].
 pub const RUNGS: usize = 4;
 
-/// A state for which statistics can be read.
+/// A state that has statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
     /// The `power_state`; 0 is a valid one.
@@ -110,7 +110,7 @@ pub struct Reached {
     pub most_us: Option<u64>,
 }
 
-/// A discrepancy between the expected and the reached state.
+/// A mismatch between the state that was due and the state reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// The state is not the one that was due.
@@ -136,7 +136,7 @@ impl Reached {
         }
     }
 
-    /// Returns the discrepancy, if there is one.
+    /// Returns the mismatch, if there is one.
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most.saturating_add(1);
         if self.state != Some(self.due) {

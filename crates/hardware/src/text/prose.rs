@@ -1,4 +1,4 @@
-//! Lines of at most [`COLUMNS`] printable ASCII characters, whatever the input.
+//! Lines of at most [`COLUMNS`] printable ASCII characters, regardless of the input.
 //!
 //! Text from outside may contain anything, including line endings and terminal escapes, and a list
 //! of 512 CPUs does not fit on a line.

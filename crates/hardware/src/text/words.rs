@@ -44,7 +44,7 @@ macro_rules! words {
             /// All values, in definition order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
-            /// Returns the word, as used in boot arguments and records.
+            /// Returns the word used in boot arguments and records.
             pub const fn $method(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

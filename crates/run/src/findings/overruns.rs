@@ -10,7 +10,7 @@ use crate::plan::Procedure;
 /// Timer expiries that were missed.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
-/// Finds CPUs for which more than a tenth of the expiries were overruns. This is a result, not a
+/// Finds CPUs with overruns for more than a tenth of their expiries. This is a result, not a
 /// failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.procedure() != Procedure::Timers {

@@ -1,4 +1,4 @@
-//! The states that were reached according to PSCI_STAT, and discrepancies.
+//! The states that were reached according to PSCI_STAT, and mismatches.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::plan::Procedure;
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
 
-/// Finds which states were reached. Adds one warning for each kind of discrepancy.
+/// Finds which states were reached. Adds one warning for each kind of mismatch.
 pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells

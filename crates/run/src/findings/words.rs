@@ -62,7 +62,7 @@ pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = CpuIndex>) -> String
     list(indices.map(|cpu| run.label(cpu)))
 }
 
-/// Returns the minimum and maximum of some values.
+/// Returns the minimum and maximum of `values`.
 pub(crate) fn range(values: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
     values.fold(None, |range, value| {
         let (least, most) = range.unwrap_or((value, value));

@@ -52,7 +52,7 @@ pub enum Unit {
 }
 
 impl Metric {
-    /// The metrics by which samples are compared: powerdown or latency from PMF or, without PMF,
+    /// The metrics used to compare samples: powerdown or latency from PMF or, without PMF,
     /// the caller's metrics.
     pub const LEADING: [Self; 4] = [Self::Powerdown, Self::Latency, Self::Call, Self::TurnOff];
 

@@ -191,15 +191,14 @@ pub struct Outcome {
     pub code: Option<i32>,
     /// Cycles of a loop by PMCCNTR_EL0, if that counts.
     pub cycles: Option<u64>,
-    /// The instant at which the round's CPUs agreed to make their calls.
+    /// The instant that the round's CPUs agreed on for their calls.
     pub start: Option<CounterValue>,
     /// The counter just before the call; before a power-down it is read earlier, as registers are
     /// lost. None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
     /// The counter just after the call, or at the entry point. None if an erratum spoiled the read.
     pub after: Option<CounterValue>,
-    /// The earliest instant at which the wake-up is due, or the instant just before the SGI was
-    /// sent.
+    /// The instant when the wake-up was due, or just before the SGI was sent.
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: Option<CounterValue>,
@@ -342,7 +341,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the first instant at which the CPU is known to be awake after a suspend.
+    /// Returns the first instant after a suspend when the CPU is known to be awake.
     fn awake(&self) -> Option<CounterValue> {
         match self.action {
             // The suspend was before the timed call.
@@ -517,7 +516,7 @@ mod tests {
                 assert_eq!(found, Err(reason), "{edited:?}");
             }
         }
-        // Without PMF, the call must not begin before the wake-up is due.
+        // Without PMF, the call must not start before the wake-up is due.
         let early = Outcome {
             due: at(311),
             ..version

@@ -121,7 +121,7 @@ pub struct Round {
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's own, much longer limit.
     pub patience: Option<u64>,
-    /// The states for which PSCI_STAT is read, in a round that yields no sample.
+    /// The states whose PSCI_STAT is read, in a round that yields no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,

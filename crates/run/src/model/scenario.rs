@@ -49,7 +49,7 @@ pub struct ScenarioKey {
     pub helper: Option<CpuIndex>,
 }
 
-/// The conditions under which a scenario was measured.
+/// A scenario's measurement conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conditions {
     /// True if PMF timestamps were used; false if only the caller's view was measured.

@@ -18,7 +18,7 @@ pub struct Descriptor {
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
-    /// The maximum number of cells in a run, for which memory and time are reserved.
+    /// The maximum number of cells in a run, used to reserve memory and time.
     pub cells: fn(&RunSize) -> usize,
 }
 
@@ -109,7 +109,7 @@ impl Procedure {
         }
     }
 
-    /// Returns the idle state to which CPUs are suspended, if it is the same for all samples.
+    /// Returns the idle state that CPUs are suspended to, if it is the same for all samples.
     pub const fn state(self) -> Option<StateChoice> {
         match self {
             Self::Suspend(state, _) => Some(state),

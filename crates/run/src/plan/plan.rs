@@ -61,7 +61,7 @@ pub struct Plan {
     pub dirty: Option<Steps>,
     /// The numbers of CPUs that go down together, instead of steps based on the number of CPUs.
     pub contend: Option<Steps>,
-    /// The minimum time, in microseconds, for which a CPU must be off before it is turned on again.
+    /// The minimum time, in microseconds, between a CPU turning off and being turned on again.
     /// Payloads whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,

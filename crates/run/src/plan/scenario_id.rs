@@ -189,7 +189,7 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the tag, as used in boot arguments, records and `RT_INSTR` lines.
+    /// Returns the tag used in boot arguments, records and `RT_INSTR` lines.
     pub const fn tag(self) -> &'static str {
         self.descriptor().tag
     }
@@ -229,7 +229,7 @@ impl ScenarioId {
         matches!(self.procedure(), Procedure::Steps)
     }
 
-    /// Returns true for a scenario of the suite in which all CPUs make their calls at once.
+    /// Returns true for a suite scenario where all CPUs make their calls at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self.procedure(),

@@ -34,7 +34,7 @@ pub struct TimerPlan {
     pub duration: u32,
     /// Microseconds from one expiry to the next.
     pub period: u32,
-    /// The bytes to which each CPU writes.
+    /// The number of bytes that each CPU writes to.
     pub footprint: u32,
     /// The measurement ends if a latency exceeds this many microseconds.
     pub threshold: Option<u32>,

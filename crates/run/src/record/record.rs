@@ -8,7 +8,7 @@
 //! A line is `@PB RUN SEQ JSON CRC`, separated by single spaces, in ASCII, of at most [`LINE_MAX`]
 //! bytes.
 //! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal digits:
-//!   records of another run never belong to this one, whatever their numbers.
+//!   records with another identity never belong to this run, whatever their numbers.
 //! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
 //! * JSON is one [`Record`]. It contains no `@`, and numbers are integers: durations are in ticks,
 //!   masks and MPIDRs are hexadecimal strings.

@@ -52,7 +52,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// A run with two scenarios, for each of which only one part is known.
+/// A run with two scenarios. Only one part of each is known.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -203,7 +203,7 @@ fn cpus_take_as_many_lines_as_they_need() {
     }
 }
 
-/// Adds the keys at which two values differ.
+/// Adds the keys where two values differ.
 fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &Value) {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {

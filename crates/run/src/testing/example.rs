@@ -85,14 +85,14 @@ pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
     run
 }
 
-/// Removes PMF from the firmware of `run`.
+/// Removes PMF from the firmware in `run`.
 pub fn remove_pmf(run: &mut Run) {
     let facts = run.facts.as_mut().expect("there are facts");
     facts.pmf = Err(ReadError::NotImplemented);
     facts.overheads.pmf_read = None;
 }
 
-/// Returns the six scenarios with each method of the plan, all of which passed.
+/// Returns the six scenarios with each of the plan's methods, all passed.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("there is a plan").methods;
     let each = |id| methods.iter().map(move |method| made(run, id, method));

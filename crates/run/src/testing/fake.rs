@@ -26,7 +26,7 @@ pub const CORE_FLUSH: u64 = 440;
 pub const CLUSTER_FLUSH: u64 = 26_000;
 /// The number of cache lines in a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
-/// The ticks for which each CPU holds the lock.
+/// How many ticks each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
 /// The ticks that PSCI_VERSION takes by its timestamps, and that reading a timestamp takes by the
 /// caller's counter.

@@ -306,7 +306,7 @@ register_bitfields! { u32,
 }
 
 impl UartKind {
-    /// Returns the name, as used in board files and messages.
+    /// Returns the name used in board files and messages.
     pub const fn name(self) -> &'static str {
         self.descriptor().name
     }
