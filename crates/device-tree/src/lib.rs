@@ -1,5 +1,5 @@
-//! Builds device trees for the payload: from nodes, by changing an existing tree, or from ACPI
-//! tables. `cargo xtask`, the crate `boards` and the EFI application use it.
+//! Builds device trees for the payload, either from nodes, by changing an existing tree, or from
+//! ACPI tables. It is used by `cargo xtask`, the `boards` crate and the EFI application.
 //!
 //! The crate does not interpret trees; [`hardware::board`] does. The payload does not contain
 //! this code.

@@ -1,5 +1,5 @@
-//! CRC-32/ISO-HDLC, the CRC of Ethernet, zlib and PNG, so that a record can be checked with common
-//! tools (`python3 -c 'import zlib'`).
+//! CRC-32/ISO-HDLC, the CRC used by Ethernet, zlib and PNG. Records can therefore be checked with
+//! common tools (`python3 -c 'import zlib'`).
 
 /// The reversed polynomial's effect on each half byte. This table takes 64 bytes instead of the
 /// usual 1 KiB, because the image has to stay small.

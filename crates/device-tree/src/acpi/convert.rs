@@ -24,8 +24,8 @@ pub struct Conversion {
     pub notes: Vec<String>,
 }
 
-/// Builds a device tree from a machine's tables; `cpu` is the name of its CPUs. Memory and boot
-/// arguments are added later by [`crate::adapt()`].
+/// Builds a device tree from a machine's tables; `cpu` is the `compatible` name of its CPUs. Memory
+/// and boot arguments are added later by [`crate::adapt()`].
 ///
 /// # Errors
 /// Returns an error if a required table is missing or malformed.

@@ -16,7 +16,7 @@ use crate::{TreeNode, nodes};
 
 /// The address in a [`FIXED_HARDWARE`] register that means WFI.
 const WFI: u64 = 0xffff_ffff;
-/// The address space in which an address is a power_state value.
+/// The address space whose addresses are power_state values.
 const FIXED_HARDWARE: u8 = 0x7f;
 /// The maximum number of states in a package, and of a CPU's states at all levels.
 const LEVEL_MAX: usize = 16;
@@ -242,7 +242,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     }))
 }
 
-/// Returns the address from a resource template that begins with a [`FIXED_HARDWARE`] register
+/// Returns the address from a resource template that starts with a [`FIXED_HARDWARE`] register
 /// (section 6.4.3.7).
 fn address(template: &[u8]) -> Option<u64> {
     match template.split_first_chunk()? {

@@ -4,7 +4,7 @@
 //! | file | tables |
 //! |---|---|
 //! | `layouts` | the fields of all tables except DSDT and SSDT |
-//! | `table`, `tables` | RSDP, XSDT; the checks of all others |
+//! | `table`, `tables` | RSDP, XSDT; validation of all others |
 //! | `convert` | FADT; the device tree |
 //! | `madt` | MADT: CPUs, interrupt controller |
 //! | `gtdt` | GTDT: timers, watchdog |

@@ -11,7 +11,7 @@ use crate::Result;
 
 /// Size in bytes of the header at the start of each table.
 pub const HEADER_SIZE: usize = size_of::<Header>();
-/// The maximum size of a table, in bytes. The largest known table is a DSDT just under 1 MiB.
+/// The maximum size of a table, in bytes. The largest known table is a DSDT of under 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
 /// Returns the little-endian number of `size` bytes (1 to 8) at an offset.
@@ -50,7 +50,7 @@ pub struct AcpiTable<'m> {
     place: TableOrigin,
     /// Offset of an entry in its table; 0 if this is a table.
     pub at: usize,
-    /// The readable bytes; for a checked table, exactly the whole table.
+    /// The readable bytes. For a checked table, these are exactly the whole table.
     pub bytes: &'m [u8],
 }
 

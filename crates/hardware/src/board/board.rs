@@ -33,9 +33,9 @@ pub struct Board<'t> {
     /// The interrupt controller. On a board without a GIC, nothing wakes a suspended CPU, so only
     /// operations that need no wake-up are measured.
     pub gic: Option<Gic>,
-    /// The interrupts of the per-CPU timers; empty without a GIC.
+    /// The per-CPU timer interrupts; empty if there is no GIC.
     pub timers: TimerPpis,
-    /// A memory-mapped timer, for states that stop the per-CPU timers.
+    /// A memory-mapped timer for states that stop the per-CPU timers.
     pub timer_frame: Result<TimerFrame, NoFrame>,
     /// The watchdog, if the board has a usable one.
     pub watchdog: Option<Watchdog>,
@@ -162,7 +162,7 @@ impl<'t> Board<'t> {
                     format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
                 return Err(FormatError::new(message));
             }
-            // The payload never uses reserved memory, so registers may be there.
+            // The payload never uses reserved memory, so registers may be located there.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
@@ -187,11 +187,11 @@ fn check_status(tree: Fdt<'_>) -> Result<()> {
     }
 }
 
-/// Returns the board's name, or "" if the tree has no textual name.
+/// Returns the board's name, or "" if the tree has no name that is text.
 fn model<'t>(root: Node<'t>) -> &'t str {
     let title = |name| root.text(name).ok().flatten();
     let model = title("model").or_else(|| title("compatible")).unwrap_or("");
-    // Text in a tree must be ASCII.
+    // Text in a tree is ASCII.
     model.get(..MODEL_MAX).unwrap_or(model)
 }
 

@@ -142,7 +142,7 @@ pub(crate) enum Token<'t> {
     End,
 }
 
-/// Returns the size in bytes of the device tree that begins with `header`; 8 bytes of the header
+/// Returns the size in bytes of the device tree that starts with `header`; 8 bytes of the header
 /// are enough.
 ///
 /// # Errors

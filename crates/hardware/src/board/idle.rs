@@ -1,8 +1,8 @@
 //! Idle states: the `power_state` values in the device tree.
 //!
 //! Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
-//! `psci-bench,power-level` is specific to this project: the PSCI power level that the state
-//! reaches, which an extended `power_state` does not contain.
+//! `psci-bench,power-level` is specific to this project. It gives the PSCI power level that the
+//! state reaches, which an extended `power_state` does not contain.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ pub struct IdleState<'t> {
     pub power_state: u32,
     /// `psci-bench,power-level`, 0 to 3; `None` if the node lacks it.
     pub level: Option<u8>,
-    /// True if the per-CPU timers stop in the state and cannot wake the CPU.
+    /// True if the per-CPU timers stop in this state and cannot wake the CPU.
     pub local_timer_stop: bool,
 }
 

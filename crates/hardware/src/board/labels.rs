@@ -179,8 +179,8 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
 
 /// Returns the number after `kind` in the name of `node`; `None` for a node of another kind.
 ///
-/// Only plain numbers are accepted: with leading zeros or a sign, two names could mean the same
-/// number, and [`sibling`] would find only one of them.
+/// Accepts only plain numbers: with leading zeros or a sign, two names could mean the same number,
+/// and [`sibling`] would find only one of them.
 fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
     let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
         return Ok(None);

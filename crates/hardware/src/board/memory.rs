@@ -22,8 +22,8 @@ fn append<'t>(
     nodes: impl Iterator<Item = Node<'t>>,
     most: usize,
 ) -> Result<()> {
-    // The number of nodes and entries so far; limiting it bounds the time for a tree with only
-    // empty entries.
+    // The number of nodes and entries so far. Limiting it bounds the time needed for a tree that
+    // has only empty entries.
     let mut seen = 0;
     for node in nodes {
         let regions = ranges::regions(node)?;

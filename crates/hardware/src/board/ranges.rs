@@ -22,7 +22,7 @@ fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Removes a number of `bytes` bytes from the front of `cells` and returns it.
+/// Removes a `bytes`-byte number from the front of `cells` and returns it.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;

@@ -1,7 +1,7 @@
 //! The UART for output: `/chosen/stdout-path`.
 //!
 //! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3 (`/aliases`) and 4.2
-//! (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is used as the firmware left it, so speed
+//! (`reg-shift`, `reg-io-width`, `reg-offset`). The UART keeps the firmware's settings, so speed
 //! and clock do not matter.
 
 use alloc::string::ToString as _;

@@ -1,4 +1,4 @@
-//! Device trees that are accepted, rejected and broken: edited trees of two boards.
+//! Device trees that are accepted, rejected or broken: edited trees of two boards.
 
 mod describe;
 mod format;

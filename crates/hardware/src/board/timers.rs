@@ -1,12 +1,12 @@
-//! The per-CPU timers' interrupts, and the memory-mapped timer that wakes a CPU from states that
-//! stop the CPU's own timer.
+//! The per-CPU timer interrupts, and the memory-mapped timer that wakes a CPU from states that stop
+//! the CPU's own timer.
 //!
 //! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` contains, in this order, the secure
 //! physical, non-secure physical, virtual and EL2 physical timer; if `interrupt-names` is present,
 //! the names identify the timers.
 //!
 //! Linux binding *timer/arm,arch_timer_mmio.yaml*: few boards need a frame of this timer, so an
-//! unusable frame is not an error here; a scenario that needs the frame prints the reason.
+//! unusable frame is not an error here. A scenario that needs the frame prints the reason.
 
 use core::fmt;
 
@@ -112,7 +112,7 @@ pub struct TimerFrame {
 }
 
 impl TimerFrame {
-    /// Returns the registers that are used: CNTCTLBase and CNTBaseN.
+    /// Returns the register frames in use: CNTCTLBase and CNTBaseN.
     pub fn registers(&self) -> [Region; 2] {
         [self.control, self.base].map(|base| Region { base, size: PAGE })
     }
@@ -130,7 +130,7 @@ pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
 /// The number of frames that a timer can have.
 pub const FRAMES: u32 = 8;
 
-/// Reads the first frame that is not disabled, of the timer at `node`.
+/// Reads the first frame in the timer at `node` that is not disabled.
 pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);
@@ -147,7 +147,7 @@ pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     })
 }
 
-/// Returns the interrupt of the physical timer, which is the frame's first.
+/// Returns the physical timer's interrupt, which is the frame's first.
 fn interrupt(frame: Node<'_>) -> Option<IntId> {
     let value = frame.value("interrupts")?;
     let kind = word(value, 0)?;

@@ -1,6 +1,6 @@
 //! A GICv2 (IHI 0048B): the distributor, and the CPU interface, which signals interrupts to a CPU.
-//! All sequences work both in the non-secure view and without the Security Extensions: groups are
-//! not changed, and bit 0 of both control registers enables the group of this view.
+//! All sequences work both in the non-secure view and without the Security Extensions: interrupt
+//! groups are not changed, and bit 0 of both control registers enables this view's group.
 
 use tock_registers::register_bitfields;
 

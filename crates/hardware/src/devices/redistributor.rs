@@ -7,8 +7,8 @@ use super::register::Register;
 use crate::spec::mpidr::Mpidr;
 use crate::spec::region::Region;
 
-/// Bytes from one redistributor to the next: two frames of 64 KiB, and two more if it has virtual
-/// LPIs (GICv4).
+/// Bytes from one redistributor to the next: two 64 KiB frames, and two more if it has virtual LPIs
+/// (GICv4).
 pub const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
@@ -41,7 +41,7 @@ register_bitfields! { u32,
 /// GICR_PIDR2, whose bits 7:4 are the architecture version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
-/// Returns true if a GICR_PIDR2 value belongs to a redistributor, of GICv3 or GICv4.
+/// Returns true if a GICR_PIDR2 value belongs to a GICv3 or GICv4 redistributor.
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }
@@ -102,10 +102,10 @@ const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 const POLLS: u32 = 1_000_000;
 
 /// Powers on the redistributor if software has to, and marks its CPU as awake. Returns false if
-/// this does not take effect.
+/// this has no effect.
 ///
-/// With two Security states, firmware has already done so: the registers read as zero, which here
-/// means awake.
+/// With two Security states, firmware has already done so. The registers then read as zero, which
+/// means awake here.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
     let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn redistributor_is_powered_on_and_woken() {
         let both: &[(u32, u32)] = &[(PWRR, 0), (WAKER, 0b100)];
-        // GIC-600, its AE and GIC-700; GIC-500, and two others without GICR_PWRR.
+        // GIC-600, GIC-600AE and GIC-700; GIC-500, and two others without GICR_PWRR.
         for (iidr, writes) in [
             (0x0201_143b, both),
             (0x0301_143b, both),

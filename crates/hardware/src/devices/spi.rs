@@ -1,5 +1,5 @@
-//! One shared peripheral interrupt (SPI), routed to one CPU: the part of the distributor that GICv2
-//! (IHI 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in common, and the differences.
+//! One shared peripheral interrupt (SPI), routed to one CPU: what the distributors of GICv2 (IHI
+//! 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in common, and where they differ.
 
 use tock_registers::register_bitfields;
 

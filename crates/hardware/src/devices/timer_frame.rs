@@ -122,7 +122,7 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     if high == again {
         return halves(high, low);
     }
-    // The count has carried in between, and will not do so again for a long time.
+    // The count has carried in between, and will not carry again for a long time.
     halves(again, CNTPCT.get(frame))
 }
 

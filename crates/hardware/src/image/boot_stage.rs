@@ -6,7 +6,7 @@
 use crate::words;
 
 words! {
-    /// A stage of the boot. Its mark is printed once the stage has been reached.
+    /// A boot stage. Its mark is printed once the stage has been reached.
     pub enum BootStage, letter {
         /// The first instructions run.
         Entry = "E",

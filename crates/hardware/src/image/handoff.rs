@@ -42,7 +42,7 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
     number as usize
 }
 
-/// Returns the number of bytes in use in the list that begins with `header`.
+/// Returns the number of bytes in use in the list that starts with `header`.
 pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);

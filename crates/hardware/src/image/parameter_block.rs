@@ -48,7 +48,7 @@ pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
 pub const PARAMETER_BLOCK_SIZE: usize = size_of::<BlockFields>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
-/// The layout's version; a block with another version is rejected.
+/// The layout version; blocks with other versions are rejected.
 pub const PARAMETER_VERSION: u32 = 1;
 
 /// The alignment of an appended device tree (Devicetree Specification v0.4, 5.1).

@@ -24,7 +24,7 @@ impl CounterValue {
         self.0.get()
     }
 
-    /// Returns the ticks from `earlier` to this instant; 0 if `earlier` is not earlier.
+    /// Returns the ticks from `earlier` to this instant; 0 if `earlier` is not in fact earlier.
     pub const fn since(self, earlier: Self) -> u64 {
         self.number().saturating_sub(earlier.number())
     }

@@ -187,8 +187,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the interface that is found on firmware with these services, each of which
-    /// implements GET_TIMESTAMP, and the function IDs called for it.
+    /// Returns the interface found on firmware with these services, each of which implements
+    /// GET_TIMESTAMP, and the function IDs called in the process.
     fn found(vendor_el3: [u32; 4], sip: [u32; 4]) -> (Option<Interface>, Vec<u32>) {
         let query_uid = |function| match function {
             0x8700_ff01 => vendor_el3.map(u64::from),

@@ -53,7 +53,7 @@ pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
 
-/// The reason why a state cannot have the power level that a board gives it.
+/// The reason why a state cannot have the power level given by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongLevel {
     /// `power_state` contains this level.

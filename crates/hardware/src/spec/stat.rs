@@ -1,9 +1,9 @@
-//! The state that a suspend reached, according to the firmware's counts: PSCI_STAT_COUNT and
+//! The state that a suspend reached, according to the firmware's statistics: PSCI_STAT_COUNT and
 //! PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
 //!
-//! For each state on the way to the requested one, the statistics are read just before and just
-//! after a suspend. That suspend is not a sample, as these calls warm the firmware's caches. A
-//! state whose count rose was reached.
+//! The statistics of each state on the way to the requested one are read just before and just after
+//! a suspend. That suspend is not a sample, because these calls warm the firmware's caches. A state
+//! was reached if its count rose.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub const RUNGS: usize = 4;
 pub struct Rung {
     /// The `power_state`; 0 is a valid one.
     pub state: u32,
-    /// The power level; None if neither the format nor the board gives it.
+    /// The power level; None if it is known neither from the format nor from the board.
     pub level: Option<u8>,
 }
 

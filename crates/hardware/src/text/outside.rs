@@ -1,4 +1,4 @@
-//! Text from outside: numbers in it, and how it is shown in a message.
+//! Text from outside: parsing numbers, and showing the text in messages.
 
 use alloc::string::String;
 use core::fmt::{self, Write};

@@ -29,7 +29,7 @@ struct Prose<'w> {
     column: usize,
     /// True if the next word follows another one on the line.
     follows: bool,
-    /// The word being collected, whose place depends on its length.
+    /// The word being collected. Its length decides which line it goes on.
     word: ArrayString<COLUMNS>,
 }
 
@@ -100,7 +100,7 @@ pub fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
 /// Marks a truncated line.
 const MORE: &str = " ...";
 
-/// The printable form of a text, limited to the characters that can matter for one line.
+/// The printable form of a text, limited to the characters that can matter for a single line.
 struct Printable(ArrayString<{ COLUMNS + 1 }>);
 
 impl Write for Printable {

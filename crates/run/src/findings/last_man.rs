@@ -29,7 +29,7 @@ enum NotTold {
     CpuWithoutTimestamps(u16),
 }
 
-/// Finds each cluster's last man, but only if the deepest level was requested.
+/// Finds each cluster's last man if the deepest level was requested.
 pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {

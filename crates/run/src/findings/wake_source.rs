@@ -53,7 +53,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
-/// Returns the CPU that stays awake only for the lead, from a cell of the lead.
+/// Returns the CPU that stays awake only for the lead, according to the lead's cell.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
     // A helper for the whole scenario also wakes the other CPUs.

@@ -158,15 +158,15 @@ impl Instants {
         self.base.checked_add_signed(self.at(instant)?)
     }
 
-    /// Returns the ticks between two instants; None if they are in reverse order.
+    /// Returns the ticks between two instants; None if they are in the wrong order.
     pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
         let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
         u64::try_from(ticks).ok()
     }
 
-    /// Returns the figure of a metric in ticks, if its instants are known. This is the only place
-    /// where figures between instants are derived. [`super::Outcome::metric`] defines the metrics
-    /// of each action.
+    /// Returns a metric's figure in ticks, if its instants are known. This is the only place that
+    /// derives figures from instants. [`super::Outcome::metric`] defines the metrics of each
+    /// action.
     pub fn metric(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));

@@ -1,5 +1,5 @@
-//! The interface between scenarios and hardware. The bare-metal half implements [`Machine`] with
-//! real CPUs, and tests implement it with fake firmware and a fake clock.
+//! The interface between scenarios and hardware. The bare-metal code implements [`Machine`] with
+//! real CPUs; tests implement it with fake firmware and a fake clock.
 
 use hardware::board::CpuIndex;
 use smccc::psci::{Error, SuspendMode};
@@ -26,7 +26,7 @@ pub trait Machine {
     /// Calls SET_SUSPEND_MODE on the lead, while every other CPU is off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
-    /// Returns how the CPU was lost, if it was lost in an earlier round.
+    /// Returns how the CPU was lost, if that happened in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;
 
     /// Returns true if the CPU was lost in an earlier round.

@@ -29,9 +29,9 @@ words! {
         Entry = "entry",
         /// From a timer's expiry to the first line of the Rust handler.
         Handler = "handler",
-        /// The increase of PSCI_STAT_COUNT for the requested state.
+        /// The increase in PSCI_STAT_COUNT for the requested state.
         Count = "count",
-        /// The increase of PSCI_STAT_RESIDENCY for the reached state.
+        /// The increase in PSCI_STAT_RESIDENCY for the reached state.
         Residency = "residency",
     }
 }

@@ -47,11 +47,11 @@ pub struct OrderTimes {
     pub own_timer_after: u64,
     /// When the wake-up is due. No other CPU wakes this one earlier.
     pub wake_due_after: u64,
-    /// Until this instant, a CPU that is done accesses no memory and makes no firmware calls.
+    /// Until this instant, a CPU that has finished accesses no memory and makes no firmware calls.
     pub quiet_until: u64,
 }
 
-/// The task of one CPU in a round. The default is to power off.
+/// One CPU's task in a round. The default is to power off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The round.
@@ -224,8 +224,8 @@ impl OrderBook<'_> {
         self.round.sleep + self.wake_spread() + self.wake_grace()
     }
 
-    /// Returns the ticks from the start until the lead, if it is awake, sends an SGI to CPUs that
-    /// have not returned; None if it does not.
+    /// Returns the ticks from the start until the lead sends an SGI to CPUs that have not returned;
+    /// None if the lead is not awake to do so.
     pub fn lead_rings_after(&self) -> Option<u64> {
         let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
         is_awake.then(|| self.last_wake_up())
@@ -249,9 +249,9 @@ impl OrderBook<'_> {
         asleep + self.round.quiet
     }
 
-    /// Returns the instant by which each CPU of a round that started at `start` must have reported,
-    /// if the lead begins to wait at `now`. The lead waits for `limit` ticks, or for as long as the
-    /// round says.
+    /// Returns the instant by which every CPU must have reported, in a round that started at
+    /// `start` and for which the lead begins to wait at `now`. The lead waits for `limit` ticks, or
+    /// for as long as the round says.
     pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
         (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
     }

@@ -68,8 +68,8 @@ pub enum SingleCall {
 pub enum Preparation {
     /// It makes the same call.
     Warm,
-    /// It makes the same call, then evicts its own cache lines that the call uses: code, stack and
-    /// results.
+    /// It makes the same call, then evicts those of its own cache lines that the call uses: code,
+    /// stack and results.
     Evict,
     /// It suspends; the timed call is the first one after the wake-up.
     Suspend {
@@ -193,8 +193,8 @@ pub struct Outcome {
     pub cycles: Option<u64>,
     /// The instant that the round's CPUs agreed on for their calls.
     pub start: Option<CounterValue>,
-    /// The counter just before the call; before a power-down it is read earlier, as registers are
-    /// lost. None if an erratum spoiled the read.
+    /// The counter just before the call. Before a power-down it is read earlier, because registers
+    /// are lost. None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
     /// The counter just after the call, or at the entry point. None if an erratum spoiled the read.
     pub after: Option<CounterValue>,
@@ -206,7 +206,7 @@ pub struct Outcome {
     pub entered: Option<CounterValue>,
     /// When AFFINITY_INFO first returned OFF to the lead.
     pub seen_off: Option<CounterValue>,
-    /// The end of the round's quiet time, until which awake CPUs do nothing.
+    /// The end of the round's quiet time. Awake CPUs do nothing until then.
     pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
@@ -482,7 +482,7 @@ mod tests {
             action: Action::ColdCall { call, after },
             code: Some(0x1_0001),
             before: at(310),
-            // ENTER_PSCI and EXIT_PSCI are the call's, the others still the suspend's.
+            // ENTER_PSCI and EXIT_PSCI belong to the call, the others still to the suspend.
             stamps: Stamps([320, 340, 160, 300, 120, 150]),
             ..good()
         };
@@ -570,7 +570,7 @@ mod tests {
             // The lead was active again before CPU_OFF was complete.
             (|o| read_back(o, 160), Some(Overlap)),
             (|o| read_back(o, 161), None),
-            // Other CPUs were active again before this one had returned.
+            // Other CPUs were active again before this CPU had returned.
             (|o| o.quiet_until = at(349), Some(LateReturn)),
             (|o| o.quiet_until = at(350), None),
         ];

@@ -98,7 +98,8 @@ words! {
         /// In a parallel round, the first wake-up came before the last CPU was down. Or the lead
         /// was active again before a CPU_OFF was complete.
         Overlap = "overlap",
-        /// The CPU returned after the round's quiet time, when other CPUs were active again.
+        /// The CPU returned after the end of the round's quiet time, when other CPUs were active
+        /// again.
         LateReturn = "late-return",
         /// The sample was valid, but another CPU's part of the parallel round was not.
         Companion = "companion",

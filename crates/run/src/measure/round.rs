@@ -103,11 +103,11 @@ pub struct Round {
     pub who: Who,
     /// The action of each participant.
     pub action: Action,
-    /// Ticks from the publication of the start to the start, so that all CPUs see it in time.
+    /// Ticks from publishing the start to the start itself, so that all CPUs see it in time.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs without a task access no memory and make no firmware calls, counted
+    /// Ticks for which CPUs without a task access no memory and make no firmware calls. Counted
     /// from the first wake-up, or from the start if no CPU sleeps.
     pub quiet: u64,
     /// The order of wake-ups.
@@ -184,7 +184,7 @@ impl Round {
 /// Timers that expire periodically, and the load meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The schedule of the timers, which first expire one period after the start.
+    /// The timers' schedule. The timers first expire one period after the start.
     pub schedule: Schedule,
     /// The CPUs whose timers are measured: all, or a single one.
     pub timers: Who,
@@ -243,7 +243,7 @@ mod tests {
             osi: Some(OsInitiated { states, step: 10 }),
             ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
-        // The CPUs of a cluster need not be adjacent in the board's order.
+        // The CPUs of a cluster are not always adjacent in the board's order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
             cluster,
             ..Cpu::default()

@@ -1,4 +1,4 @@
-//! Order statistics of samples, and a straight line through points; all in integers.
+//! Order statistics of samples, and straight-line fits, all with integers only.
 //!
 //! * The median and every percentile are measured samples: the p-quantile of n values is the value
 //!   of rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical
@@ -78,7 +78,7 @@ pub(super) fn rank(n: u64, percent: u64) -> u64 {
 pub struct FittedLine {
     /// Number of points.
     pub n: u32,
-    /// The increase of y per unit of x, rounded to the nearest integer.
+    /// The increase in y per unit of x, rounded to the nearest integer.
     pub slope: i64,
     /// The share of y's variance that the line explains, rounded down.
     pub r2_percent: u8,

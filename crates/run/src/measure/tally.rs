@@ -104,7 +104,7 @@ pub struct Tally {
     pub histograms: [Histogram; 2],
     /// The interrupt, other than the timer's, that ended the measurement.
     pub stray: Option<IntId>,
-    /// The latency above the threshold that ended the measurement.
+    /// The latency that ended the measurement by exceeding the threshold.
     pub exceeded: Option<u64>,
     schedule: Schedule,
     due: u64,

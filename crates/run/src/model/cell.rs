@@ -90,7 +90,7 @@ impl How {
     }
 }
 
-/// A step of a scenario. The scenarios of TFTF's suite have one step, the default.
+/// A step of a scenario. Scenarios in TFTF's suite have a single step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
     /// The number of CPUs that perform it at the same time.
@@ -255,7 +255,7 @@ impl Cell {
         self.series_of(metric)?.cold
     }
 
-    /// Returns the CPU's representative figure of a metric, in ticks.
+    /// Returns the CPU's representative figure for a metric, in ticks.
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         self.series_of(metric)?.shown
     }

@@ -122,7 +122,7 @@ impl FromIterator<CpuIndex> for CpuSet {
     }
 }
 
-/// Formats the set as one hexadecimal number, in which bit N is CPU N.
+/// Formats the set as one hexadecimal number with bit N set for CPU N.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = self.0.iter().rposition(|word| *word != 0).unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::plan::{Method, Plan, Procedure};
 pub enum Job {
     /// Measures a scenario.
     Measure(ScenarioKey),
-    /// Tries to wake a CPU from each state that is to be measured.
+    /// Tries to wake a CPU from each state that will be measured.
     TryWakers,
 }
 

@@ -26,8 +26,8 @@ pub struct Scenario {
     pub status: Status,
     /// The conditions; None in TFTF's logs, and if the record was lost.
     pub conditions: Option<Conditions>,
-    /// The results. A scenario of TFTF's suite has a cell for each CPU except the helper; other
-    /// scenarios have one for each step and CPU, and one for each step that is left out.
+    /// The results. Scenarios in TFTF's suite have a cell for each CPU except the helper. Other
+    /// scenarios have a cell for each step and CPU, and one for each omitted step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
     /// The number of the scenario's lost records; at least one if its own record is lost.
@@ -146,12 +146,12 @@ impl Scenario {
             && self.cells.iter().any(|cell| cell.shown.is_some())
     }
 
-    /// Returns the first cell of a CPU, which is the only one in TFTF's suite.
+    /// Returns a CPU's first cell, which is its only cell in TFTF's suite.
     pub fn cell(&self, cpu: CpuIndex) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.cpu == cpu)
     }
 
-    /// Returns the cells of a scenario of TFTF's suite, one for each CPU; none for other scenarios.
+    /// Returns the cells of a scenario in TFTF's suite, one for each CPU; none for other scenarios.
     pub fn suite_cells(&self) -> &[Cell] {
         match self.id.is_suite() {
             true => &self.cells,
@@ -159,7 +159,7 @@ impl Scenario {
         }
     }
 
-    /// Returns all series of a scenario outside TFTF's suite; none for a scenario of the suite.
+    /// Returns all series of a scenario outside TFTF's suite; none for a scenario in the suite.
     pub fn step_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
         self.all_series().filter(|_| !self.id.is_suite())
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::NoCpuOff;
 
-/// The reason why a scenario, or one cell of it, was not run.
+/// The reason why a scenario or one of its cells was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each has its sentence below")]

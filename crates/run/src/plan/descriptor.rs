@@ -3,7 +3,7 @@
 use super::steps::Steps;
 use super::timer::TimerPlan;
 
-/// The only definition of a scenario, apart from the code that measures it.
+/// The only definition of a scenario, except for the code that measures it.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// The tag, used in boot arguments, records and `RT_INSTR` lines.
@@ -52,7 +52,7 @@ pub enum Procedure {
     CpuOn,
     /// Timers that expire while other CPUs put load on the memory.
     Timers,
-    /// Steps that vary one quantity, each measured like a scenario of the suite.
+    /// Steps that vary one quantity, each measured like a suite scenario.
     Steps,
 }
 
@@ -150,7 +150,7 @@ impl Axis {
         })
     }
 
-    /// Returns true if its values are names instead of amounts; names are hexadecimal.
+    /// Returns true if its values are hexadecimal names instead of amounts.
     pub const fn has_names(self) -> bool {
         self.amount().is_none()
     }

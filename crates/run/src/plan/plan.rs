@@ -49,7 +49,7 @@ pub struct Plan {
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
-    /// The number of operations per CPU in each loop; None for as many as the time allows.
+    /// The number of operations per CPU in each loop; None for as many as fit in the time.
     pub loops: Option<u32>,
     /// The number of operations in a sample of a loop.
     pub batch: u32,
@@ -59,7 +59,7 @@ pub struct Plan {
     pub list: bool,
     /// The bytes to make dirty in each step, instead of steps based on the cache size.
     pub dirty: Option<Steps>,
-    /// The numbers of CPUs that go down together, instead of steps based on the number of CPUs.
+    /// The numbers of CPUs that go down together, instead of steps based on the board's CPUs.
     pub contend: Option<Steps>,
     /// The minimum time, in microseconds, between a CPU turning off and being turned on again.
     /// Payloads whose records lack this field did not wait.
@@ -108,7 +108,7 @@ impl Plan {
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 
-    /// Returns the maximum number of cells of a scenario on a board with this number of CPUs and
+    /// Returns the maximum number of cells in a scenario on a board with this number of CPUs and
     /// idle states.
     pub fn cells(&self, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
         (id.descriptor().cells)(&RunSize {
@@ -120,7 +120,7 @@ impl Plan {
         })
     }
 
-    /// Parses boot arguments; an empty string gives the default plan.
+    /// Parses boot arguments. An empty string gives the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }
@@ -155,7 +155,7 @@ impl Plan {
         })
     }
 
-    /// Returns the number of tests: the suite's with each method, the others once.
+    /// Returns the number of tests: the suite's once per method, the others once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().iter().count();
         suite * self.methods.iter().count() + self.scenarios.iter().count() - suite

@@ -96,12 +96,12 @@ impl TimerPlan {
         join(self.loads().map(Load::word), ",")
     }
 
-    /// Returns the timers that are measured, in the form of the argument `timers=`.
+    /// Returns the timers to measure, in the form of the argument `timers=`.
     pub fn timer_list(&self) -> &'static str {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
 
-    /// Returns the expiries of a timer in a stretch, and in a one-second window.
+    /// Returns the number of expiries of a timer in a stretch, and in a one-second window.
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));

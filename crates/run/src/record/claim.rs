@@ -23,8 +23,8 @@ pub struct Claim<'l> {
 }
 
 impl<'l> Claim<'l> {
-    /// Parses the outer form of a record in `line`; None if it does not have that form. The
-    /// checksum is not computed.
+    /// Parses the outer form of a record in `line`; None if the line does not have that form. Does
+    /// not compute the checksum.
     // The log reader calls this for each of a million lines.
     #[inline]
     pub fn of(line: &'l [u8]) -> Option<Self> {

@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Reserves the memory, and starts numbering the records of `run` at 0.
+    /// Reserves memory, and starts numbering the records of `run` from 0.
     pub fn new(copies: Records, run: RunId) -> Self {
         Self {
             copies,
@@ -93,7 +93,7 @@ impl Writer {
         })
     }
 
-    /// Writes the head. The end of the board's name is omitted if the line is too long.
+    /// Writes the head. Omits the end of the board's name if the line is too long.
     fn head(&mut self, out: &mut dyn Write, mut head: Head) -> fmt::Result {
         while !self.fits(&Record::Run(head.clone())) && head.model.len() > 2 * CUT.len() {
             let half = head.model.floor_char_boundary(head.model.len() / 2);

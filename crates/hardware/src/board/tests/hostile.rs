@@ -11,7 +11,7 @@ use super::node_model::Tree::{Juno, Qemu};
 use super::node_model::Value::{Cells, Text};
 use crate::board::TreeConsole;
 
-/// Runs everything that ever reads a tree, and returns the error.
+/// Runs all code that reads a tree, and returns the error.
 fn use_all(tree: &[u8]) -> Option<String> {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());
@@ -36,7 +36,7 @@ fn a_tree_has_at_most_16_levels() {
     }
 }
 
-/// Quadratic work on 2 MiB would be noticed, and a minute is ample for an unoptimized build on a
+/// Quadratic work on 2 MiB would exceed the limit. A minute is ample for an unoptimized build on a
 /// busy machine.
 #[test]
 fn large_trees_end_in_time() {

@@ -1,4 +1,4 @@
-//! Editable models of device trees: read from sources, written as blobs.
+//! Editable models of device trees, read from sources and written as blobs.
 
 use std::format;
 use std::string::String;
@@ -69,8 +69,8 @@ pub struct NodeModel {
 }
 
 impl NodeModel {
-    /// Reads a node from device tree source: plain properties and children, with comments only
-    /// before the node.
+    /// Reads a node from device tree source. Only plain properties and children are supported, and
+    /// comments only before the node.
     pub fn parse(source: &str) -> Self {
         let text = source.lines().filter(|line| !line.starts_with("//"));
         Self::node(&mut text.collect::<Vec<_>>().join(" ").as_str())

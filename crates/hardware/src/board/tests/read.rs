@@ -114,7 +114,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/chosen", "stdout-path", Text("soc/apb/uart@80000")),
     ], &["uart: Pl011 0x7ff80000 shift 2 width 4"]),
 
-    // Kinds of UART, with compatible as in Linux's trees. Only a 16550 has reg-shift and
+    // Kinds of UART, with `compatible` as in Linux's trees. Only a 16550 has reg-shift and
     // reg-io-width.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Texts(&["vendor,x", "ns16550a"]))],
         &["uart: Ns16550 0x9000000 shift 0 width 1"]),
@@ -170,7 +170,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
 
-    // GIC and timers. Only the part of a redistributor region that 512 CPUs need is used.
+    // GIC and timers. A redistributor region is limited to the part that 512 CPUs need.
     (Qemu(1), &[
         Set("/intc@8000000", "#redistributor-regions", Cells(&[2])),
         Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0x4_0000])),
@@ -204,7 +204,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Remove("/intc@8000000")],
         &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
 
-    // Idle states: those with the same value are merged; an extended value contains no level.
+    // Idle states: states with the same value are merged; an extended value contains no level.
     (Juno, &[
         Add("/cpus", DOMAIN_IDLE_STATES),
         Add("/", "idle-states { system { compatible = \"arm,idle-state\"; \
@@ -246,7 +246,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
              }"),
     ], &["cache: None"]),
 
-    // The counter's errata: from any usable CPU, and from the timer's node, which takes precedence.
+    // Counter errata: from any usable CPU, or from the timer node, which takes precedence.
     (Qemu(8), &[], &["erratum: None"]),
     (Qemu(8), &[Set("/cpus/cpu@7", "compatible", Text("arm,cortex-a73"))],
         &["erratum: Some(CortexA73)"]),

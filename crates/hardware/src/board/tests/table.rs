@@ -1,4 +1,5 @@
-//! Trees that are accepted or rejected: the rows of two tables, and tests that do not fit in a row.
+//! Trees that are accepted or rejected: the rows of two tables, and tests that need more than a
+//! row.
 
 use std::string::ToString;
 use std::vec;

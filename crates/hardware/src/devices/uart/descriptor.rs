@@ -6,7 +6,7 @@
 use tock_registers::RegisterLongName;
 use tock_registers::fields::FieldValue;
 
-/// The only definition of a kind of UART, apart from the fake that tests it.
+/// The only definition of a kind of UART, except for the fake that tests it.
 pub struct UartDescriptor {
     /// The name, used in board files and messages.
     pub name: &'static str,

@@ -54,8 +54,8 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
     }
 }
 
-/// Returns true if a byte is sent after exactly 1000 polls for room, and the wait for idle takes as
-/// many.
+/// Returns true if a byte is sent after exactly 1000 polls for room, and waiting for idle takes
+/// just as many.
 fn waits(uart: &mut Uart<Fake>) -> bool {
     // Without a FIFO there is room only when the UART is idle.
     let has_fifo = uart.bus.status.iter().any(|row| row.0 == Room);

@@ -75,9 +75,8 @@ pub static MINI_UART: Manual = Manual {
     ..NS16550
 };
 
-/// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set
-/// with both directions off. Reset values: cadence_uart_reset in
-/// QEMU's hw/char/cadence_uart.c.
+/// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set while both
+/// directions are off. Reset values: cadence_uart_reset in QEMU's hw/char/cadence_uart.c.
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
     data: 0x30,
