@@ -34,7 +34,7 @@
 //! | `adapt` | changes the boot arguments or the memory in an existing tree |
 //! | [`acpi`] | converts ACPI tables |
 //!
-//! A part imports only from those above it.
+//! Each part imports only from the parts above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -8,7 +8,7 @@ pub type Segment = [u8; 4];
 /// The maximum length of a string, in bytes.
 const TEXT_MAX: usize = 255;
 
-/// A name in AML, relative to its scope.
+/// An AML name, relative to its scope.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// True if the name starts at the root.
@@ -36,7 +36,7 @@ pub enum Value<'m> {
 pub struct Stream<'m> {
     /// The unread bytes.
     pub bytes: &'m [u8],
-    /// Offset of the next byte in the table.
+    /// The table offset of the next byte.
     pub at: usize,
 }
 
@@ -125,7 +125,7 @@ impl<'m> Stream<'m> {
         name.segments.iter().all(is_sound).then_some(name)
     }
 
-    /// Reads data, or a name that refers to data.
+    /// Reads a data value, or a name that refers to one.
     pub fn value(&mut self) -> Option<Value<'m>> {
         let start = self.clone();
         Some(match self.opcode()? {

@@ -29,7 +29,7 @@ pub struct MadtCpu {
     redistributor: u64,
 }
 
-/// Returns the entries of one kind.
+/// Returns all entries of this kind.
 fn entries<'m>(
     madt: &AcpiTable<'m>,
     kind: u8,

@@ -20,7 +20,7 @@ const OBJECTS_MAX: usize = 16384;
 /// The names whose values are kept. Packages are also kept, because `_LPI` may refer to them.
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
 
-/// The absolute path of an object.
+/// An object's absolute path.
 pub type ObjectPath = Vec<Segment>;
 
 /// An object in the namespace.

@@ -43,7 +43,7 @@ impl fmt::Display for TableOrigin {
     }
 }
 
-/// A table with a complete header, or an entry of a table.
+/// A table with a complete header, or a table entry.
 #[derive(Clone, Copy, Debug)]
 pub struct AcpiTable<'m> {
     signature: [u8; 4],

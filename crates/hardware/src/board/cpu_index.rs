@@ -1,4 +1,4 @@
-//! The index of a CPU.
+//! A CPU's index.
 
 use core::fmt;
 

@@ -44,7 +44,7 @@ const _: () = assert!(size_of::<Header>() == 40 && offset_of!(Header, version) =
 /// The size in bytes of an entry in the memory reservation block (section 5.3).
 const RESERVATION_SIZE: usize = 16;
 
-/// The longest name of a node or property, in bytes.
+/// The maximum length of a node or property name, in bytes.
 const NAME_MAX: usize = 255;
 
 /// The tokens of the structure block (section 5.4.1).

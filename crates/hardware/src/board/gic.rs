@@ -34,7 +34,7 @@ pub enum Gic {
     },
 }
 
-/// The `compatible` names of GICs, GICv3 first.
+/// The `compatible` names for GICs, GICv3 first.
 pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";

@@ -14,7 +14,7 @@ use crate::text::format_error::Result;
 /// The maximum number of idle states.
 pub const IDLE_STATES_MAX: usize = 16;
 
-/// One idle state.
+/// An idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState<'t> {
     /// The node's name.

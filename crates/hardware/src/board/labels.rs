@@ -19,11 +19,11 @@ use crate::words;
 pub struct Cpu {
     /// Its hardware affinity.
     pub mpidr: Mpidr,
-    /// The number of its cluster.
+    /// The cluster number.
     pub cluster: u16,
-    /// The number of its core in the cluster.
+    /// The core number within the cluster.
     pub core: u16,
-    /// The number of its thread in the core.
+    /// The thread number within the core.
     pub thread: u16,
 }
 
@@ -37,7 +37,7 @@ words! {
     }
 }
 
-/// The phandle of a CPU's node.
+/// A CPU node's phandle.
 #[derive(Clone, Copy)]
 pub(crate) struct Handle {
     pub phandle: u32,

@@ -1,4 +1,4 @@
-//! Usable memory, and the reserved parts of it.
+//! Usable memory, and its reserved parts.
 //!
 //! Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5
 //! (`/reserved-memory`) and 5.3 (memory reservation block).

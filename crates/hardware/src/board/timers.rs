@@ -127,7 +127,7 @@ impl fmt::Display for TimerFrame {
 
 /// The `compatible` name of the memory-mapped timer.
 pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
-/// The number of frames that a timer can have.
+/// The maximum number of frames in a timer.
 pub const FRAMES: u32 = 8;
 
 /// Reads the first frame in the timer at `node` that is not disabled.

@@ -57,7 +57,7 @@ pub fn pairs(text: &str) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Keeps each value that is written.
+/// Stores each value that is written.
 pub fn plain(registers: &mut Registers, access: Access) -> u32 {
     match access {
         Access::Read(offset) => registers.get(&offset).copied().unwrap_or(0),

@@ -11,11 +11,11 @@ use crate::spec::int_id::IntId;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// Forwards the group of this view.
+        /// Forwards this view's group.
         ENABLE OFFSET(0),
     ],
     GICC_CTLR [
-        /// Signals the group of this view.
+        /// Signals this view's group.
         ENABLE OFFSET(0) NUMBITS(1),
         /// Disables the bypass of each group and signal; bits 6:5 in the non-secure view. Firmware
         /// sets these bits if the bypass inputs are not wired, since their level would otherwise

@@ -9,7 +9,7 @@ use super::register::Register;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// Forwards Group 1 of the non-secure view.
+        /// Forwards Group 1 in the non-secure view.
         ENABLE_GRP1 OFFSET(1),
         /// Affinity routing in the non-secure view.
         ARE OFFSET(4),

@@ -1,4 +1,4 @@
-//! One register of a device, with named fields.
+//! A device register with named fields.
 
 use core::marker::PhantomData;
 

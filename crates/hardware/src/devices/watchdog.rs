@@ -13,7 +13,7 @@ use tock_registers::{LocalRegisterCopy, register_bitfields};
 use super::bus::Bus;
 use super::register::Register;
 
-/// The programming model of a watchdog.
+/// A watchdog's programming model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WatchdogKind {
@@ -110,7 +110,7 @@ impl WatchdogKind {
     }
 }
 
-/// The setting of a watchdog.
+/// A watchdog setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WatchdogSetting {
     /// The bits that make it run and reset; 0 if it is stopped.

@@ -169,7 +169,7 @@ mod tests {
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
         let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
         let (both, one) = (of(0x0a20_0023), of(0o2));
-        // A guest may see nonsense.
+        // A guest may see nonsensical values.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [
             (both, Some(4 << 20), Some(1 << 20)),

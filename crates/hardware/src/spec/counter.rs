@@ -1,4 +1,4 @@
-//! Errata that can make a read of the system counter wrong.
+//! Errata that can make a system counter read wrong.
 
 use serde::{Deserialize, Serialize};
 

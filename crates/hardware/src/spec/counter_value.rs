@@ -1,4 +1,4 @@
-//! Values of the counter: instants that all CPUs share.
+//! Counter values: instants that all CPUs share.
 
 use core::fmt;
 use core::num::NonZeroU64;

@@ -16,7 +16,7 @@ impl IntId {
     const SGIS: Range<u32> = 0..16;
     /// Private peripheral interrupts.
     const PPIS: Range<u32> = 16..32;
-    /// Shared peripheral interrupts, without extended ones.
+    /// Shared peripheral interrupts, not including extended SPIs.
     const SPIS: Range<u32> = 32..1020;
     /// Special values, which an acknowledgment returns if nothing is pending in this view.
     const SPECIAL: Range<u32> = 1020..1024;
@@ -79,9 +79,9 @@ impl IntId {
         }
     }
 
-    /// The type of an SPI in a specifier.
+    /// The specifier type for an SPI.
     pub const TYPE_SPI: u32 = 0;
-    /// The type of a PPI in a specifier.
+    /// The specifier type for a PPI.
     pub const TYPE_PPI: u32 = 1;
 }
 

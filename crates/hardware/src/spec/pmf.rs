@@ -26,7 +26,7 @@ pub enum Stamp {
     ExitCflush = 5,
 }
 
-/// Number of timestamps in a CPU's slot.
+/// The number of timestamps per CPU.
 pub const STAMPS: usize = 6;
 
 impl Stamp {

@@ -12,7 +12,7 @@ use smccc::psci;
 
 /// The UID of the software that handles PSCI calls (section 6.2).
 pub const SERVICE_UID: u32 = 0x8400_ff01;
-/// The revision of that software.
+/// That software's revision.
 pub const SERVICE_REVISION: u32 = 0x8400_ff03;
 /// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
 pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
@@ -71,7 +71,7 @@ impl Service {
 }
 
 impl fmt::Display for Service {
-    /// Writes the UID in the format of RFC 9562.
+    /// Writes the UID in RFC 9562 format.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, bc, de, rest] = self.uid.map(u32::swap_bytes);
         let (b, c, d, e) = (bc >> 16, bc & 0xffff, de >> 16, de & 0xffff);

@@ -13,7 +13,7 @@ pub const RUNGS: usize = 4;
 /// A state that has statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
-    /// The `power_state`; 0 is a valid one.
+    /// The `power_state`; 0 is valid.
     pub state: u32,
     /// The power level; None if it is known neither from the format nor from the board.
     pub level: Option<u8>,

@@ -1,4 +1,4 @@
-//! Items in a text, with a separator between them.
+//! Joins items into a text, with a separator between them.
 
 use alloc::string::String;
 use core::fmt::{Display, Write as _};

@@ -8,7 +8,7 @@ use core::fmt::{self, Write};
 use super::outside::to_printable;
 use arrayvec::ArrayString;
 
-/// The maximum line width, that of a serial terminal.
+/// The maximum line width, which is that of a serial terminal.
 pub const COLUMNS: usize = 80;
 
 /// Returns true for a line that is needlessly too wide for a terminal. Records and TFTF's frame are
@@ -27,7 +27,7 @@ struct Prose<'w> {
     indent: usize,
     /// The number of characters on the line so far.
     column: usize,
-    /// True if the next word follows another one on the line.
+    /// True if the next word follows another word on the line.
     follows: bool,
     /// The word being collected. Its length decides which line it goes on.
     word: ArrayString<COLUMNS>,

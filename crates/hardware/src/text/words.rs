@@ -8,7 +8,7 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Returns the word.
     fn word(self) -> &'static str;
 
-    /// Returns the value for a word; None for other words.
+    /// Returns the value for a word; None if the word is unknown.
     fn from_word(word: &str) -> Option<Self> {
         let mut values = Self::VALUES.iter().copied();
         values.find(|value| value.word() == word)

@@ -1,4 +1,4 @@
-//! All findings of a scenario.
+//! All findings for a scenario.
 
 use alloc::vec::Vec;
 

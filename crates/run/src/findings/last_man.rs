@@ -15,7 +15,7 @@ use crate::measure::{Metric, lower_median};
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::StateChoice;
 
-/// The last man down in a cluster.
+/// A cluster's last man down.
 pub const LAST_MAN: Kind = Kind::new("last-man");
 
 /// The reason why the last man of a cluster is unknown.

@@ -1,4 +1,4 @@
-//! Timer expiries that were missed.
+//! Missed timer expiries.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use crate::measure::Metric;
 use crate::model::{Cell, Finding, How, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Timer expiries that were missed.
+/// Missed timer expiries.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
 /// Finds CPUs with overruns for more than a tenth of their expiries. This is a result, not a

@@ -197,7 +197,7 @@ fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
-    // Three times the minimum is not enough.
+    // Three times the minimum does not count as waiting.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
     assert!(waited(&scenario, Verbosity::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Overheads {
     /// Two consecutive counter reads.
     pub counter: u64,
-    /// A timed region without a call in it.
+    /// An empty timed region, without a call.
     pub empty: u64,
     /// Reading one timestamp with GET_TIMESTAMP.
     pub pmf_read: Option<u64>,
@@ -37,7 +37,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// The register's name.
+    /// Returns the register's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
@@ -136,7 +136,7 @@ pub struct Facts {
     /// The reason why CPUs stay on once they have been turned on, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
-    /// Index of the lead CPU, in the board's order.
+    /// The lead CPU's index, in the board's order.
     pub lead: CpuIndex,
     /// The size in bytes of the second-level cache, or of the only cache.
     pub outer_cache: Option<u64>,

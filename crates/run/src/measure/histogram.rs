@@ -7,9 +7,9 @@ use super::statistics::{P99_MIN, Summary, rank};
 /// The number of bins of the same width, as a power of two.
 const BITS: u32 = 4;
 const HALF: usize = 1 << BITS;
-/// The number of bits of ticks below the limit.
+/// The number of bits in a tick count below the limit.
 const LIMIT_BITS: u32 = 24;
-/// Number of bins below the limit.
+/// The number of bins below the limit.
 const BINS: usize = (LIMIT_BITS - BITS + 1) as usize * HALF;
 
 /// The number of samples in each bin. The last bin counts all samples at or above the limit.

@@ -18,7 +18,7 @@ pub enum Instant {
     SeenOff,
 }
 
-/// Number of [`Instant`]s.
+/// The number of [`Instant`]s.
 pub const INSTANTS: usize = 12;
 
 impl Instant {
@@ -73,7 +73,7 @@ pub struct Instants {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
 struct Offsets {
-    /// One bit for each instant that is known.
+    /// One bit for each known instant.
     known: u16,
     /// The ticks; 0 if unknown.
     ticks: [i64; INSTANTS],

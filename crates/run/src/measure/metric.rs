@@ -3,7 +3,7 @@
 use hardware::words;
 
 words! {
-    /// A figure of a sample.
+    /// A figure in a sample.
     pub enum Metric, key {
         /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
         Powerdown = "powerdown",
@@ -36,14 +36,14 @@ words! {
     }
 }
 
-/// Number of [`Metric`]s.
+/// The number of [`Metric`]s.
 pub const METRICS: usize = Metric::COUNT;
 
-/// The unit of a metric.
+/// A metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the name of its unit")]
 pub enum Unit {
-    /// Ticks of the counter that the run uses.
+    /// Ticks of the run's counter.
     Ticks,
     Cycles,
     /// Microseconds, the unit of PSCI_STAT_RESIDENCY.
@@ -76,7 +76,7 @@ impl Metric {
         }
     }
 
-    /// Returns the metric's name as a heading.
+    /// Returns the metric's name for use as a heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Powerdown => "Powerdown",

@@ -1,4 +1,4 @@
-//! The order that each CPU receives in a round.
+//! The orders that CPUs receive in a round.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
@@ -16,7 +16,7 @@ const GRACE_US: u64 = 500_000;
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
-/// The CPUs that one CPU of a round wakes by SGI.
+/// The CPUs that one CPU in a round wakes by SGI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgiTargets {
     /// No CPU.
@@ -68,7 +68,7 @@ pub struct Order {
     pub waits_for_release: bool,
 }
 
-/// The orders of one round.
+/// The orders for one round.
 pub struct OrderBook<'o> {
     /// The clock that all CPUs share.
     pub clock: Clock,
@@ -78,7 +78,7 @@ pub struct OrderBook<'o> {
     pub cpus: &'o [Cpu],
     /// The round.
     pub round: Round,
-    /// True for a CPU that is lost.
+    /// Returns true for a lost CPU.
     pub is_lost: &'o dyn Fn(CpuIndex) -> bool,
 }
 

@@ -38,7 +38,7 @@ pub enum Action {
     ColdCall {
         /// The call that is timed.
         call: SingleCall,
-        /// What the CPU does just before.
+        /// What the CPU does just before the call.
         after: Preparation,
     },
     /// Handle timer expiries, or put load on the memory meanwhile, as specified by the window.
@@ -80,7 +80,7 @@ pub enum Preparation {
     },
 }
 
-/// The contents of a loop.
+/// The operation in a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the name of its operation")]
 pub enum Operation {
@@ -89,7 +89,7 @@ pub enum Operation {
     Call(u32),
     /// An SGI to this CPU, acknowledged and ended.
     SelfSgi,
-    /// A read of PMSELR_EL0.
+    /// A PMSELR_EL0 read.
     SysregRead,
     ReadStamp,
 }
@@ -165,7 +165,7 @@ pub enum ActionEnd {
     Resumed,
     /// After CPU_OFF, the CPU was seen OFF.
     WentOff,
-    /// The CPU came up by CPU_ON and read its timestamps.
+    /// The CPU was turned on by CPU_ON and read its timestamps.
     ReadBack,
     /// An interrupt stayed pending, so the call was not made.
     Pending,
@@ -189,7 +189,7 @@ pub struct Outcome {
     /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
-    /// Cycles of a loop by PMCCNTR_EL0, if that counts.
+    /// A loop's cycles from PMCCNTR_EL0; None if that register does not count.
     pub cycles: Option<u64>,
     /// The instant that the round's CPUs agreed on for their calls.
     pub start: Option<CounterValue>,
@@ -344,7 +344,7 @@ impl Outcome {
     /// Returns the first instant after a suspend when the CPU is known to be awake.
     fn awake(&self) -> Option<CounterValue> {
         match self.action {
-            // The suspend was before the timed call.
+            // The suspend came before the timed call.
             Action::ColdCall { .. } => self.before,
             Action::None
             | Action::Suspend { .. }

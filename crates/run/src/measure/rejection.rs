@@ -8,7 +8,7 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// The step of a round in which a CPU was lost.
+    /// A step in a round, in which a CPU may be lost.
     #[expect(missing_docs, reason = "each is in words below")]
     pub enum Step, word {
         TurnOn = "turn-on",
@@ -91,7 +91,7 @@ words! {
         Stale = "stale",
         /// A timestamp is newer than the return.
         Future = "future",
-        /// The timestamps are not in the order of their points.
+        /// The timestamps are not in capture point order.
         Disorder = "disorder",
         /// The counter stopped while the CPU slept.
         CounterStopped = "counter-stopped",
@@ -112,10 +112,10 @@ words! {
     }
 }
 
-/// Number of [`Reason`]s.
+/// The number of [`Reason`]s.
 pub const REASONS: usize = Reason::COUNT;
 
-/// The details of a [`Reason`].
+/// Details for a [`Reason`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {

@@ -110,7 +110,7 @@ pub struct Round {
     /// Ticks for which CPUs without a task access no memory and make no firmware calls. Counted
     /// from the first wake-up, or from the start if no CPU sleeps.
     pub quiet: u64,
-    /// The order of wake-ups.
+    /// The wake-up order.
     pub wake: WakePattern,
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,

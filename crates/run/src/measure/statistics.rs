@@ -20,7 +20,7 @@ pub struct Summary {
     pub n: u32,
     /// The minimum.
     pub min: u64,
-    /// The median; the lower one of an even number of samples.
+    /// The median; for an even number of samples, the lower of the middle two.
     pub median: u64,
     /// The 99th percentile, if there are at least [`P99_MIN`] samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub(super) fn rank(n: u64, percent: u64) -> u64 {
 /// A straight line through points, by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FittedLine {
-    /// Number of points.
+    /// The number of points.
     pub n: u32,
     /// The increase in y per unit of x, rounded to the nearest integer.
     pub slope: i64,
@@ -114,7 +114,7 @@ pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64>
     let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
     let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
     let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
-    // n * xx times the point's distance.
+    // The point's distance times n * xx.
     let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
     let scale = n * xx;
     Some(((far.max()? + scale / 2) / scale) as u64)

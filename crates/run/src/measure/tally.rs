@@ -52,7 +52,7 @@ pub enum Until {
     Handler,
 }
 
-/// What became of a timer's expiries.
+/// The outcome of a timer's expiries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The latencies of the handled expiries, indexed by [`Until`].
@@ -71,7 +71,7 @@ impl Account {
         &self.series[until as usize]
     }
 
-    /// Adds the counts of another account.
+    /// Adds another account's counts.
     pub fn merge(&mut self, other: &Self) {
         for (own, series) in self.series.iter_mut().zip(&other.series) {
             own.merge(series);
@@ -93,7 +93,7 @@ pub struct Schedule {
     pub threshold: Option<u64>,
 }
 
-/// One CPU's account of a timer.
+/// A CPU's account of its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The current or last window.

@@ -16,14 +16,14 @@ use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary
 use crate::plan::Load;
 
 words! {
-    /// The kind of a step's operation.
+    /// The kind of operation in a step.
     #[derive(Default)]
     #[expect(missing_docs, reason = "each variant is the name of its operation")]
     pub enum Variant, word {
         /// The scenario's only kind, or a step that was not tried.
         #[default]
         Plain = "plain",
-        /// The scenario's loop with nothing in it.
+        /// The scenario's loop, but empty.
         Loop = "loop",
         PsciVersion = "psci_version",
         SmcccVersion = "smccc_version",
@@ -95,7 +95,7 @@ impl How {
 pub struct CellStep {
     /// The number of CPUs that perform it at the same time.
     pub how: How,
-    /// The kind of the operation.
+    /// The kind of operation.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ impl Default for CellStep {
 }
 
 impl CellStep {
-    /// Returns the step of one operation on a single CPU.
+    /// Returns the step for one operation on a single CPU.
     pub fn of(variant: Variant) -> Self {
         Self {
             variant,
@@ -133,9 +133,9 @@ impl CellStep {
 /// A CPU's results in one step. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Index of the CPU in the board's order.
+    /// The CPU's index in the board's order.
     pub cpu: CpuIndex,
-    /// The step of the scenario.
+    /// The scenario step.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
     /// The number of attempts; None if the log lacks the cell's record.
@@ -207,7 +207,7 @@ impl Counts {
 }
 
 impl Cell {
-    /// Returns the cell of a CPU in a step, without results.
+    /// Returns a CPU's cell for a step, without results.
     pub fn new(cpu: CpuIndex, step: CellStep) -> Self {
         Self {
             cpu,
@@ -239,18 +239,18 @@ impl Cell {
             .map(move |series| CellSeries { cell, series })
     }
 
-    /// Returns the series of a metric.
+    /// Returns the series for a metric.
     pub fn series_of(&self, metric: Metric) -> Option<&Series> {
         self.series.iter().find(|it| it.metric == metric)
     }
 
-    /// Returns the statistics of a metric that has samples.
+    /// Returns the statistics for a metric that has samples.
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
         let found = self.series_of(metric)?;
         Some(&found.summary).filter(|summary| summary.n > 0)
     }
 
-    /// Returns the very first sample of a metric, in ticks.
+    /// Returns the very first sample for a metric, in ticks.
     pub fn cold(&self, metric: Metric) -> Option<u64> {
         self.series_of(metric)?.cold
     }

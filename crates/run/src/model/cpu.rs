@@ -14,11 +14,11 @@ pub struct Cpu {
     /// Its MPIDR; None if it comes from TFTF's logs or tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
-    /// The number of its cluster.
+    /// The cluster number.
     pub cluster: u16,
-    /// The number of its core in the cluster.
+    /// The core number within the cluster.
     pub core: u16,
-    /// The number of its thread in the core.
+    /// The thread number within the core.
     pub thread: u16,
     /// MIDR_EL1, caches and clocks; None for a CPU that has never been up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Returns the label of one of `cpus`.
+    /// Returns the label for one of `cpus`.
     pub fn of(cpus: &[board::Cpu], index: CpuIndex) -> Self {
         let has_threads = cpus.iter().any(|cpu| cpu.thread > 0);
         let board::Cpu {

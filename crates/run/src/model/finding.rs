@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::Metric;
 
-/// A conclusion from the figures of one scenario.
+/// A conclusion from a scenario's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
@@ -81,7 +81,7 @@ pub enum Evidence {
 pub struct FitQuality {
     /// The number of points.
     pub n: u32,
-    /// Coefficient of determination in percent, rounded down.
+    /// The coefficient of determination in percent, rounded down.
     pub r2_percent: u8,
     /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,

@@ -1,11 +1,11 @@
-//! The jobs of a run, in order.
+//! A run's jobs, in order.
 
 use alloc::vec::Vec;
 
 use super::ScenarioKey;
 use crate::plan::{Method, Plan, Procedure};
 
-/// A job of a run.
+/// A job in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
     /// Measures a scenario.

@@ -52,7 +52,7 @@ pub struct Head {
     pub cpus: u16,
 }
 
-/// The end of a run that was not cut short.
+/// The end of a run that finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// The number of records, including this one.
@@ -89,7 +89,7 @@ impl Run {
         Clock { hz }
     }
 
-    /// Returns the results of a scenario.
+    /// Returns a scenario's results.
     pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.key() == key)
     }

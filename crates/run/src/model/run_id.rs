@@ -1,4 +1,4 @@
-//! The identity of a run.
+//! A run's identity.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use crate::measure::Facts;
 pub struct RunId(u32);
 
 impl RunId {
-    /// The number of digits of the identity in text.
+    /// The number of digits in the text form.
     pub const DIGITS: usize = 8;
 
     /// Returns the identity of a run of the payload with checksum `build`, with the device tree

@@ -1,4 +1,4 @@
-//! The results of one scenario.
+//! A scenario's results.
 
 use alloc::vec::Vec;
 
@@ -35,7 +35,7 @@ pub struct Scenario {
     pub lost_records: u32,
 }
 
-/// The key of a [`Scenario`] in its run.
+/// Identifies a [`Scenario`] within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
     /// The scenario.

@@ -1,4 +1,4 @@
-//! The figures of one metric.
+//! A metric's figures.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{Histogram, Metric, Summary};
 
-/// The figures of one metric in a cell, in the metric's unit.
+/// A metric's figures in a cell, in the metric's unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     /// The metric.

@@ -1,4 +1,4 @@
-//! The reasons why something is not measured.
+//! Reasons for not measuring something.
 
 use core::fmt;
 

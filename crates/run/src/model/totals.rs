@@ -1,4 +1,4 @@
-//! Counts over all scenarios of a run.
+//! Counts over all scenarios in a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::scenario::{Scenario, Status};
 pub struct Totals {
     /// Scenarios that passed.
     pub passed: u32,
-    /// Scenarios not run.
+    /// Scenarios that were not run.
     pub skipped: u32,
     /// Scenarios that failed.
     pub failed: u32,
@@ -23,7 +23,7 @@ pub struct Totals {
     pub rejected: u64,
     /// Skipped cells (for CPUs, steps or states) in scenarios that were not skipped.
     pub rows_skipped: u64,
-    /// CPUs lost.
+    /// Lost CPUs.
     pub lost: u32,
 }
 

@@ -5,7 +5,7 @@ use hardware::words;
 use crate::measure::Waker;
 
 words! {
-    /// The interrupt that wakes the CPUs of a scenario.
+    /// The interrupt that wakes the CPUs in a scenario.
     #[derive(Default)]
     pub enum WakeSource, word {
         /// Each CPU's own timer.

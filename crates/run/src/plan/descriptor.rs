@@ -31,7 +31,7 @@ pub struct RunSize {
     pub idle_states: usize,
     /// The plan's dirty sizes in bytes.
     pub dirty: Option<Steps>,
-    /// The plan's numbers of CPUs.
+    /// The plan's CPU counts.
     pub contend: Option<Steps>,
     /// The plan's timer options.
     pub timer: TimerPlan,
@@ -74,7 +74,7 @@ pub enum Turns {
     Parallel,
 }
 
-/// The quantity that the steps of a scenario vary.
+/// The quantity that a scenario's steps vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Dirty bytes in the cache.
@@ -94,7 +94,7 @@ pub struct Amount {
     pub unit: u32,
     /// That unit, in a sentence.
     pub unit_name: &'static str,
-    /// The label of the axis in charts.
+    /// The axis label in charts.
     pub label: &'static str,
     /// The varied quantity, as it appears in a chart title.
     pub title: &'static str,

@@ -117,7 +117,7 @@ fn write_words(
 /// An invalid word in the boot arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanError<'a> {
-    /// The word as written.
+    /// The word, as written.
     pub word: &'a str,
     /// Its position among the words, counted from 1.
     pub position: usize,

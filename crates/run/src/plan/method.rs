@@ -4,7 +4,7 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// The preconditions of a sample.
+    /// The preconditions for a sample.
     #[derive(Default)]
     pub enum Method, word {
         /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
@@ -47,7 +47,7 @@ impl Methods {
 }
 
 words! {
-    /// When the CPUs of a parallel round wake up.
+    /// When the CPUs in a parallel round wake up.
     #[derive(Default)]
     pub enum WakePattern, word {
         /// All at one deadline. With a helper, all by one SGI if the GIC supports it.

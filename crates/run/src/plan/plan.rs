@@ -26,18 +26,18 @@ const LOOPS: u32 = 1 << 20;
 /// Linux never calls CPU_ON that early: milliseconds pass between the two.
 const CPU_ON_AFTER_US: u32 = 1_000;
 
-/// The options of a run: scenarios, samples and methods.
+/// A run's options: scenarios, samples and methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The number of samples of each CPU in each scenario.
+    /// The number of samples for each CPU in each scenario.
     pub iterations: u32,
     /// The number of warm-up samples, which are not counted.
     pub warmup: u32,
     /// The scenarios to run; never empty.
     pub scenarios: ScenarioSet,
-    /// The preconditions of samples.
+    /// The preconditions for samples.
     pub methods: Methods,
-    /// The order of wake-ups in parallel rounds; None for the method's default.
+    /// The wake-up order in parallel rounds; None for the method's default.
     pub wake: Option<WakePattern>,
     /// The action at the end.
     pub end: EndAction,
@@ -51,7 +51,7 @@ pub struct Plan {
     pub records: Records,
     /// The number of operations per CPU in each loop; None for as many as fit in the time.
     pub loops: Option<u32>,
-    /// The number of operations in a sample of a loop.
+    /// The number of operations in one loop sample.
     pub batch: u32,
     /// The options for timer latency.
     pub timer: TimerPlan,
@@ -146,7 +146,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the order of wake-ups for `method`. TFTF's CPUs share one timer: the CPU that takes
+    /// Returns the wake-up order for `method`. TFTF's CPUs share one timer: the CPU that takes
     /// its interrupt wakes the others by SGI (`docs/wake-up.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
         self.wake.unwrap_or(match method {

@@ -31,7 +31,7 @@ macro_rules! scenarios {
             /// All scenarios, in table order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
-            /// Returns the scenario's row of the table.
+            /// Returns the scenario's row in the table.
             pub const fn descriptor(self) -> &'static Descriptor {
                 match self {
                     $(Self::$variant => {
@@ -179,7 +179,7 @@ scenarios! {
 }
 
 impl ScenarioId {
-    /// The six scenarios of TFTF's suite.
+    /// The six scenarios in TFTF's suite.
     pub const SUITE: [Self; 6] = [
         Self::SuspendDeepParallel,
         Self::SuspendDeepSerial,
@@ -214,12 +214,12 @@ impl ScenarioId {
         self.descriptor().axis
     }
 
-    /// Returns true for a scenario of TFTF's suite.
+    /// Returns true for a scenario in TFTF's suite.
     pub const fn is_suite(self) -> bool {
         self.procedure().is_of_suite()
     }
 
-    /// Returns true for a scenario of the group `micro`.
+    /// Returns true for a scenario in the group `micro`.
     pub const fn is_micro(self) -> bool {
         matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }

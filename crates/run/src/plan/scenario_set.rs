@@ -41,7 +41,7 @@ impl ScenarioSet {
         self.0 & 1 << id.index() != 0
     }
 
-    /// Adds the scenarios of `others`.
+    /// Adds the scenarios in `others`.
     pub const fn insert(&mut self, others: Self) {
         self.0 |= others.0;
     }

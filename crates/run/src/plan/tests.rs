@@ -133,7 +133,7 @@ fn every_word_is_followed() {
     assert_eq!(lists, ("idle,clean,mixed".into(), "all"));
 }
 
-/// Keys, and values that they do not accept.
+/// Keys, and values that the keys reject.
 const REFUSED: &[(Key, &[&str])] = &[
     (
         Key::Iterations,

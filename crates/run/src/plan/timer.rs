@@ -1,4 +1,4 @@
-//! The options of `timer_latency`.
+//! The options for `timer_latency`.
 
 use alloc::string::String;
 
@@ -27,7 +27,7 @@ words! {
 /// The words for [`TimerPlan::alone`] and [`TimerPlan::all`].
 pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
 
-/// The options of `timer_latency`.
+/// The options for `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerPlan {
     /// The duration of each stretch in seconds.

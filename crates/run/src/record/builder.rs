@@ -17,7 +17,7 @@ pub struct RunBuilder {
     run: Run,
     /// The cells, by scenario and place.
     cells: BTreeMap<(usize, u32), Cell>,
-    /// Parts of the cells' histograms.
+    /// Parts of the cell histograms.
     histograms: Vec<((usize, u32), Metric, Spread)>,
     /// The record counts, by scenario.
     counts: Vec<RecordCounts>,

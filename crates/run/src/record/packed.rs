@@ -52,7 +52,7 @@ struct Packed(
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// The method and helper of the scenario.
+    /// The scenario's method and helper.
     #[serde(default, skip_serializing_if = "is_tftf")]
     m: Method,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -41,7 +41,7 @@ pub const MARK: &str = "@PB ";
 /// The length of the longest line in bytes, without its line ending.
 pub const LINE_MAX: usize = 1_000;
 
-/// Digits of the checksum.
+/// The number of checksum digits.
 pub const CRC_DIGITS: usize = 8;
 
 /// A part of a run.

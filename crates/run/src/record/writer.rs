@@ -1,4 +1,4 @@
-//! Writes the records of a run.
+//! Writes a run's records.
 
 use alloc::string::String;
 use alloc::vec::Vec;

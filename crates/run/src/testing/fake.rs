@@ -20,9 +20,9 @@ use crate::measure::{
     Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally, TimerFault, Waker,
 };
 
-/// The ticks to flush a core.
+/// The ticks needed to flush a core.
 pub const CORE_FLUSH: u64 = 440;
-/// The ticks to flush the whole cluster.
+/// The ticks needed to flush the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
 /// The number of cache lines in a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
@@ -232,7 +232,7 @@ impl Fake {
             round.dirty
         };
         let is_deep = match action {
-            // Above the level of a core.
+            // Above the core level.
             Action::Suspend { .. } | Action::ColdCall { .. } => {
                 action.power_state().is_some_and(|state| state >> 24 != 0)
             }

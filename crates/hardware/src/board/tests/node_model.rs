@@ -10,13 +10,13 @@ use fdt_blob::{Blob, BlobToken};
 #[derive(Clone, Copy, Debug)]
 pub enum Tree {
     Juno,
-    /// QEMU's, with this number of CPUs.
+    /// QEMU's tree, with this number of CPUs.
     Qemu(u32),
-    /// QEMU's, with additional devices.
+    /// QEMU's tree, with additional devices.
     Devices(u32),
 }
 
-/// The value of a property.
+/// A property value.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     Empty,

@@ -107,7 +107,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
         "/aliases (alias of the console): not a string of printable ASCII characters"),
 
-    // Buses on the way to the console.
+    // Buses between the root and the console.
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x1_0000]))],
         "/bus@7f000000/apb ranges: no entry covers 0x1000 bytes at 0x80000"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x8_0800]))],

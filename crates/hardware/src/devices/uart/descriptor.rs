@@ -1,4 +1,4 @@
-//! The description of a kind of UART.
+//! Describes a kind of UART.
 //!
 //! A register is identified by its offset in bytes or, in a UART with numbered registers, by its
 //! number.
@@ -40,7 +40,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Registers of 32 bits.
+    /// 32-bit registers.
     pub const WORDS: Self = Self::new(2, 4);
 
     /// Returns the layout with this shift and width.
@@ -63,7 +63,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Returns the bits of these fields.
+    /// Returns the bits for these fields.
     pub(super) const fn of<R: RegisterLongName>(
         register: u16,
         fields: &[FieldValue<u32, R>],
@@ -86,7 +86,7 @@ impl Bits {
 /// their previous value. The other bits are written as 0.
 pub type RestoreWrite = (u16, u32);
 
-/// The programming model of a kind of UART.
+/// The programming model for a kind of UART.
 pub struct UartModel {
     /// The data register: bytes written to it are sent.
     pub data: u16,
@@ -104,5 +104,5 @@ pub struct UartModel {
     pub size: u16,
 }
 
-/// The maximum number of restore steps of a model.
+/// The maximum number of restore steps in a model.
 pub const KEPT_MAX: usize = 8;

@@ -28,7 +28,7 @@ macro_rules! uart_kinds {
             /// All kinds, in table order.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the kind's row of the table.
+            /// Returns the kind's row in the table.
             pub const fn descriptor(self) -> &'static UartDescriptor {
                 match self {
                     $(Self::$variant => {

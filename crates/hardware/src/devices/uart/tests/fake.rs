@@ -24,7 +24,7 @@ pub struct Manual {
     pub reg_shift: u8,
     /// The only access width that the UART accepts, in bytes.
     pub io_width: u8,
-    /// The register for bytes to send.
+    /// The data register.
     pub data: u32,
     /// The writes required before each byte, in the manual's order.
     pub before_byte: &'static str,
