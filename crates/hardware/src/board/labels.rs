@@ -14,7 +14,7 @@ use crate::text::format_error::Result;
 use crate::text::outside;
 use crate::words;
 
-/// One CPU, with its hardware affinity and its labels in the topology.
+/// A CPU, with its hardware affinity and its topology labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Its hardware affinity.

@@ -30,7 +30,7 @@ impl RunId {
         crc.update(&build.to_le_bytes());
         crc.update(&counter.to_le_bytes());
         for part in [tree, &facts] {
-            // The length is included, so that no byte can move from one part to the other.
+            // Include the length, so that no byte can move from one part to the other.
             crc.update(&(part.len() as u64).to_le_bytes());
             crc.update(part);
         }
