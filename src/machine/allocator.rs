@@ -8,5 +8,5 @@ use crate::machine::cpu::registers;
 #[global_allocator]
 pub static HEAP: Heap = Heap::new(registers::is_lead);
 
-// A plan's memory is computed with the heap's rounding.
+// Plan sizes are computed with the heap's rounding.
 const _: () = assert!(suite::scenario::BLOCK == sync::bump::ALIGN);

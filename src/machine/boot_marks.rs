@@ -1,5 +1,5 @@
-//! Marks for the stages of the boot, printed once a console is open. The entry code sends the marks
-//! of the first two stages.
+//! Boot stage marks, printed once a console is open. The entry code sends the marks for the first
+//! two stages.
 
 use core::sync::atomic::{AtomicU16, Ordering};
 
@@ -17,7 +17,7 @@ pub fn enable() {
     LEFT.store(u16::MAX, Ordering::Relaxed);
 }
 
-/// Prints the mark of a stage that has been reached.
+/// Prints the mark for a stage that has been reached.
 pub fn reach(stage: BootStage) {
     let bit = 1 << stage as u8;
     if LEFT.load(Ordering::Relaxed) & bit != 0 {

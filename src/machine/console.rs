@@ -40,14 +40,16 @@ pub fn is_set() -> bool {
     CONSOLE.lock().is_some()
 }
 
-/// Waits until all bytes have been sent: before measuring, and before the machine is turned off.
+/// Waits until all bytes have been sent. Called before measuring and before the machine is turned
+/// off.
 pub fn wait_idle() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
         uart.wait_idle();
     }
 }
 
-/// Restores the UART's settings before printing, as the whole system may have been powered down.
+/// Restores the UART's settings before printing, because the whole system may have been powered
+/// down.
 pub fn restore() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
         uart.restore();
@@ -59,12 +61,12 @@ static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// Maximum number of polls for the turn, longer than all CPUs need for their dumps.
+/// Maximum number of polls for a CPU's turn: longer than all CPUs need for their dumps.
 const TURN_POLLS: u32 = 100_000_000;
 
-/// Prints the last lines of a CPU that stops. Waits for the last lines of other CPUs, and takes the
-/// lock by force if it is not released. Returns false, without printing, if it is this CPU's turn
-/// already: it took an exception while printing.
+/// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed theirs,
+/// and forces the lock open if it is not released. Returns false, without printing, if it is
+/// already this CPU's turn, because it took an exception while printing.
 pub fn print_last(print: impl FnOnce()) -> bool {
     let own = registers::mpidr().number();
     if TURN.load(Ordering::Relaxed) == own {
@@ -82,17 +84,17 @@ pub fn print_last(print: impl FnOnce()) -> bool {
     true
 }
 
-/// Takes the lock from its holder, for a CPU that stops and must print its last lines.
+/// Takes the lock away from its holder, for a CPU that is stopping and must print its last lines.
 pub fn force_unlock() {
     // SAFETY: the holder, if any, is either this CPU, which will not return to it, or another CPU,
-    // which continues. In that case two CPUs use the driver at once. All that the driver changes in
-    // memory after set() is its patience: aligned words that are loaded and stored whole and may
-    // have any value. Its register accesses are single ones, so lines may be torn, which is better
-    // than losing them. When the other CPU unlocks at its end, the lock is already open.
+    // which continues. In that case two CPUs use the driver at once. After set(), the driver only
+    // changes its timeouts in memory: aligned words that are loaded and stored whole and may have
+    // any value. Each register access is a single instruction, so lines may be garbled, which is
+    // better than losing them. When the other CPU finally unlocks, the lock is already open.
     unsafe { CONSOLE.force_unlock() };
 }
 
-/// Writes to the console, "\n" as CR LF.
+/// Writes to the console, with "\n" sent as CR LF.
 pub struct Console;
 
 impl Write for Console {
@@ -118,7 +120,7 @@ macro_rules! print_line {
 }
 pub(crate) use print_line;
 
-/// Prints a sentence, wrapped to the width of a terminal.
+/// Prints a sentence, wrapped to the terminal width.
 macro_rules! print_paragraph {
     ($($argument:tt)*) => {{
         use $crate::machine::console::Console;

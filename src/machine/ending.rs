@@ -11,7 +11,7 @@ use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};
 use crate::machine::time::timer;
 
-/// The action at the end, as the number of an [`EndAction`].
+/// What to do at the end of the run, as the number of an [`EndAction`].
 static END_ACTION: AtomicU32 = AtomicU32::new(EndAction::Off as u32);
 
 pub fn set_end_action(action: EndAction) {
@@ -62,11 +62,11 @@ pub fn finish() -> ! {
 }
 
 /// Stops this CPU for good. Its timer may still be armed, and WFI does not wait while its interrupt
-/// is pending; YIELD is there in case other interrupts are pending.
+/// is pending; YIELD is for the case that other interrupts are pending.
 pub fn park() -> ! {
     timer::disarm_in_use();
     loop {
-        // SAFETY: WFI only waits, YIELD is a hint.
+        // SAFETY: WFI only waits, and YIELD is a hint.
         unsafe { asm!("wfi", "yield", options(nomem, nostack)) };
     }
 }

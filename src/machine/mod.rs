@@ -2,14 +2,14 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | `boot` | the three entries, the vectors, exceptions |
+//! | `boot` | the three entry points, the vectors, exceptions |
 //! | `cpu` | registers, single instructions, the cycle counter |
 //! | `memory` | translation tables, stacks, working memory, device registers |
-//! | `call` | SMC and HVC: plain, timed, in loops |
+//! | `call` | SMC and HVC: plain, timed, and in loops |
 //! | `time` | timers, and waits that use them |
-//! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
+//! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; board devices |
 //! | `allocator` | the heap |
-//! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, the ends of a run |
+//! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, ending a run |
 //! | `round` | a measurement round on all CPUs |
 
 pub mod allocator;

@@ -10,11 +10,11 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
-/// The greatest allowed difference between the frame's count and the CPU's, in ticks: a read over a
-/// bus takes time.
+/// The largest allowed difference between the frame's count and the CPU's, in ticks: a read over
+/// the bus takes time.
 const TOLERANCE: u64 = 1_000;
 
-/// A timer frame in use, by the lead only.
+/// A timer frame in use. Only the lead uses it.
 pub struct TimerFrameDriver {
     registers: MappedRegisters,
     /// The interrupt, an SPI.
@@ -53,7 +53,7 @@ impl TimerFrameDriver {
         }
     }
 
-    /// Lets the frame interrupt the lead when the count reaches `at`. Returns false if its
+    /// Makes the frame interrupt the lead when the count reaches `at`. Returns false if its
     /// interrupt cannot be enabled.
     pub fn arm(&self, gic: &GicDriver, lead: &GicCpu, at: u64) -> bool {
         timer_frame::arm(&mut self.registers(), at);
@@ -62,7 +62,7 @@ impl TimerFrameDriver {
 
     pub fn disarm(&self, gic: &GicDriver) {
         timer_frame::disarm(&mut self.registers());
-        // It does no harm if the interrupt cannot be disabled: a disarmed frame does not assert it.
+        // A failure to disable the interrupt is harmless: a disarmed frame does not assert it.
         let _ = gic.disable_spi(self.intid);
     }
 

@@ -1,5 +1,5 @@
-//! The watchdog of last resort. While the lead sleeps and no other CPU is on, no CPU could notice
-//! that the lead does not wake up; the watchdog then resets the board.
+//! The watchdog, as a last resort. While the lead sleeps and no other CPU is on, no CPU could
+//! notice if the lead does not wake up; the watchdog then resets the board.
 
 use hardware::board::{NoWatchdog, Watchdog as Description};
 use hardware::devices::watchdog::Driver;

@@ -5,8 +5,8 @@ use hardware::image::Uart;
 use crate::machine::console::{self, print_paragraph};
 use crate::machine::memory::tables::TranslationTables;
 
-/// Makes a UART the console if its registers can be mapped and read. If there may be another UART,
-/// this one must also accept bytes.
+/// Uses a UART as the console if its registers can be mapped and read. If there may be another
+/// UART, this one must also accept bytes.
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
     // Without a console, no error could be printed.
     if uart.is_aligned()
@@ -17,8 +17,9 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
     }
 }
 
-/// Makes the tree's UART the console instead of the emergency UART, if they differ. The emergency
-/// UART announces the move; this is the last visible line if the tree's device is not a UART.
+/// Switches the console from the emergency UART to the tree's UART, if they differ. The switch is
+/// announced on the emergency UART; this is the last visible line if the tree's device is not a
+/// UART.
 pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
     let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {

@@ -3,8 +3,8 @@
 //!
 //! Firmware may pass an MPIDR in X0. An address in a register must therefore be aligned to 8 bytes
 //! and above the first 64 KiB, and the memory there must be readable (tested by a probe that
-//! survives an abort) and begin with the magic number of a device tree. X1 promises that X3 is the
-//! address of a transfer list, so a damaged list is an error.
+//! survives an abort) and begin with the magic number of a device tree. X1 guarantees that X3 is
+//! the address of a transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,18 +18,18 @@ use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
-/// No device tree is looked for below this address.
+/// A device tree is not searched for below this address.
 const LOWEST: u64 = 0x1_0000;
 
-/// The magic number of a device tree as a little-endian CPU loads it
-/// (Devicetree Specification v0.4, section 5.2).
+/// The device tree magic number as a little-endian CPU loads it (Devicetree Specification v0.4,
+/// section 5.2).
 const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
-/// Bytes in the header of a device tree, which contains its size. The header of a transfer list is
-/// shorter.
+/// The size in bytes of a device tree header, which contains the size of the tree. A transfer list
+/// header is shorter.
 const HEADER: usize = 40;
 
-/// The tree's bytes, and the region that they occupy.
+/// The tree's bytes, and the region they occupy.
 type FoundTree = (&'static [u8], Region);
 
 /// The reason why no device tree was found.
@@ -37,7 +37,7 @@ type FoundTree = (&'static [u8], Region);
 pub enum TreeError {
     #[error("device tree {source_name}: {reason}")]
     Unusable {
-        /// The place, as it reads after "device tree".
+        /// The location, worded to follow "device tree".
         source_name: String,
         reason: LoadError,
     },
@@ -70,7 +70,7 @@ pub struct DeviceTree {
     /// True if a loader passed the tree, with boot arguments that may belong to an operating
     /// system.
     pub is_handed_over: bool,
-    /// The place, as it reads after "device tree".
+    /// The location, worded to follow "device tree".
     pub source: String,
 }
 
@@ -129,7 +129,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
-    // Pages are only looked up if their number is bounded.
+    // Look up pages only if their number is bounded.
     let bytes = if fits {
         loader_data::find_mapped(tables, region)
     } else {
@@ -158,7 +158,7 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
     header.filter(|header| header.starts_with(&magic.to_le_bytes()))
 }
 
-/// Maps the whole tree that this header begins.
+/// Maps the whole tree that starts with this header.
 fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<FoundTree, LoadError> {
     let size = total_size(header)? as u64;
     let region = Region { base, size };

@@ -1,4 +1,4 @@
-//! Queries the firmware before the payload touches the interrupt controller, so that a call that
+//! Queries the firmware before the payload accesses the interrupt controller, so that a call that
 //! never returns is not mistaken for a faulty device.
 
 use hardware::board::Board;
@@ -32,7 +32,7 @@ pub struct FirmwareAnswers {
 }
 
 impl FirmwareAnswers {
-    /// Queries the firmware of `board`; `counter` is the counter that the payload uses.
+    /// Queries the firmware on `board`; `counter` is the counter the payload uses.
     pub fn get(board: &Board<'_>, counter: Counter) -> Self {
         let psci_version = firmware::version().map_err(ReturnCode::from);
         let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();

@@ -1,5 +1,5 @@
-//! The payload's work between the rounds of a run: it marks the heap for each scenario, and shows
-//! the sample count to the host.
+//! The payload's work between the rounds of a run: it records the heap position for each scenario
+//! and exposes the sample count to the host.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,8 +7,8 @@ use suite::output::RunObserver;
 
 use crate::machine::allocator::HEAP;
 
-/// The number of samples that the current scenario has kept; the upper half holds the number
-/// requested. xtask reads this word from QEMU's memory.
+/// The number of samples kept in the current scenario; the upper half holds the number requested.
+/// xtask reads this word from QEMU's memory.
 #[used]
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 

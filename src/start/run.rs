@@ -32,7 +32,7 @@ pub fn main(state: BootState) -> ! {
     } = state;
     HEAP.add(heap.into_bytes());
     let (block, is_damaged) = parameters(&tables);
-    // An HVC at EL2 would be taken to EL2 itself; any firmware is reached by SMC.
+    // An HVC at EL2 would be taken to EL2 itself; firmware is always reached by SMC.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
     let by_block = block.conduit.or(by_level);
     conduit::set_conduit(by_block.filter(|_| has_firmware));
@@ -55,7 +55,7 @@ pub fn main(state: BootState) -> ! {
             run_with_tree(tables, found, &block, (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The damaged block would have held the place of the tree.
+        // The damaged block would have contained the tree's location.
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
         }
@@ -97,8 +97,8 @@ fn run_with_tree(
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
-    // Sets up the console and the conduit first, so that an error in the rest can be printed and
-    // the machine turned off. The tree decides on the conduit, even if it names none.
+    // Sets up the console and the conduit first, so that a later error can be printed and the
+    // machine turned off. The tree determines the conduit, even if it does not name one.
     let early = TreeConsole::find(found.bytes).ok();
     if let Some(early) = &early {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
@@ -109,7 +109,7 @@ fn run_with_tree(
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
-    // In a rejected tree, the console may be some other device.
+    // In a rejected tree, the console may actually be some other device.
     if let (Ok(board), Some(early)) = (&read, &early) {
         move_console(&mut tables, emergency, &board.uart, early.by);
     }

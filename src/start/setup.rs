@@ -37,7 +37,7 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// The state with which the payload was started.
+/// The state in which the payload was started.
 pub struct Start<'t> {
     /// Identifies the payload's build.
     pub build: u32,
@@ -125,8 +125,7 @@ fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     (cpus.leak(), labels)
 }
 
-/// Returns the channels, each with the CPU's stacks and with the tally and the buffer that the plan
-/// needs.
+/// Returns the channels, each with the CPU's stacks and the tally and buffer that the plan needs.
 fn channels(
     tables: &mut TranslationTables,
     memory: &mut WorkingMemory,

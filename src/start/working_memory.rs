@@ -21,7 +21,7 @@ use crate::machine::round::cpu_states::CpuStates;
 /// The error for a plan whose memory size overflows.
 const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
 
-/// The beginning of the error for working memory that cannot be mapped.
+/// The start of the error message for working memory that cannot be mapped.
 pub const UNMAPPED: &str = "working memory: ";
 
 pub struct WorkingMemory {
@@ -40,7 +40,7 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     }
 }
 
-/// Rejects a tree that does not let the payload use the boot area, which is already in use.
+/// Rejects a tree that does not allow the payload to use the boot area, which is already in use.
 fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
     // A tree may omit the image's memory; then there is nothing to compare.
@@ -60,7 +60,8 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     }
 }
 
-/// Returns the number of tables for a device's region, mapped after one that ends at `last`.
+/// Returns the number of tables needed for a device region that is mapped after a region ending at
+/// `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
     // Level 3 tables, needed only for the partial first and last blocks; then levels 2 and 1.
     let mut tables = 0;
@@ -89,7 +90,8 @@ pub fn find(
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
         refuse(&TOO_LARGE);
     };
-    // Tables for all of it: those of level 3, and one of each level above at its beginning and end.
+    // Tables for the whole region: the level 3 tables, and one at each higher level for its start
+    // and end.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
     for (_, region) in board.devices() {

@@ -27,7 +27,7 @@
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`scenario`] | runs rounds and keeps the valid samples |
+//! | [`scenario`] | runs rounds and keeps valid samples |
 //! | [`output`] | prints a run for human readers |
 //!
 //! Each folder imports only from the folders above it.

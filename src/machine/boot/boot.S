@@ -1,15 +1,14 @@
-// The three ways into the payload, and the code that they share: reset (_start), CPU_ON
+// The three entry points of the payload, and the code they share: reset (_start), CPU_ON
 // (secondary_entry) and wake-up from a power-down (wake_entry).
 //
 // The last two begin with the MMU and data cache off. So does _start, unless its loader left them
 // on; it then writes back the image and turns them off. Until cpu_setup has turned them on, nothing
-// may be loaded that was written with them on, since it may be in a cache that this CPU does not
-// look up yet. Before that, secondary_entry and wake_entry therefore load only one word, the
-// address of the translation tables, which was written with caches off and never since. _start
-// loads and stores only what it must (relocations, translation tables, the parameter block). It
-// invalidates the lines that it writes twice: before the first store, as an earlier stage may have
-// left dirty lines, whose eviction would undo a store; and after the last, before caches can hold a
-// stale copy.
+// may be loaded that was written with them on, because it may be in a cache that this CPU does not
+// look up yet. Until then, secondary_entry and wake_entry therefore load only one word, the address
+// of the translation tables, which was written once, with caches off. _start loads and stores only
+// what it must (relocations, translation tables, the parameter block). It invalidates the lines it
+// writes twice: before the first store, because an earlier stage may have left dirty lines whose
+// eviction would undo a store, and after the last store, so that no stale copy is left in a cache.
 //
 // Memory map of the running image: linker/payload.ld.
 
@@ -34,10 +33,11 @@ reset:
     mov     x23, x3
     mov     x0, #{MARK_ENTRY}
     bl      send_mark
-    // The boot area begins on the page after the image and the appended tree: a guard page that
-    // stays unmapped, the boot stack, the emergency stack above it, the heap until working memory is
-    // known, the root translation table, and a pool of further tables. The header's image_size tells loaders to leave room for it.
-    // x27: its start; x19: the start of the tree, or 0.
+    // The boot area starts on the page after the image and the appended tree. It holds a guard page
+    // that stays unmapped, the boot stack, the emergency stack above it, the heap until working
+    // memory is known, the root translation table, and a pool of more tables. The header's
+    // image_size tells loaders to leave room for it. x27: its start; x19: the start of the tree, or
+    // 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
@@ -45,8 +45,8 @@ reset:
     ldr     x5, [x3, #0x28]             // tree_size
     adrp    x27, __image_end
     cbz     x19, 3f                     // no tree appended
-    // An impossible place counts as no tree: the boot area would overrun the image, or the address
-    // would wrap. src/start/device_tree.rs reports it.
+    // An impossible address is treated as no tree: the boot area would overrun the image, or the
+    // address would wrap. src/start/device_tree.rs reports it.
     sub     x6, x27, x4                 // bytes of the image
     sub     x6, x19, x6                 // offset of the tree from the image's end:
     cmp     x6, #4096                   //   at most a page; a negative one wraps
@@ -66,7 +66,7 @@ reset:
 
     // A loader that runs with the MMU and caches on (U-Boot's go, EFI) may hold the image only in a
     // cache, but the code below reads memory. Write the image and the tree back, and turn both off.
-    // Addresses do not change, as such a loader uses an identity mapping.
+    // Addresses do not change, because such a loader uses an identity mapping.
 3:  mrs     x7, CurrentEL
     cmp     x7, #(2 << 2)
     b.hi    5f
@@ -104,14 +104,14 @@ turn_caches_off:
 10: isb
     .global caches_are_off
 caches_are_off:
-    mov     x29, xzr                    // 1 if EL3 has to be left
+    mov     x29, xzr                    // 1 if EL3 must be left
     cmp     x7, #(3 << 2)
     b.ne    left_el3
 
     // EL3 belongs to the firmware under test. If the payload is entered at EL3, it can only report
-    // that, from a lower level. Only what that needs is set up: lower levels are AArch64 and
-    // non-secure, an SMC is undefined and not taken to EL3, and the next level, EL2 if there is
-    // one, begins with the MMU and caches off and all exceptions masked.
+    // that, from a lower level. Only the minimum is set up for that: lower levels are AArch64 and
+    // non-secure, an SMC is undefined and not taken to EL3, and the next level (EL2 if implemented)
+    // starts with the MMU and caches off and all exceptions masked.
     .global leave_el3
 leave_el3:
     mov     x29, #1
@@ -140,9 +140,9 @@ left_el3:
     mov     x0, #{MARK_CACHES}
     bl      send_mark
 
-    // Relocations: at each pointer the linker stored its address relative to 0; add the load
-    // address. The places are in RELR form (ELF gABI, "Relative Relocation Table"): an even word is
-    // the address of one pointer; an odd word after it is a bit map of the next 63 words.
+    // Relocations: the linker stored each pointer relative to address 0, so add the load address.
+    // The pointers are listed in RELR format (ELF gABI, "Relative Relocation Table"): an even word
+    // is the address of one pointer; an odd word after it is a bit map of the next 63 words.
     adrp    x5, __relr_start
     add     x5, x5, :lo12:__relr_start
     adrp    x6, __relr_end
@@ -185,10 +185,9 @@ left_el3:
     bl      layout
     mov     x26, x10
 
-    // Access bits of the two layouts. With one privilege level (EL2), AP[1]
-    // (bit 6) is RES1 and bit 54 is execute-never; with two (EL1), AP[1]
-    // would open the page to EL0, and bits 54 and 53 are execute-never for
-    // EL0 and EL1.
+    // Access bits in the two layouts. With one privilege level (EL2), AP[1] (bit 6) is RES1 and bit
+    // 54 is execute-never; with two (EL1), AP[1] would open the page to EL0, and bits 54 and 53 are
+    // execute-never for EL0 and EL1.
     mov     x16, #{PAGE_NORMAL}         // valid page, accessed, inner, WB
     mov     x17, #(1 << 54)
     cbz     x26, 6f
@@ -219,13 +218,13 @@ left_el3:
     mov     x2, x28                     // read, write
     bl      map_pages
 
-    bl      invalidate_written          // nor may a stale line be loaded
+    bl      invalidate_written          // and no stale line may be loaded
 
     bl      cpu_setup                   // MMU and caches on
     add     x9, x27, #{BOOT_STACK_TOP}
     mov     sp, x9
-    str     x9, [sp, #-16]!             // as a channel's first word: vectors.S
-    mov     x9, sp                      //   finds the emergency stack by it
+    str     x9, [sp, #-16]!             // like a channel's first word: vectors.S
+    mov     x9, sp                      //   uses it to find the emergency stack
     mrs     x10, CurrentEL
     tbz     x10, #3, 10f
     msr     tpidr_el2, x9
@@ -247,11 +246,10 @@ halt:
     wfe                                 // nothing can be printed here
     b       halt
 
-// Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if the parameter
-// block names a register for it (hardware::image::BootStage). The UART's status is not polled:
-// firmware has drained it, and the six bytes sent here fit into its FIFO. A UART without a FIFO may
-// lose some of them.
-// In: x0 = the letter. Uses x1 to x3, x5, x6.
+// Sends a stage mark (a letter in angle brackets) to the emergency UART, if the parameter block
+// names a register for it (hardware::image::BootStage). The UART's status is not polled: firmware
+// has drained it, and the six bytes sent here fit in its FIFO. A UART without a FIFO may lose some
+// of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block
@@ -278,14 +276,13 @@ send_mark:
     cbnz    x6, 1b
 5:  ret
 
-// Invalidates the lines of everything that _start writes, from the constants, which contain
-// relocations, to the end of the boot area. A tree in between is in memory, as the loader must
-// ensure for the whole image.
-// In: x27. Uses x3, x5, x6, x8, x10.
+// Invalidates the cache lines of everything _start writes: from the constants, which contain
+// relocations, to the end of the boot area. A tree in between is already in memory: the loader must
+// ensure that for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
     .global invalidate_written
 invalidate_written:
     mov     x8, x30
-    dsb     sy                          // the stores so far are done
+    dsb     sy                          // all earlier stores have completed
     bl      line_size
     adrp    x3, __constants_start
     add     x5, x27, #{BOOT_AREA}
@@ -293,10 +290,10 @@ invalidate_written:
     add     x3, x3, x6
     cmp     x3, x5
     b.lo    1b
-    dsb     sy                          // the lines are gone
+    dsb     sy                          // the lines are invalidated
     ret     x8
 
-// Out: x6 = bytes in the shortest line of a data cache. Uses x10.
+// Out: x6 = the smallest data cache line size in bytes. Uses x10.
 line_size:
     mrs     x6, ctr_el0
     ubfx    x6, x6, #16, #4             // DminLine: log2 of words
@@ -304,10 +301,10 @@ line_size:
     lsl     x6, x10, x6
     ret
 
-// Identity-maps whole pages.
-// In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (advanced), x25 root. Out: x0
-// = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot area spans at most 3 MiB, and
-// needs at worst 3 tables of level 3 and 2 each of levels 1 and 2: the pool cannot run out here.
+// Identity-maps whole pages. In: x0 first page, x1 end, x2 descriptor bits, x24 next free table
+// (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot
+// area spans at most 3 MiB, and needs at most 3 level 3 tables and 2 each at levels 1 and 2, so the
+// pool cannot run out here.
 map_pages:
     cmp     x0, x1
     b.hs    4f                          // all mapped
@@ -316,8 +313,8 @@ map_pages:
 1:  lsr     x5, x0, x4
     and     x5, x5, #0x1ff              // index at this level
     ldr     x6, [x3, x5, lsl #3]
-    tbnz    x6, #0, 2f                  // a table is there
-    orr     x6, x24, #3                 // or else take one: table descriptor
+    tbnz    x6, #0, 2f                  // a table exists
+    orr     x6, x24, #3                 // otherwise add one: table descriptor
     add     x24, x24, #4096
     str     x6, [x3, x5, lsl #3]
 2:  and     x3, x6, #0x0000fffffffff000 // next level's table
@@ -333,13 +330,13 @@ map_pages:
 
 // ---------------------------------------------------------------------------
 // CPU_ON: x0 = address of the CPU's channel; bit 0 is set if CNTVCT is in use. The address is only
-// compared, never used: firmware may pass something else.
+// compared, never dereferenced: firmware may pass something else.
 // ---------------------------------------------------------------------------
     .global secondary_entry
 secondary_entry:
     tbnz    x0, #0, 1f
-    mrs     x19, cntpct_el0             // the first instant of this CPU, twice
-    mrs     x20, cntpct_el0             //   for errata of the counter
+    mrs     x19, cntpct_el0             // this CPU's first instant, read twice
+    mrs     x20, cntpct_el0             //   because of counter errata
     b       2f
 1:  mrs     x19, cntvct_el0
     mov     x20, x19
@@ -365,7 +362,7 @@ secondary_ready:                        // a test injects a fault here
 
 // ---------------------------------------------------------------------------
 // Wake-up: x0 = the context ID that timed.S stored in the channel: the stack pointer, with bit 0 as
-// above. It, too, is only compared and never used.
+// above. It is also only compared, never dereferenced.
 // ---------------------------------------------------------------------------
     .global wake_entry
 wake_entry:
@@ -386,9 +383,9 @@ wake_entry:
     cinc    x6, x6, ne                  //   2: with another context ID
     and     x9, x9, #~1
     mov     sp, x9
-    msr     daifclr, #4                 // SErrors again; the call's time has
-                                        //   been taken above
-    mov     x4, x19                     // as the fall-through path leaves them
+    msr     daifclr, #4                 // unmask SErrors; the call's end time
+                                        //   was read above
+    mov     x4, x19                     // as on the fall-through path
     mov     x5, x20
     mov     x0, xzr                     // no return code: it did not return
     b       suspend_epilogue
@@ -401,7 +398,7 @@ wake_entry:
     .balign 16
     .global slot_directory
 slot_directory:
-    .quad   0, 0                        // the first channel, the end of the last
+    .quad   0, 0                        // the first channel, the end of the last one
 
     .section .text.entry, "ax"
 find_slot:
@@ -413,7 +410,7 @@ find_slot:
     movk    x12, #0xff, lsl #32         // Aff3
     and     x11, x11, x12
 1:  cmp     x0, x10
-    b.hs    2f                          // in none of the channels
+    b.hs    2f                          // not in any channel
     ldr     x13, [x0, #{CHANNEL_MPIDR}]
     cmp     x13, x11
     b.eq    3f
@@ -428,9 +425,9 @@ find_slot:
     ret
 
 // ---------------------------------------------------------------------------
-// Returns the layout of the control registers.
-// Out: x10 = 1 for EL1's (also at EL2 if HCR_EL2.E2H is stuck at 1, as EL2's registers then have
-// that layout), 0 for EL2's. Writes HCR_EL2 at EL2. Uses x9.
+// Returns the layout of the control registers. Out: x10 = 1 for the EL1 layout (also at EL2 if
+// HCR_EL2.E2H is stuck at 1, because EL2's registers then have that layout), 0 for the EL2 layout.
+// Writes HCR_EL2 at EL2. Uses x9.
 // ---------------------------------------------------------------------------
 layout:
     mov     x10, #1
@@ -444,9 +441,9 @@ layout:
     ubfx    x10, x9, #34, #1
 1:  ret
 
-// Clears TCR2, SCTLR2 and GCSCR of a level if the CPU has them: they extend TCR and SCTLR, and are
-// not reset. Firmware must permit that level to write to them (SCR_EL3.TCR2En, SCTLR2En, GCSEn), as
-// Linux also requires. Uses x13.
+// Clears TCR2, SCTLR2 and GCSCR at one exception level if the CPU has them: they extend TCR and
+// SCTLR, and are not reset. Firmware must permit that level to write to them (SCR_EL3.TCR2En,
+// SCTLR2En, GCSEn), as Linux also requires. Uses x13.
 .macro clear_unknown tcr2, sctlr2, gcscr
     mrs     x13, s3_0_c0_c7_3           // ID_AA64MMFR3_EL1
     tst     x13, #0xf                   // TCRX
@@ -465,9 +462,9 @@ layout:
 .endm
 
 // ---------------------------------------------------------------------------
-// Everything that a CPU needs before Rust, using only registers: vectors, MMU, caches. SErrors stay
-// masked: a pending one is dumped on a stack, which only the caller has.
-// In: x30. Uses x9 to x15. Preserves x19 to x28.
+// Sets up everything a CPU needs before it runs Rust (vectors, MMU, caches), using only registers.
+// SErrors stay masked: dumping a pending one needs a stack, which only the caller has. In: x30.
+// Uses x9 to x15. Preserves x19 to x28.
 cpu_setup:
     mov     x15, x30
     bl      layout                      // x10; writes HCR_EL2
@@ -479,8 +476,8 @@ cpu_setup:
     mov     x12, #{MAIR}
     mrs     x13, id_aa64mmfr0_el1
     and     x13, x13, #0xf              // PARange
-    cmp     x13, #5                     // 48 bits is the most that this
-    mov     x14, #5                     //   granule supports
+    cmp     x13, #5                     // 48 bits is the maximum for
+    mov     x14, #5                     //   this granule
     csel    x13, x13, x14, lo
     mov     x14, #{TCR_COMMON}
     cbz     x10, 1f
@@ -501,7 +498,7 @@ cpu_setup:
     msr     ttbr0_el2, x11
     msr     tcr_el2, x14
     msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
-    mov     x9, #3                      // EL1 may use counter and timer:
+    mov     x9, #3                      // EL1 may use the counter and timer:
     mov     x12, #(3 << 10)             //   the bits differ if E2H is 1
     cmp     x10, #0
     csel    x9, x9, x12, eq
@@ -511,8 +508,8 @@ cpu_setup:
     mov     x14, #({SCTLR_EL1} & 0xffff)
     movk    x14, #({SCTLR_EL1} >> 16), lsl #16
     csel    x9, x9, x14, eq
-    tlbi    alle2                       // no stale translation of EL2, nor of
-    ic      iallu                       //   EL2&0; no stale instruction
+    tlbi    alle2                       // no stale translations for EL2 or
+    ic      iallu                       //   EL2&0; no stale instructions
     dsb     sy
     isb
     msr     sctlr_el2, x9               // MMU, caches on

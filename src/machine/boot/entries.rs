@@ -1,5 +1,5 @@
-//! The entries (`boot.S`) and the constants that they load into the system registers. No other file
-//! of `machine` imports this one.
+//! The entry points (`boot.S`) and the constants they load into system registers. No other file in
+//! `machine` imports this one.
 
 use core::arch::global_asm;
 
@@ -17,24 +17,24 @@ const MAIR: u64 = MAIR_EL1::Attr0_Device::nonGathering_nonReordering_EarlyWriteA
     | MAIR_EL1::Attr1_Normal_Outer::WriteBack_NonTransient_ReadWriteAlloc.value
     | MAIR_EL1::Attr1_Normal_Inner::WriteBack_NonTransient_ReadWriteAlloc.value;
 
-/// The part of TCR that both layouts share: addresses of 48 bits by TTBR0, granules of
-/// 4 KiB, walks write-back and inner shareable.
+/// The TCR bits that both layouts share: 48-bit addresses through TTBR0, 4 KiB granules, write-back
+/// inner-shareable walks.
 const TCR_COMMON: u64 = TCR_EL1::T0SZ.val(16).value
     | TCR_EL1::IRGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
     | TCR_EL1::ORGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
     | TCR_EL1::SH0::Inner.value
     | TCR_EL1::TG0::KiB_4.value;
 
-/// The bits of SCTLR that are set: MMU, data caches, stack alignment check, instruction caches.
+/// The SCTLR bits that are set: MMU, data caches, stack alignment check, instruction caches.
 const SCTLR_ON: u64 = SCTLR_EL1::M::Enable.value
     | SCTLR_EL1::C::Cacheable.value
     | SCTLR_EL1::SA::Enable.value
     | SCTLR_EL1::I::Cacheable.value;
 
-/// SCTLR_EL1's RES1 bits of Armv8.0: MMU and caches off.
+/// The SCTLR_EL1 bits that are RES1 in Armv8.0: MMU and caches off.
 const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
 
-/// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0): MMU and caches off.
+/// The SCTLR_EL2 bits that are RES1 in Armv8.0 (E2H = 0): MMU and caches off.
 const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
 
 /// Lower levels are AArch64 and non-secure, HVC is enabled, SMC is disabled; bits 5 and 4 are RES1.
@@ -54,24 +54,24 @@ const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
     | registers::HCR_EL2::IMO::EnableVirtualIRQ.value
     | registers::HCR_EL2::FMO::EnableVirtualFIQ.value;
 
-/// Bytes of the boot stack. Reading a device tree uses most of it.
+/// The size of the boot stack in bytes. Reading a device tree uses most of it.
 const BOOT_STACK: u64 = 8 * PAGE;
-/// The first tables: the root, at most 7 for the image, tree and boot area, and those that the
-/// console, a tree at X0 and the beginning of working memory need.
+/// The first tables: the root, at most 7 for the image, tree and boot area, and those needed for
+/// the console, a tree at X0 and the start of working memory.
 const BOOT_POOL: u64 = 13 * PAGE;
-/// Bytes of the heap until working memory is known.
+/// The heap size in bytes until working memory is known.
 const BOOT_HEAP_SIZE: u64 = 2 * PAGE;
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
 const BOOT_HEAP: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 const BOOT_TABLES: u64 = BOOT_HEAP + BOOT_HEAP_SIZE;
-/// Bytes of the boot area, which follows the image and the appended tree.
+/// The size in bytes of the boot area, which follows the image and the appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 // The header's image_size leaves room for it.
 const _: () = assert!(BOOT_AREA <= hardware::image::working_memory(1));
 // vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
-// The largest immediate of `add` and `ldr` (boot.S).
+// The largest immediate for `add` and `ldr` (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
 
 global_asm!(
@@ -114,7 +114,7 @@ unsafe extern "Rust" {
 
 pub struct BootState {
     pub loader_registers: [u64; 4],
-    /// Tables in which the image, the appended tree and the boot area are mapped.
+    /// Tables that map the image, the appended tree and the boot area.
     pub tables: TranslationTables,
     pub boot_area: Region,
     /// The part of the boot area for the heap.

@@ -32,12 +32,12 @@ impl SavedFrame {
         ESR_EL1::EC.read(self.esr)
     }
 
-    /// Returns true for an HVC executed at EL2, which is an exception to EL2.
+    /// Returns true for an HVC executed at EL2, which is taken to EL2.
     fn is_hvc_to_self(&self) -> bool {
         self.vector & 3 == 0 && self.class() == 0x16 && registers::exception_level() == 2
     }
 
-    /// The kind of exception, by the two lowest bits of the vector's number.
+    /// The kind of exception, from the two lowest bits of the vector number.
     fn kind(&self) -> &'static str {
         ["synchronous", "IRQ", "FIQ", "SError"][(self.vector & 3) as usize]
     }
@@ -55,7 +55,7 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
             ending::finish();
         }
         if saved.is_hvc_to_self() {
-            // HVC cannot end the run either. Any firmware is reached by SMC.
+            // HVC cannot end the run either. Firmware is always reached by SMC.
             conduit::set_conduit(Some(Conduit::Smc));
         }
         ending::give_up(&LeadException(saved));
@@ -72,7 +72,7 @@ pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-/// The run's end by an exception, as ESR_ELx and FAR_ELx describe it (Arm ARM, D19.2.37 and
+/// An exception that ended the run, as described by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and
 /// D19.2.40).
 struct LeadException<'s>(&'s SavedFrame);
 
@@ -97,7 +97,7 @@ impl fmt::Display for LeadException<'_> {
             return write!(f, ", in the {name}, at offset {:#x}", far - region.base);
         }
         match esr & 0x3f {
-            // Translation faults, then external aborts, of any level.
+            // Translation faults, then external aborts, at any level.
             0x04..=0x07 => write!(f, ", nothing is mapped at {far:#x}"),
             0x10 | 0x14..=0x17 => write!(f, ", no memory at {far:#x}"),
             _ => write!(f, ", at {far:#x}"),
@@ -133,7 +133,7 @@ fn dump(saved: &SavedFrame) {
     }
 }
 
-/// Returns ESR_ELx.EC in words (Arm ARM, D19.2.37).
+/// Describes ESR_ELx.EC in words (Arm ARM, D19.2.37).
 fn class_name(class: u64) -> &'static str {
     match class {
         0x00 => "unknown reason (an undefined instruction?)",

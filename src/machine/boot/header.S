@@ -27,7 +27,7 @@ parameter_block:
     .long   64                          // length
     .long   0                           // emergency UART: none
     .byte   0, 0                        //   reg_shift, io_width
-    .short  0                           //   no marks for the stages of the boot
+    .short  0                           //   no boot stage marks
     .quad   0                           //   base
     .quad   0                           // tree_offset: no tree appended
     .quad   0                           // tree_size

@@ -6,10 +6,10 @@ use hardware::board::{Mpidr, Region};
 
 use crate::machine::memory::tables::PAGE;
 
-/// Bytes of the emergency stack above each CPU's own stack, used to handle exceptions.
+/// The size in bytes of the emergency stack above each CPU's own stack, used to handle exceptions.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 
-/// The words of a CPU's channel that `boot.S` and `vectors.S` read.
+/// The words in a CPU's channel that `boot.S` and `vectors.S` read.
 #[repr(C)]
 pub struct EntryRecord {
     /// The top of the CPU's stack, which grows downwards; `vectors.S` expects this field first.
@@ -20,12 +20,12 @@ pub struct EntryRecord {
 }
 
 unsafe extern "C" {
-    /// The entry of CPU_ON, in `boot.S`.
+    /// The CPU_ON entry point, in `boot.S`.
     pub safe fn secondary_entry();
     static __image_start: u8;
     static __image_end: u8;
     static root_table: u64;
-    /// The first address of the channels, and the address after the last.
+    /// The start address of the channels, and the address just past the last one.
     static mut slot_directory: [u64; 2];
 }
 
@@ -37,9 +37,8 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the first address of the channels and the address after the last, so that each entry
-/// can find the CPU's own. Must be called before any other CPU is turned on and before the first
-/// suspend.
+/// Publishes the address range of the channels, so that each entry point can find the CPU's own
+/// channel. Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: an aligned pair of words that boot.S reserves for this. Only the lead stores them,
     // once, while no other CPU that could load them is on.
@@ -47,6 +46,6 @@ pub fn set_channel_directory(first: u64, end: u64) {
 }
 
 pub fn root_table_address() -> u64 {
-    // SAFETY: an aligned word of the image, which boot.S has stored and no code stores again.
+    // SAFETY: an aligned word in the image. boot.S has stored it, and nothing writes it again.
     unsafe { root_table }
 }

@@ -1,18 +1,18 @@
-// Exception vectors. The payload runs with interrupts masked and polls for them. Every exception
-// but two is fatal for the CPU: all vectors but one save a full frame and call exception(). The two
-// exceptions that are not fatal are a fault at probe_load (probe.rs), which is stepped over, and an
-// IRQ on SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
+// Exception vectors. The payload runs with interrupts masked and polls for them. All exceptions but
+// two are fatal for the CPU: every vector but one saves a full frame and calls exception(). The two
+// non-fatal exceptions are a fault at probe_load (probe.rs), which is stepped over, and an IRQ
+// taken with SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
 //
 // The stack may be the cause of the failure, so the frame is saved on the CPU's emergency stack,
 // above its ordinary one: TPIDR holds the address of the CPU's channel, whose first word is the top
-// of the ordinary stack. From an entry until boot.S sets TPIDR there is no stack, and SP has an
-// arbitrary value: SErrors are masked until then, and any other exception parks the CPU.
+// of the ordinary stack. Until boot.S sets TPIDR there is no stack, and SP has an arbitrary value.
+// SErrors are masked until then, and any other exception parks the CPU.
 //
-// Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the payload uses
-// otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is handled: an exception in the
-// handler itself parks the CPU, so that the handler does not recurse.
+// Scratch registers: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1) and SP_EL0 (SP), which the payload does not
+// otherwise use, and CONTEXTIDR_EL1, which is 1 while an exception is handled. An exception in the
+// handler itself parks the CPU, so the handler cannot recurse.
 //
-// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's number: 37 words, in 304
+// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR and the vector number: 37 words, in 304
 // bytes to keep SP aligned to 16.
 
     .macro  vector number
@@ -32,7 +32,7 @@ vectors:
     .global timer_vector
 timer_vector:
     tbnz    x18, #0, 1f                 // which counter?
-    mrs     x16, cntpct_el0             // twice, for errata of the counter
+    mrs     x16, cntpct_el0             // twice, because of counter errata
     mrs     x17, cntpct_el0
     b       timer_interrupt
 1:  mrs     x16, cntvct_el0
@@ -44,8 +44,8 @@ timer_vector:
     vector  5
     vector  6
     vector  7
-    // Eight vectors for lower ELs would follow. Nothing ever runs there, so they cannot be taken,
-    // and other code uses their space.
+    // Eight vectors for lower ELs would follow. Nothing runs there, so they are never taken, and
+    // other code uses their space.
 
     .section .text.vectors, "ax"
 vector_common:
@@ -65,7 +65,7 @@ vector_common:
     add     x1, x1, #{EMERGENCY_STACK}  // top of the emergency stack
     mov     sp, x1
     sub     sp, sp, #304
-    str     x0, [sp, #288]              // the vector's number
+    str     x0, [sp, #288]              // the vector number
     mrs     x0, tpidr_el0
     mrs     x1, tpidrro_el0
     stp     x0, x1, [sp]
@@ -99,7 +99,7 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // A fault of one of the probe's loads, 8 bytes apart: return 0 to its caller and continue.
+    // A fault in one of the probe's two loads, 8 bytes apart: return 0 to its caller and continue.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     sub     x7, x3, x7
@@ -111,7 +111,7 @@ vector_common:
     b       8f
 7:  msr     elr_el1, x3
 8:  msr     contextidr_el1, xzr         // handled
-    ldp     x2, x3, [sp, #16]           // the registers used here
+    ldp     x2, x3, [sp, #16]           // restore the registers used here
     ldp     x4, x5, [sp, #32]
     ldp     x6, x7, [sp, #48]
     mrs     x0, sp_el0

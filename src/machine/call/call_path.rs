@@ -15,7 +15,7 @@ use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
 use crate::machine::cpu::registers;
 
-// One piece of assembly, as operation_loop.S reads the counter with the macros of timed.S.
+// One piece of assembly, because operation_loop.S reads the counter with macros from timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
 #[repr(C)]
@@ -41,12 +41,12 @@ unsafe extern "C" {
 
 type TimedFunction = unsafe extern "C" fn(u32, u64, u64, u64, &mut RawCall);
 
-/// The bytes of the longest timed function, from its entry to its return.
+/// The size in bytes of the longest timed function, from its entry to its return.
 const TIMED_BYTES: u64 = 72;
-/// The bytes of a timed function's frame.
+/// The size in bytes of a timed function's stack frame.
 const TIMED_FRAME: u64 = 48;
 
-/// A function of the firmware, with its arguments.
+/// A firmware function and its arguments.
 pub struct FirmwareFunction {
     pub id: u32,
     pub arguments: [u64; 3],
@@ -75,7 +75,7 @@ pub struct TimedCall {
 pub enum Return {
     FellThrough,
     Resumed,
-    /// Returned through the entry point, with a context ID other than the one given.
+    /// Returned through the entry point with a different context ID from the one given.
     WrongContext,
 }
 
@@ -83,7 +83,7 @@ macro_rules! counter {
     ($register:literal) => {{
         let value: u64;
         // SAFETY: reading the counter has no side effect, and is permitted at EL1 and EL2. Not
-        // `nomem`: memory accesses must stay on their side of the read.
+        // `nomem`: memory accesses must not be moved across the read.
         unsafe {
             asm!(
                 "isb",
@@ -96,7 +96,7 @@ macro_rules! counter {
     }};
 }
 
-/// The number of read pairs after which a read is used as it is, as in Linux's driver.
+/// The number of read pairs after which a read is used as it is, like in the Linux driver.
 const PAIRS: u32 = 200;
 
 fn read_twice() -> [u64; 2] {
@@ -115,8 +115,8 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The number of reads after which an unchanged counter is assumed to be stopped. A tick of the
-/// slowest counter allowed, at 1 MHz, is far shorter.
+/// The number of reads after which an unchanged counter is assumed to be stopped. One tick of the
+/// slowest counter allowed (1 MHz) is far shorter.
 const STILL: u32 = 1 << 20;
 
 /// The conduit of a timed call and the counter read around it.
@@ -131,9 +131,9 @@ pub enum CallPath {
 }
 
 impl CallPath {
-    /// Returns the path for this conduit, for all CPUs, with the erratum that the device tree names
-    /// or that the lead has according to its MIDR. HVC is used in guests, with the virtual counter,
-    /// which belongs to the guest.
+    /// Returns the path for this conduit, used by all CPUs, with the erratum named in the device
+    /// tree or implied by the lead's MIDR. HVC is used in guests, with the virtual counter, which
+    /// belongs to the guest.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73
@@ -186,8 +186,8 @@ impl CallPath {
         }
     }
 
-    /// Spins until the counter reaches `instant`: the last stretch before a call, without memory
-    /// accesses.
+    /// Spins until the counter reaches `instant`, without memory accesses: the last step before a
+    /// call.
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
@@ -210,14 +210,14 @@ impl CallPath {
     fn time_into(self, raw: &mut RawCall, function: &FirmwareFunction) -> TimedCall {
         let (timed, [x1, x2, x3]) = (self.timed_function(), function.arguments);
         // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
-        // registers; the conduit is the one that the device tree names. No function that is timed
-        // changes the payload's memory.
+        // registers; the conduit is the one named in the device tree. No timed function changes the
+        // payload's memory.
         unsafe { timed(function.id, x1, x2, x3, raw) };
         self.read(raw)
     }
 
-    /// Times a call as [`Self::time_call`] does, after evicting what the call uses from this CPU's
-    /// caches: the code of the timed function, its frame, and the results.
+    /// Times a call like [`Self::time_call`], after evicting everything the call uses from this
+    /// CPU's caches: the code of the timed function, its stack frame, and the results.
     #[inline(never)]
     pub fn time_call_evicted(self, function: &FirmwareFunction) -> TimedCall {
         let mut raw = RawCall::default();
@@ -226,13 +226,14 @@ impl CallPath {
         let results = core::ptr::from_ref(&raw) as u64;
         // SAFETY: the code is part of the image, which is mapped.
         unsafe { cache_lines::evict(code..code + TIMED_BYTES) };
-        // SAFETY: `raw` is in the frame of this function, which begins at the stack pointer; the
-        // timed function's frame is pushed below it in any case.
+        // SAFETY: `raw` is in this function's frame, which starts at the stack pointer; the timed
+        // function's frame is always pushed below it.
         unsafe { cache_lines::evict(frame..results + size_of::<RawCall>() as u64) };
         self.time_into(&mut raw, function)
     }
 
-    /// Returns the ticks of a timed region without a call in it; None if an erratum spoiled a read.
+    /// Returns the ticks spent in a timed region that contains no call, or None if an erratum
+    /// spoiled a read.
     pub fn empty_region_ticks(self) -> Option<u64> {
         let empty = match self {
             Self::Smc => empty_smc,
@@ -247,7 +248,7 @@ impl CallPath {
     }
 
     /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
-    /// channel, where the entry finds it.
+    /// channel, where the entry point finds it.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
@@ -260,13 +261,13 @@ impl CallPath {
         };
         let mut raw = RawCall::default();
         // SAFETY: as above; in addition, timed.S stores the context ID in `context`. The firmware
-        // resumes this CPU at wake_entry, which uses the context ID to find this stack again, which
-        // no other CPU uses.
+        // resumes this CPU at wake_entry, which uses the context ID to return to this stack. No
+        // other CPU uses this stack.
         unsafe { suspend(function, power_state, &mut raw, context) };
         self.read(&raw)
     }
 
-    /// Selects the correct one of two reads; None if an erratum may have spoiled both.
+    /// Selects the correct read of the two, or returns None if an erratum may have spoiled both.
     pub fn select_read(self, reads: [u64; 2]) -> Option<CounterValue> {
         CounterValue::new(match self {
             Self::SmcTwice(erratum) => erratum.choose(reads)?,

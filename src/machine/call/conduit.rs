@@ -7,7 +7,8 @@ use hardware::image::Conduit;
 use hardware::spec::smccc::sign_extend_status;
 use smccc::Call;
 
-/// The conduit of all calls, as a [`Conduit`]'s number; an invalid number if none is known.
+/// The conduit for all calls, as the number of a [`Conduit`], or an invalid number if the conduit
+/// is unknown.
 static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
 
 pub fn set_conduit(conduit: Option<Conduit>) {
@@ -22,16 +23,15 @@ pub fn conduit() -> Option<Conduit> {
 
 /// Calls the firmware with up to three arguments and returns X0 to X3.
 ///
-/// X4 to X18 are treated as clobbered. This includes X18, which firmware that follows SMCCC 1.0
-/// need not preserve and which compilers do use. Does nothing if no conduit is known.
+/// X4 to X18 are treated as clobbered. This includes X18: SMCCC 1.0 firmware need not preserve it,
+/// and compilers do use it. Does nothing if no conduit is known.
 pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     let [mut x1, mut x2, mut x3] = arguments;
     let mut x0 = u64::from(function);
     macro_rules! issue {
         ($instruction:literal) => {
-            // SAFETY: the call follows SMCCC: everything that it may change is listed, and the
-            // firmware does not write to the payload's memory. Not `nomem`: CPU_ON publishes
-            // earlier stores.
+            // SAFETY: the call follows SMCCC: everything it may change is listed, and the firmware
+            // does not write to the payload's memory. Not `nomem`: CPU_ON publishes earlier stores.
             unsafe {
                 asm!(
                     $instruction,
@@ -53,9 +53,9 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     [x0, x1, x2, x3]
 }
 
-/// The conduit, as the package smccc uses it. The package's own calls assume that X18 is preserved,
-/// and its 32-bit calls also X8 to X17. None of the functions used has more than three arguments or
-/// four results.
+/// The conduit in the form that the smccc crate expects. That crate's own calls assume that X18 is
+/// preserved, and its 32-bit calls also X8 to X17. No function used here has more than three
+/// arguments or four results.
 pub struct ByConduit;
 
 impl Call for ByConduit {

@@ -40,7 +40,7 @@ pub fn is_kvm_host(smccc: Option<Version>) -> bool {
     may_ask && is_kvm(call(HYPERVISOR_UID, [0; 3]))
 }
 
-/// Returns the layout of `power_state`; the original one if the firmware does not report it.
+/// Returns the `power_state` format, or the original format if the firmware does not report one.
 pub fn state_format() -> StateFormat {
     features(psci::PSCI_CPU_SUSPEND_64).map_or(StateFormat::Original, StateFormat::from_features)
 }
@@ -68,7 +68,7 @@ pub fn set_suspend_mode(mode: SuspendMode) -> Result<(), Error> {
     accept_positive(psci::set_suspend_mode::<ByConduit>(mode))
 }
 
-/// Returns false if PSCI_FEATURES, available since PSCI 1.0, does not list CPU_OFF.
+/// Returns false if PSCI_FEATURES (PSCI 1.0 and later) does not list CPU_OFF.
 pub fn has_cpu_off() -> bool {
     let has_features = version().is_ok_and(|version| version.major >= 1);
     !has_features || features(psci::PSCI_CPU_OFF) != Err(Error::NotSupported)
@@ -79,8 +79,8 @@ pub fn has_statistics() -> bool {
     functions.iter().all(|f| features(*f).is_ok())
 }
 
-/// Reads the statistics of the states of `ladder`, for the nodes that this CPU's
-/// requests power down.
+/// Reads the statistics for the states in `ladder`, for the nodes that this CPU's requests power
+/// down.
 pub fn read_statistics(own: Mpidr, ladder: &Ladder) -> Statistics {
     let mut statistics = Statistics::default();
     for (place, rung) in ladder.rungs() {
@@ -101,8 +101,8 @@ pub fn system_reset() {
     let _ = psci::system_reset::<ByConduit>();
 }
 
-/// Reads one timestamp of this CPU; only this CPU's own values are certain to be the newest. The
-/// flags are 0: bit 0 would discard data that is not yet in memory.
+/// Reads one of this CPU's timestamps. Only a CPU's own timestamps are guaranteed to be up to date.
+/// The flags are 0: bit 0 would discard data that is not yet in memory.
 pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, ReadError> {
     let arguments = [u64::from(stamp.tid()), own.number(), 0];
     let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);

@@ -1,4 +1,4 @@
-//! SMC and HVC calls: plain, timed, in loops.
+//! SMC and HVC calls: plain, timed, and in loops.
 
 pub mod call_path;
 pub mod conduit;

@@ -1,15 +1,15 @@
-// Loops that are timed as a whole: the source of the micro-benchmarks' figures.
+// Loops that are timed as a whole, for the micro-benchmarks.
 //
 // There are two parts. repeat_WAY is the timed region for each way of counting: it reads the
 // counter, branches to a loop and reads the counter again. repeat_WAY_cycles also reads
 // PMCCNTR_EL0, outside the counter reads: in a guest each of these reads may trap, and the
-// counter's figures must not include that. The loops are below, each by itself, and do not use the
+// counter's figures must not include that. Each loop below is separate and does not use the
 // counter. The timed code is therefore the loop, one branch to it and one back; the variant `loop`
 // shows the cost of the branches. A test checks all of this in the linked image.
 //
 // Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:
 //   x19        operations left
-//   x20 - x23  arguments of the operation
+//   x20 - x23  operation arguments
 //   x0         result of the last operation
 // The firmware preserves x19 to x30 and SP (SMCCC, DEN0028, section 2.6).
 
@@ -34,13 +34,13 @@ repeat_\way\suffix:
     mov     x9, xzr
     .global repeat_\way\suffix\()_begin
 repeat_\way\suffix\()_begin:
-    isb                                 // everything before is done
+    isb                                 // everything earlier has completed
     .if     \cycles
     mrs     x26, pmccntr_el0
     .endif
     read_\way x24, x25
     blr     x27                         // the loop
-    isb                                 // the loop is done
+    isb                                 // the loop has completed
     read_\way x10, x11
     .if     \cycles
     mrs     x9, pmccntr_el0
@@ -74,8 +74,8 @@ repeat_\way\suffix\()_end:
     regions smc_twice
     regions hvc
 
-// One loop, from its name to NAME_end. It begins on an instruction cache line of its own, so that
-// alignment does not change the figures of the next build.
+// One loop, from its name to NAME_end. It starts on its own instruction cache line, so that
+// alignment does not change the results from one build to the next.
     .macro  loop name
     .section .text.loop_\name, "ax"
     .p2align 6
@@ -88,13 +88,13 @@ loop_\name:
 loop_\name\()_end:
     .endm
 
-// No operation.
+// The empty loop.
     loop    empty
 1:  subs    x19, x19, #1
     b.ne    1b
     loop_end empty
 
-// A call without arguments: x20 the function ID.
+// A call without arguments: x20 is the function ID.
     loop    smc
 1:  mov     x0, x20
     smc     #0

@@ -12,11 +12,11 @@ use crate::machine::cpu::cycle_counter::{self, CycleCounter};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time of a batch of SGIs, in microseconds; shorter than the lead's wait for the
-/// batch.
+/// The longest time allowed for a batch of SGIs, in microseconds. Shorter than the lead's wait for
+/// the batch.
 const SGI_PATIENCE_US: u64 = 5_000_000;
 
-/// The number of polls in a batch that may find no SGI pending.
+/// The number of polls that may find no SGI pending in one batch.
 const POLLS: u64 = 1 << 24;
 
 #[repr(C)]
@@ -33,8 +33,8 @@ struct RawLoop {
 }
 
 impl RawLoop {
-    /// Returns how a loop of `operation` ended, and the code of its last call. A loop of timestamps
-    /// counts as given up if the last one could not be read.
+    /// Returns how a loop of `operation` ended, and the return code of its last call. A timestamp
+    /// loop counts as given up if its last timestamp could not be read.
     fn end_of(&self, operation: Operation) -> (ActionEnd, Option<i32>) {
         let last = self.x0 as u32 as i32;
         match operation {
@@ -68,7 +68,7 @@ unsafe extern "C" {
 
 type Body = unsafe extern "C" fn();
 
-/// Returns the loop for an operation, and its arguments; None if this CPU does not have it.
+/// Returns the loop for an operation and its arguments, or None if this CPU does not support it.
 fn find_loop(
     operation: Operation,
     waiter: &Waiter,
@@ -143,9 +143,9 @@ pub fn repeat(
     }
     path.spin_until(start);
     // SAFETY: operation_loop.S writes only to RawLoop and its own frame, and preserves the
-    // callee-saved registers. find_loop() chose a loop of operation_loop.S with the arguments that
-    // it needs and an operation that this CPU has; the region that reads PMCCNTR_EL0 is only used
-    // on CPUs that have that register.
+    // callee-saved registers. find_loop() chose a loop from operation_loop.S, with the arguments it
+    // needs, for an operation that this CPU supports; the region that reads PMCCNTR_EL0 is only
+    // used on CPUs that have that register.
     unsafe { region(&mut raw) };
     if waits_for_sgi {
         timer.disarm();

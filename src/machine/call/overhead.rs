@@ -1,4 +1,4 @@
-//! The cost of measuring itself.
+//! The cost of the measurement itself.
 
 use hardware::board::Mpidr;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};

@@ -1,8 +1,8 @@
-// Timed calls. The timed region of each is the five instructions isb, mrs, smc (or hvc), isb, mrs,
-// and nothing else; a test checks this in the linked image. Registers are saved before it and
+// Timed calls. Each timed region is the five instructions isb, mrs, smc (or hvc), isb, mrs, and
+// nothing else; a test checks this in the linked image. Registers are saved before the region and
 // results stored after it.
 //
-// There is one set of functions for each way of calling and counting:
+// There is one set of functions for each combination of conduit and counter:
 //   smc        SMC, CNTPCT
 //   smc_twice  SMC, CNTPCT read twice, for counter errata;
 //              hardware::spec::counter::CounterErratum selects the correct read,
@@ -10,13 +10,13 @@
 //   hvc        HVC, CNTVCT: in a guest
 //
 // Results go to struct RawCall (call_path.rs): before (two reads), after (two reads), x0, and the
-// way back: 0 if the call returned, 1 if it came back through the entry point, 2 if it did so with
-// a context ID other than the one given.
+// return path: 0 if the call returned, 1 if it came back through the entry point, 2 if it did so
+// with a different context ID from the one given.
 //
 // The firmware preserves x19 to x30 and SP (SMCCC, DEN0028, section 2.6); the caller of an extern
 // "C" function expects x0 to x18 to be clobbered.
 
-// One counter read into a pair of registers.
+// Reads the counter into a pair of registers.
     .macro  read_smc first, second
     mrs     \first, cntpct_el0
     .endm
@@ -27,7 +27,7 @@
     .macro  read_hvc first, second
     mrs     \first, cntvct_el0
     .endm
-// The value of the second register if one read is enough.
+// Sets the second register if one read is enough.
     .macro  pair_smc first, second
     mov     \second, \first
     .endm
@@ -39,20 +39,21 @@
 
     .macro  timed way, call, flag
 
-    // timed_WAY(x0 function ID, x1 to x3 its arguments, x4 result): a call that simply returns.
+    // timed_WAY(x0 function ID, x1 to x3 its arguments, x4 result): times a call that simply
+    // returns.
     .section .text.timed_\way, "ax"
     .global timed_\way
 timed_\way:
-    stp     x29, x30, [sp, #-48]!       // a frame, for register dumps
+    stp     x29, x30, [sp, #-48]!       // a stack frame, for register dumps
     mov     x29, sp
     stp     x19, x20, [sp, #16]
     str     x4, [sp, #32]               // address for the results
     .global timed_\way\()_begin
 timed_\way\()_begin:
-    isb                                 // everything before is done
+    isb                                 // everything earlier has completed
     read_\way x19, x20
     \call   #0
-    isb                                 // the call is done
+    isb                                 // the call has completed
     read_\way x4, x5
     .global timed_\way\()_end
 timed_\way\()_end:
@@ -85,9 +86,9 @@ empty_\way:
     ret
 
     // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 address at which to store the
-    // context ID): CPU_SUSPEND, or SYSTEM_SUSPEND, which has no power_state. The context ID
-    // identifies the frame; it is stored where wake_entry (boot.S) finds it without the firmware's
-    // help.
+    // context ID): times CPU_SUSPEND, or SYSTEM_SUSPEND, which has no power_state. The context ID
+    // identifies the stack frame. It is stored where wake_entry (boot.S) finds it without the
+    // firmware's help.
     .section .text.suspend_\way, "ax"
     .global suspend_\way
 suspend_\way:
@@ -103,20 +104,20 @@ suspend_\way:
     adrp    x2, wake_entry              // argument 2: entry point
     add     x2, x2, :lo12:wake_entry
     add     x3, sp, #\flag              // argument 3: context ID
-    str     x3, [x4]                    //   stored, too
+    str     x3, [x4]                    //   also stored
     tbz     x0, #1, 1f                  // function 0xe, not 1:
     mov     x1, x2                      //   SYSTEM_SUSPEND has the same
     mov     x2, x3                      //   arguments shifted down by one
 1:
     .global suspend_\way\()_kept
 suspend_\way\()_kept:
-    isb                                 // registers are lost on a return
-    read_\way x19, x20                  //   through the entry point, for which
-    pair_\way x19, x20                  //   this read begins the call;
+    isb                                 // if the call returns through the entry
+    read_\way x19, x20                  //   point, registers are lost, and this
+    pair_\way x19, x20                  //   read is the start of the call;
     stp     x19, x20, [sp, #104]        //   it comes after everything above
     .global suspend_\way\()_begin
 suspend_\way\()_begin:
-    isb                                 // everything before is done
+    isb                                 // everything earlier has completed
     read_\way x19, x20
     \call   #0
     isb                                 // the call returned
@@ -133,8 +134,8 @@ suspend_\way\()_end:
     timed   smc_twice, smc, 0
     timed   hvc, hvc, 1                 // flag: the entry reads CNTVCT
 
-// Both ways back from a suspend continue here.
-// In: sp the frame, x0 the call's X0, x4 and x5 the counter after it, x6 the way back.
+// Both return paths of a suspend continue here. In: sp the frame, x0 the call's X0, x4 and x5 the
+// counter after it, x6 the return path.
     .section .text.suspend_epilogue, "ax"
     .global suspend_epilogue
 suspend_epilogue:
@@ -143,7 +144,7 @@ suspend_epilogue:
 1:  ldr     x1, [sp, #96]
     stp     x19, x20, [x1]              // before
     stp     x4, x5, [x1, #16]           // after
-    stp     x0, x6, [x1, #32]           // X0, the way back
+    stp     x0, x6, [x1, #32]           // X0, the return path
     ldp     x19, x20, [sp, #16]
     ldp     x21, x22, [sp, #32]
     ldp     x23, x24, [sp, #48]

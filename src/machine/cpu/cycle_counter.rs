@@ -9,8 +9,8 @@ use crate::machine::cpu::sysreg::{
 };
 use crate::machine::time::waiter::Waiter;
 
-/// The time over which a CPU's clock is measured, in microseconds: accurate to 0.1 % with a 10 MHz
-/// counter.
+/// How long a CPU's clock is measured, in microseconds. The result is accurate to 0.1 % with a 10
+/// MHz counter.
 const CLOCK_US: u64 = 200;
 
 /// The number of reads after which the counter is assumed to be stopped.
@@ -22,8 +22,8 @@ pub struct CycleCounter {
     enabled: u64,
 }
 
-/// Returns true if this CPU has a PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 means no PMU, 0xf one of another
-/// kind).
+/// Returns true if this CPU has a PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 means no PMU, 0xf a different
+/// kind of PMU).
 pub fn has_pmu_v3() -> bool {
     !matches!(ID_AA64DFR0_EL1.read(ID_AA64DFR0_EL1::PMUVer), 0 | 0xf)
 }
@@ -61,9 +61,8 @@ impl CycleCounter {
     }
 }
 
-/// Measures the clock of the calling CPU, in MHz, by counting cycles while the system counter runs
-/// for a fixed time. Returns None if there is no cycle counter or the system counter's frequency is
-/// unknown.
+/// Measures the calling CPU's clock in MHz by counting cycles for a fixed time on the system
+/// counter. Returns None if there is no cycle counter or the system counter's frequency is unknown.
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;

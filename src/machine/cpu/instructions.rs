@@ -1,4 +1,4 @@
-//! Single instructions that wait, order, or let exceptions in.
+//! Single instructions that wait, order accesses, or unmask exceptions.
 
 use core::arch::asm;
 
@@ -20,17 +20,17 @@ pub fn wait_for_interrupt() {
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
-/// Unmasks SErrors, including one that is already pending: on the lead, once it has a console to
-/// report it. (`boot.S` does so on the other entries.)
-// Only one copy in the image: a test checks each place where SErrors are unmasked.
+/// Unmasks SErrors, including one that is already pending. The lead does so once it has a console
+/// to report them on. (`boot.S` does so at the other entry points.)
+// There must be only one copy in the image: a test checks each place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
-    // SAFETY: only PSTATE.A changes. TPIDR has been set by boot.S before any
-    // Rust, so that vectors.S finds a stack to dump on.
+    // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S
+    // finds a stack for the dump.
     unsafe { asm!("msr daifclr, #4", options(nostack)) };
 }
 
-/// Completes all memory accesses of this CPU, including those to devices.
+/// Completes all of this CPU's memory accesses, including those to devices.
 pub fn complete_accesses() {
     barrier::dsb(barrier::SY);
     barrier::isb(barrier::SY);

@@ -15,15 +15,16 @@ use tock_registers::fields::Field;
 
 use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};
 
-/// ID_AA64PFR0_EL1.GIC, which the package lacks: nonzero if the GIC's system registers exist.
+/// ID_AA64PFR0_EL1.GIC, which the aarch64-cpu crate lacks: nonzero if the GIC's system registers
+/// exist.
 const GIC: Field<u64, ID_AA64PFR0_EL1::Register> = Field::new(0xf, 24);
 
 pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8
 }
 
-/// Returns true if HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
-/// EL1's layout of registers and descriptors.
+/// Returns true if HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then uses the EL1
+/// layout for registers and descriptors.
 pub fn has_fixed_e2h() -> bool {
     exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
 }
@@ -41,8 +42,9 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// Reads the identity of this CPU, except its clock. A KVM guest reads no caches, as KVM invents
-/// the values of CCSIDR_EL1. Interrupts stay masked, so that CSSELR_EL1 does not change in between.
+/// Reads this CPU's identity, except its clock. A KVM guest does not read the caches, because KVM
+/// makes up the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change in
+/// between.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
     let levels = match is_kvm_guest {
@@ -63,12 +65,12 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
     }
 }
 
-/// Returns the size of the shortest data cache line in bytes (CTR_EL0.DminLine).
+/// Returns the smallest data cache line size in bytes (CTR_EL0.DminLine).
 pub fn data_line_bytes() -> u64 {
     4 << CTR_EL0.read(CTR_EL0::DMINLINE)
 }
 
-/// Returns the size of the shortest cache line in bytes, of data or instructions (CTR_EL0).
+/// Returns the smallest cache line size in bytes, for data or instructions (CTR_EL0).
 pub fn shortest_line_bytes() -> u64 {
     data_line_bytes().min(4 << CTR_EL0.read(CTR_EL0::IMINLINE))
 }
@@ -82,7 +84,7 @@ pub fn stack_pointer() -> u64 {
     sp
 }
 
-/// Returns the bytes that DC ZVA zeroes; None if it may not be used (DCZID_EL0).
+/// Returns the number of bytes that DC ZVA zeroes, or None if it may not be used (DCZID_EL0).
 pub fn dc_zva_bytes() -> Option<u64> {
     let dczid = DCZID_EL0.extract();
     (!dczid.is_set(DCZID_EL0::DZP)).then(|| 4 << dczid.read(DCZID_EL0::BS))
@@ -97,12 +99,12 @@ pub fn has_gic_registers() -> bool {
     ID_AA64PFR0_EL1.read(GIC) != 0
 }
 
-/// Returns the size of the shortest data cache line in words, at least 1.
+/// Returns the smallest data cache line size in words, at least 1.
 pub fn words_per_line() -> usize {
     (data_line_bytes() as usize / size_of::<u64>()).max(1)
 }
 
-/// The number of the lead's [`Mpidr`]; an invalid one until the lead has set it.
+/// The lead's [`Mpidr`] as a number; invalid until the lead has set it.
 static LEAD_MPIDR: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Makes this CPU the lead, before any other CPU is turned on.
@@ -110,8 +112,8 @@ pub fn set_lead() {
     LEAD_MPIDR.store(mpidr().number(), Ordering::Relaxed);
 }
 
-/// Returns true if this CPU is the lead. Compares the MPIDR, since an exception may be taken before
-/// the CPU is bound to its channel. Until a lead is set there is only one CPU.
+/// Returns true if this CPU is the lead. Compares the MPIDR, because an exception may be taken
+/// before the CPU is bound to its channel. Until a lead is set there is only one CPU.
 pub fn is_lead() -> bool {
     let lead = LEAD_MPIDR.load(Ordering::Relaxed);
     lead == u64::MAX || lead == mpidr().number()

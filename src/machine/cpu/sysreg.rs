@@ -1,4 +1,4 @@
-//! System registers that the package aarch64-cpu lacks, in the same form. Unlike the package's
+//! System registers that the aarch64-cpu crate lacks, in the same form. Unlike that crate's
 //! accesses, these are not `nomem`, so they stay in order with loads and stores.
 
 use core::arch::asm;
@@ -8,13 +8,13 @@ use tock_registers::register_bitfields;
 
 register_bitfields! { u64,
     pub CTR_EL0 [
-        /// Log2 of the words in the shortest instruction cache line.
+        /// Log2 of the number of words in the smallest instruction cache line.
         IMINLINE OFFSET(0) NUMBITS(4),
-        /// Log2 of the words in the shortest data cache line.
+        /// Log2 of the number of words in the smallest data cache line.
         DMINLINE OFFSET(16) NUMBITS(4),
     ],
     pub DCZID_EL0 [
-        /// Log2 of the words in a block.
+        /// Log2 of the number of words in a block.
         BS OFFSET(0) NUMBITS(4),
         /// DC ZVA is prohibited.
         DZP OFFSET(4) NUMBITS(1),
@@ -36,7 +36,7 @@ register_bitfields! { u64,
         LC OFFSET(6),
     ],
     pub PMCCFILTR_EL0 [
-        /// Cycles at EL2 count, too.
+        /// Cycles at EL2 are counted, too.
         NSH OFFSET(27),
     ],
     pub PMCNTENSET_EL0 [
@@ -54,7 +54,7 @@ macro_rules! access {
             #[inline]
             fn get(&self) -> u64 {
                 let value: u64;
-                // SAFETY: none of the registers listed here changes when it is read.
+                // SAFETY: reading the registers listed here does not change them.
                 unsafe { asm!(concat!("mrs {}, ", $register), out(reg) value, options(nostack)) };
                 value
             }

@@ -1,8 +1,8 @@
-//! The interrupt controller, limited to what waking CPUs requires: one timer PPI and one SGI,
+//! The interrupt controller, limited to what is needed to wake CPUs: one timer PPI and one SGI,
 //! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
-//! taken, except the timer's in `round/timer_load`, where a second timer's PPI is enabled, too.
-//! Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry programs
-//! all of it again.
+//! taken, except the timer interrupt in `round/timer_load`, which also enables a second timer's
+//! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so every entry
+//! programs all of it again.
 
 use core::sync::atomic::Ordering;
 
@@ -19,18 +19,18 @@ use crate::machine::memory::tables::{MapError, TranslationTables};
 /// there are private interrupts.
 const DRAIN_LIMIT: u32 = 64;
 
-/// The number of ISR_EL1 polls in which the GIC must withdraw an interrupt that is no longer
+/// The number of ISR_EL1 polls within which the GIC must withdraw an interrupt that is no longer
 /// asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GIC of either kind, or none; then no interrupt is pending, and no CPU is woken.
+/// A GIC of either kind, or none. Without a GIC no interrupt is ever pending, and no CPU is woken.
 pub enum GicDriver {
     Absent,
     V2(v2::GicV2Driver),
     V3(v3::GicV3Driver),
 }
 
-/// Does the same with a GIC of either kind; without one, returns `$absent`.
+/// Does the same with either kind of GIC; without a GIC, returns `$absent`.
 macro_rules! with_gic {
     ($of:expr, $gic:ident => $act:expr, $absent:expr) => {
         match $of {
@@ -86,7 +86,8 @@ impl GicDriver {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
-    /// Checks that the device tree's GIC has a part for this CPU, even if the CPU is off.
+    /// Checks that the GIC described in the device tree has a part for this CPU, even if the CPU is
+    /// off.
     pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
         match self {
             Self::Absent | Self::V2(_) => Ok(()),
@@ -105,8 +106,8 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part, whatever its state, for the PPIs of these timers and the SGI.
-    /// Called on every entry.
+    /// Sets up this CPU's part, whatever its state, for these timers' PPIs and the SGI. Called on
+    /// every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
@@ -121,14 +122,14 @@ impl GicDriver {
         instructions::complete_accesses();
     }
 
-    /// Returns the values with which a CPU sends the wake-up SGI to itself (`operation_loop.S`), if
-    /// it can.
+    /// Returns the values a CPU uses to send the wake-up SGI to itself (`operation_loop.S`), if it
+    /// can.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
 
-    /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set up. Only the
-    /// lead does so. Returns false if the SPI cannot be enabled.
+    /// Routes a level-sensitive SPI to the CPU `own`, whose part of the GIC is set up. Only the
+    /// lead calls this. Returns false if the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
@@ -138,7 +139,7 @@ impl GicDriver {
         self.distributor().is_some_and(enable)
     }
 
-    /// Disables an SPI. Returns false if the GIC does not complete this.
+    /// Disables an SPI. Returns false if the GIC does not complete the operation.
     pub fn disable_spi(&self, intid: IntId) -> bool {
         let disable = |mut bus| spi::disable(&mut bus, intid);
         self.distributor().is_some_and(disable)
@@ -149,7 +150,7 @@ impl GicDriver {
         with_gic!(self, gic => Some(Mmio::new(gic.distributor)), None)
     }
 
-    /// Acknowledges the pending interrupt, if there is one. The caller ends it.
+    /// Acknowledges the pending interrupt, if any. The caller ends it.
     pub fn acknowledge(&self) -> Option<Acknowledged> {
         with_gic!(self, gic => gic.acknowledge(), None)
     }
@@ -158,7 +159,7 @@ impl GicDriver {
         with_gic!(self, gic => gic.end(acknowledged), ());
     }
 
-    /// Acknowledges and ends the pending interrupt, if there is one.
+    /// Acknowledges and ends the pending interrupt, if any.
     pub fn acknowledge_and_end(&self) -> Option<IntId> {
         let acknowledged = self.acknowledge()?;
         let intid = acknowledged.intid;

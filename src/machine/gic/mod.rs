@@ -1,4 +1,4 @@
-//! The interrupt controller: wake-up SGIs and the interrupts of timers.
+//! The interrupt controller: wake-up SGIs and timer interrupts.
 
 pub mod controller;
 pub mod target;

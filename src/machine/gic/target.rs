@@ -6,7 +6,7 @@ use hardware::board::{IntId, Mpidr};
 
 pub const WAKE_SGI: IntId = IntId::sgi(0);
 
-/// The priority of all interrupts: in the middle of the non-secure half.
+/// The priority used for all interrupts: in the middle of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
 
 pub struct GicCpu {
@@ -18,7 +18,7 @@ pub struct GicCpu {
 
 pub struct Acknowledged {
     pub intid: IntId,
-    /// The value of GICC_IAR, which is written back to end the interrupt.
+    /// The GICC_IAR value, which is written back to end the interrupt.
     pub register: u32,
 }
 
@@ -30,9 +30,9 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
-    /// The timer's interrupt, which does not arrive.
+    /// The timer interrupt, which does not arrive.
     SilentTimer(IntId),
-    /// The timer's interrupt; the tree has a GICv2, but the CPU has the interface of a GICv3.
+    /// The timer interrupt. The tree describes a GICv2, but the CPU has a GICv3 CPU interface.
     OtherGic(IntId),
 }
 

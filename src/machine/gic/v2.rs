@@ -1,5 +1,5 @@
-//! GICv2. Its distributor has registers banked for each CPU, and all CPU interfaces share one
-//! address at which each CPU sees its own.
+//! GICv2. Its distributor has registers banked per CPU, and all CPU interfaces share one address,
+//! where each CPU sees its own.
 
 use core::sync::atomic::Ordering;
 
@@ -9,16 +9,16 @@ use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::MapError;
 
-/// The addresses of the distributor and the CPU interface. As for registers that are not banked:
-/// only the lead writes GICD_CTLR, at set-up and again after SYSTEM_SUSPEND, and the SPI registers,
-/// at set-up and in rounds, while other CPUs are on; any CPU writes GICD_SGIR, with single stores.
+/// The addresses of the distributor and the CPU interface. Registers that are not banked: only the
+/// lead writes GICD_CTLR (at set-up and again after SYSTEM_SUSPEND) and the SPI registers (at
+/// set-up, and in rounds while other CPUs are on). Any CPU writes GICD_SGIR, with single stores.
 pub struct GicV2Driver {
     pub distributor: MappedRegisters,
     cpu_interface: MappedRegisters,
 }
 
 impl GicV2Driver {
-    /// Returns an error if one of the two is too small.
+    /// Returns an error if either region is too small.
     pub fn new(
         distributor: MappedRegisters,
         cpu_interface: MappedRegisters,
@@ -57,7 +57,8 @@ impl GicV2Driver {
         gicv2::send_sgi(&mut self.distributor(), list, WAKE_SGI);
     }
 
-    /// Returns the value for an SGI to the CPU itself, and the addresses of GICD_SGIR and GICC_IAR.
+    /// Returns the value that sends an SGI to the CPU itself, and the addresses of GICD_SGIR and
+    /// GICC_IAR.
     pub fn own_sgi(&self, _: &GicCpu) -> Option<[u64; 3]> {
         let sgir = self.distributor.region().base + u64::from(GICD_SGIR.offset());
         let iar = self.cpu_interface.region().base + u64::from(GICC_IAR.offset());

@@ -2,9 +2,9 @@
 //! registers, accessed through the `arm-gic` crate.
 //!
 //! That crate's memory-mapped registers are not used: its loads are not acquires ([`Mmio`]), and it
-//! numbers redistributors by their order, which need not be the order of the CPUs. Here, each CPU
-//! may only touch its own. Its frame is therefore found once, by the affinity in GICR_TYPER, and
-//! kept in [`GicCpu`].
+//! numbers redistributors by their order, which need not match the order of the CPUs. Here, each
+//! CPU may only touch its own redistributor. The frame is therefore found once, by the affinity in
+//! GICR_TYPER, and stored in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
 
 /// The addresses of the distributor and the redistributors. Only the lead accesses the distributor.
-/// Each CPU accesses its own redistributor, and reads only constant registers of others
+/// Each CPU accesses its own redistributor, and reads only the constant registers of the others
 /// (GICR_PIDR2, GICR_TYPER).
 pub struct GicV3Driver {
     pub distributor: MappedRegisters,
@@ -69,7 +69,7 @@ impl GicV3Driver {
 
         let base = self.locate(own)?;
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
-        // find() saw a redistributor of this CPU's affinity there, which no other CPU uses.
+        // find() saw a redistributor with this CPU's affinity there; no other CPU uses it.
         let gicr = &mut Mmio::new(frame);
         if !redistributor::power_on_and_wake(gicr) {
             return Err(GicError::Asleep);
@@ -77,8 +77,8 @@ impl GicV3Driver {
         if !gicv3::set_up_private_interrupts(gicr, enabled, PRIORITY) {
             return Err(GicError::Timeout);
         }
-        // Their reset values are undefined. An EOI also deactivates (EOImode 0), and all priorities
-        // preempt alike.
+        // Their reset values are undefined. An EOI also deactivates the interrupt (EOImode 0), and
+        // all priority bits determine preemption.
         ICC_CTLR_EL1.set(0);
         ICC_BPR1_EL1.set(0);
         clear_active_priorities();
@@ -108,7 +108,7 @@ impl GicV3Driver {
 
     fn find(&self, cpu: Mpidr) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
-            // A region may be larger than the redistributors in it.
+            // A region may be larger than the redistributors it contains.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
             let registers = self.registers(base)?;
             Some(redistributor::read_type(&mut Mmio::new(registers)))
@@ -118,7 +118,7 @@ impl GicV3Driver {
         found.ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to these CPUs, if the register can address them; a CPU that gets no
+    /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that receives no
     /// SGI reports it (`not-rung`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
@@ -132,7 +132,8 @@ impl GicV3Driver {
         held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
-    /// Returns the value for an SGI to the CPU itself; None if the register cannot address it.
+    /// Returns the value that sends an SGI to the CPU itself, or None if the register cannot
+    /// address it.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         wake_sgi(own.mpidr).map(|value| [value, 0, 0])
     }
@@ -150,9 +151,9 @@ impl GicV3Driver {
     }
 }
 
-/// Clears the priorities of interrupts that an earlier stage acknowledged and never ended, which
-/// would block all others of the same priority. The number of registers depends on the number of
-/// priority bits; the others are undefined.
+/// Clears the active priorities of interrupts that an earlier stage acknowledged and never ended.
+/// They would block all other interrupts of the same priority. The number of registers depends on
+/// the number of priority bits; the others are undefined.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);
@@ -165,7 +166,7 @@ fn clear_active_priorities() {
     }
 }
 
-/// Returns the value of ICC_SGI1R_EL1 for this target; None if this CPU cannot address it.
+/// Returns the ICC_SGI1R_EL1 value for this target, or None if this CPU cannot address it.
 fn wake_sgi(target: Mpidr) -> Option<u64> {
     sgi::sgi_for_cpu(target, WAKE_SGI, ICC_CTLR_EL1.get())
 }

@@ -1,22 +1,22 @@
-//! Dirty lines in a CPU's cache, which its power-down must write back.
+//! Dirty cache lines, which a CPU's power-down must write back.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::machine::cpu::instructions;
 
 pub struct DirtyLines {
-    /// Only one CPU at a time uses the words: the previous one has powered down since, and has
-    /// written its lines back.
+    /// Only one CPU at a time uses the words: the previous CPU has since powered down and written
+    /// its lines back.
     pub words: &'static [AtomicU64],
-    /// Words in a cache line, at least 1.
+    /// The number of words in a cache line, at least 1.
     pub words_per_line: usize,
 }
 
 impl DirtyLines {
-    /// Makes `bytes` bytes dirty in this CPU's cache, limited by the memory available.
+    /// Makes `bytes` bytes dirty in this CPU's cache, up to the memory available.
     ///
-    /// One word of each line is read and then written. CPUs treat lines that are only written as a
-    /// stream, and write them around the cache.
+    /// Reads and then writes one word in each line. CPUs treat write-only lines as a stream, and
+    /// write them around the cache.
     pub fn dirty(&self, bytes: usize) {
         let words = self.words.get(..bytes / size_of::<u64>());
         let words = words.unwrap_or(self.words);

@@ -1,7 +1,7 @@
 //! Read-only mappings of data that the loader placed in memory.
 //!
-//! The address comes from the loader, or from a register. A page that is in use is therefore never
-//! mapped, and each page is probed before it is read as memory.
+//! The address comes from the loader or from a register. A page that is already in use is therefore
+//! never mapped, and each page is probed before it is read as memory.
 
 use core::slice;
 
@@ -10,12 +10,12 @@ use hardware::board::Region;
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
-/// Finds bytes that are already mapped and never written to. Returns None unless every page is, and
-/// for a region that begins at address 0, where no slice can be.
+/// Finds bytes that are already mapped and never written to. Returns None unless this holds for
+/// every page, and for a region at address 0, where a slice cannot start.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
-    // SAFETY: the bytes can be read, and a store to them would fault. They stay mapped: pages are
-    // unmapped only in this file, and only those that were not mapped permanently.
+    // SAFETY: the bytes are readable, and a store to them would fault. They stay mapped: pages are
+    // unmapped only in this file, and only if they were not mapped permanently.
     is_readable.then(|| unsafe { bytes(region) })
 }
 
@@ -50,7 +50,7 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
         let unreadable = tables::pages(region).find(|page| probe::try_read_word(*page).is_none());
         unreadable.map_or(Ok(()), |page| Err(MapError::Unreadable(page)))
     });
-    // If the tables ran out, part of it may be mapped.
+    // If the tables ran out, part of the region may be mapped.
     if let Err(MapError::OutOfTables | MapError::Unreadable(_)) = mapped {
         tables.unmap(region);
     }
@@ -60,10 +60,9 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
 /// Returns the bytes of a region.
 ///
 /// # Safety
-/// The region must be mapped as memory that is never written to, as long as the
-/// bytes are in use, and must not begin at address 0 ([`TranslationTables::map`] refuses
-/// that page as memory).
+/// The region must stay mapped as memory that is never written to while the bytes are in use, and
+/// must not start at address 0 ([`TranslationTables::map`] refuses that page as memory).
 unsafe fn bytes<'a>(region: Region) -> &'a [u8] {
-    // SAFETY: the caller's promise; bytes need no alignment.
+    // SAFETY: guaranteed by the caller; bytes need no alignment.
     unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
 }

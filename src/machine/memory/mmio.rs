@@ -3,7 +3,7 @@
 //! A load is an acquire: on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1) a plain load from Device
 //! memory next to an exclusive access to write-back memory may never complete (erratum 832075).
 //! Each access is one instruction with only a base register, which a hypervisor can emulate; a
-//! compiler may turn volatile accesses into instructions that it cannot.
+//! compiler may turn volatile accesses into instructions that a hypervisor cannot emulate.
 
 use core::arch::asm;
 
@@ -13,14 +13,14 @@ use hardware::devices::{Bus, Width};
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
-/// A device's registers, mapped permanently as such: no value of the program is there, and an
-/// access affects only the device.
+/// A device's registers, permanently mapped as device memory: no program data is stored there, and
+/// an access affects only the device.
 #[derive(Clone, Copy)]
 pub struct MappedRegisters(Region);
 
 impl MappedRegisters {
-    /// Maps a device's registers. Returns an error if a page is in use as memory or no table is
-    /// left.
+    /// Maps a device's registers. Returns an error if a page is in use as memory or the tables are
+    /// exhausted.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
         tables.map(region, Mapping::Device)?;
         Ok(Self(region))
@@ -30,7 +30,7 @@ impl MappedRegisters {
         self.0
     }
 
-    /// Returns the registers of `region`; None if it is not entirely within these.
+    /// Returns the registers in `region`, or None if it is not entirely within these registers.
     pub fn subset(self, region: Region) -> Option<Self> {
         self.0.contains(&region).then_some(Self(region))
     }
@@ -66,7 +66,7 @@ macro_rules! load {
         let address: u64 = $address;
         let value: u32;
         // SAFETY: Mmio::address() ensures that the register is aligned and lies entirely in memory
-        // mapped as a device, where there is no value of the program.
+        // mapped as a device, where no program data is stored.
         unsafe {
             asm!(
                 concat!($instruction, " {:w}, [{}]"),
@@ -81,7 +81,8 @@ macro_rules! load {
 
 macro_rules! store {
     ($instruction:literal, $address:expr, $value:expr) => {{
-        // SAFETY: as in load!(). Another driver would only disturb the device.
+        // SAFETY: as in load!(). If another driver used the device too, only the device would be
+        // disturbed.
         unsafe {
             asm!(
                 concat!($instruction, " {:w}, [{}]"),

@@ -1,17 +1,18 @@
-//! Reads from addresses at which there may be no memory.
+//! Reads from addresses that may not contain memory.
 
 use core::arch::asm;
 
-/// Reads the word at `address`; None if it cannot be read. vectors.S steps over a fault of exactly
-/// this load, and of [`try_read_byte`]'s.
+/// Reads the word at `address`, or returns None if it cannot be read. vectors.S steps over a fault
+/// in exactly this load and the one in [`try_read_byte`].
 ///
-/// The address must be mapped, and aligned to 4. In a device it must be that of a register without
-/// read side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a UART's status.
+/// The address must be mapped and 4-byte aligned. In a device it must be the address of a register
+/// without read side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a UART's
+/// status.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }
 
-/// Reads the byte at `address`, as [`try_read_word`] does a word.
+/// Reads the byte at `address`, like [`try_read_word`].
 pub fn try_read_byte(address: u64) -> Option<u32> {
     load(address, true)
 }
@@ -20,7 +21,7 @@ fn load(address: u64, is_byte: bool) -> Option<u32> {
     let readable: u64;
     let value: u64;
     // SAFETY: probe_load loads one word or byte, stores nothing, and changes only x0 to x2 and x30;
-    // it returns 0 if its load faults. It therefore changes no memory of the program, whatever the
+    // it returns 0 if its load faults. It therefore never changes program memory, whatever the
     // address: a load from a register may affect the device, but nothing else.
     unsafe {
         asm!(

@@ -1,5 +1,5 @@
-//! The CPUs' stacks, each with an emergency stack above it, on which exceptions are handled, and an
-//! unmapped page below it.
+//! The CPU stacks. Each has an emergency stack above it, used to handle exceptions, and an unmapped
+//! guard page below it.
 
 use hardware::board::Room;
 
@@ -20,8 +20,7 @@ impl CpuStack {
         Pages::map(tables, room.split_off(BYTES_PER_CPU - PAGE)).map(Self)
     }
 
-    /// Returns the address at which the stack begins, growing downwards, and the emergency stack
-    /// ends.
+    /// Returns the top of the stack, which is also the bottom of the emergency stack.
     pub const fn top(&self) -> u64 {
         self.0.region().base + STACK
     }

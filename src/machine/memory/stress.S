@@ -1,5 +1,5 @@
-// Load on the memory system: what a CPU does while its own timer, or the timer of another CPU, is
-// measured. Each function makes one pass over some bytes:
+// Memory load, which a CPU executes while its own timer or another CPU's timer is measured. Each
+// function makes one pass over a range of bytes:
 //
 //   In: x0 the first byte, x1 their number (a multiple of 64; of a page, except for
 //   stress_write), x2 the size of a data cache line, x3 the size of a DC ZVA block.
@@ -36,7 +36,7 @@ stress_zero:
     b.hi    stress_zero
     ret
 
-// Stores with the hint that the line will not be needed again.
+// Stores with a hint that the line will not be needed again.
     .global stress_nontemporal
 stress_nontemporal:
     stnp    x0, x1, [x0]
@@ -48,9 +48,9 @@ stress_nontemporal:
     b.hi    stress_nontemporal
     ret
 
-// Cleans and invalidates, to the point of coherency, lines that are made dirty for it. Cleaning
-// alone (DC CVAC) may lose stores to the line, or hang, on Cortex-A53 r0p0 to r0p2 (errata 819472,
-// 824069 and 827319); the load is the same on all CPUs. The end is a multiple of any line size.
+// Makes lines dirty, and cleans and invalidates them to the point of coherency. Cleaning alone (DC
+// CVAC) may lose stores to the line, or hang, on Cortex-A53 r0p0 to r0p2 (errata 819472, 824069 and
+// 827319); the load is the same on all CPUs. The end address is a multiple of any line size.
     .global stress_clean
 stress_clean:
     add     x1, x1, x0                  // the end

@@ -1,7 +1,7 @@
-//! Load on the memory system, and the memory that it uses.
+//! Memory load, and the memory it uses.
 //!
-//! The stores and the cache maintenance are in `stress.S`, so that they are measured as written and
-//! not as a compiler translates them.
+//! The stores and the cache maintenance are in `stress.S`, so that they are measured as written,
+//! not as a compiler would transform them.
 
 use core::arch::global_asm;
 
@@ -23,8 +23,8 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// Returns the functions of a load, which run in turn. Plain stores replace DC ZVA if `zero` is
-/// false.
+/// Returns the functions that make up a load, which run in turn. Plain stores replace DC ZVA if
+/// `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
@@ -40,13 +40,14 @@ pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    /// Writes to all of `pages` once, as a hypervisor may provide memory only on the first access.
+    /// Writes to all of `pages` once, because a hypervisor may allocate memory only on the first
+    /// access.
     pub fn new(pages: Pages) -> Self {
         let Region { base, size } = pages.region();
         if size > 0 {
-            // SAFETY: stress_write stores only to the `size` bytes from the base on. The size is a
-            // multiple of 4096, and so of the 64 bytes of its loop. The pages are mapped memory
-            // that only this buffer owns. It uses x0 and x1.
+            // SAFETY: stress_write stores only to the `size` bytes starting at the base. The size
+            // is a multiple of 4096, and therefore of the 64 bytes stored in each iteration. The
+            // pages are mapped memory that only this buffer owns. It uses x0 and x1.
             unsafe { stress_write(base, size, 0, 0) };
         }
         barrier::dsb(barrier::SY);

@@ -2,8 +2,8 @@
 //!
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks:
 //! the adjacent memory may be secure (on some boards BL31 shares BL33's 2 MiB), and the CPU would
-//! access it speculatively. It does not access devices speculatively; a device that has 2 MiB to
-//! itself is mapped in blocks, as there may be redistributors for 512 CPUs.
+//! access it speculatively. The CPU does not access devices speculatively, so a device that has 2
+//! MiB to itself is mapped in blocks: there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -17,30 +17,30 @@ use crate::machine::cpu::registers;
 
 pub const PAGE: u64 = 4096;
 
-/// Bytes in a block: the size that one level 3 table maps.
+/// The size of a block in bytes: the range that one level 3 table maps.
 pub const BLOCK: u64 = 512 * PAGE;
 
-/// A level 3 descriptor's low bits for Normal memory: valid page, attribute
-/// index 1, inner shareable, accessed. `boot.S` uses it, too.
+/// The low bits of a level 3 descriptor for Normal memory: valid page, attribute index 1, inner
+/// shareable, accessed. `boot.S` also uses them.
 pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
 
-/// The low bits for devices: attribute index 0.
+/// The low bits of a device's descriptor: attribute index 0.
 const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
-/// Set in the descriptors of pages and tables, but not of blocks.
+/// Set in page and table descriptors, but not in block descriptors.
 const NO_BLOCK: u64 = 0b10;
-/// The low bits of a table's descriptor, which differ from a block's.
+/// The low bits of a table descriptor, which differ from those of a block.
 const TABLE: u64 = 0b11;
 
 const READ_ONLY: u64 = 1 << 7;
 
-/// The low bits of the descriptor of memory that is never written to.
+/// The low bits of a descriptor for memory that is never written to.
 const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
 
-/// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
+/// Execute-never for EL2, or for EL1 and EL0 (where bit 53 applies to EL1).
 const NEVER_EXECUTE_EL2: u64 = 1 << 54;
 const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
-/// AP[1], RES1 with one privilege level.
+/// AP[1], which is RES1 with one privilege level.
 const ONE_LEVEL: u64 = 1 << 6;
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
@@ -56,25 +56,25 @@ pub enum Mapping {
 pub enum MapError {
     #[error("no translation table left")]
     OutOfTables,
-    /// The page at this address is already mapped, with another kind.
+    /// The page at this address is already mapped as another kind.
     #[error("{0:#x} is already in use for something else")]
     Conflict(u64),
     #[error("{0:#x} has more than 48 bits")]
     Address(u64),
-    /// The page that a null pointer points to, unless it is a device's.
+    /// The page at the null pointer, unless it belongs to a device.
     #[error("the page at address 0 cannot be used as memory")]
     Null,
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
-    /// The device at this address has more registers than the tree says.
+    /// The device at this address has more registers than the tree describes.
     #[error("the tree gives too few of them at {0:#x}")]
     TooFew(u64),
 }
 
 /// The tables, and the pool from which new ones are taken.
 ///
-/// Mapping a page with a second [`Mapping`] is an error. No value of the program is therefore in a
-/// device's region, and none that is written to is in a constant one.
+/// Mapping a page with a second [`Mapping`] is an error. A device region therefore never contains
+/// program data, and a constant region never contains data that is written to.
 pub struct TranslationTables {
     root: u64,
     next: u64,
@@ -83,8 +83,8 @@ pub struct TranslationTables {
 }
 
 impl TranslationTables {
-    /// Takes over the tables of `boot.S`. The pool ends at `end`; its tables before `next` are in
-    /// use. `el1_layout` selects the layout of descriptors.
+    /// Takes over the tables built by `boot.S`. The pool ends at `end`; its tables before `next`
+    /// are in use. `el1_layout` selects the descriptor layout.
     pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
         Self {
             root,
@@ -118,7 +118,7 @@ impl TranslationTables {
             return Err(MapError::Address(last));
         }
         let mut page = region.base & !(PAGE - 1);
-        // A device may be there: a UART at 0x3f8, as in older kvmtool machines.
+        // The page may contain a device: a UART at 0x3f8, as in older kvmtool machines.
         if page == 0 && kind != Mapping::Device {
             return Err(MapError::Null);
         }
@@ -148,7 +148,7 @@ impl TranslationTables {
         (entry(table, page, 3), 3)
     }
 
-    /// Returns the descriptor of the page or its block; bit 0 is clear if it is unmapped.
+    /// Returns the descriptor for the page or its block; bit 0 is clear if it is unmapped.
     fn descriptor(&self, page: u64) -> u64 {
         read(self.walk(page).0)
     }
@@ -171,7 +171,7 @@ impl TranslationTables {
         region.size > 0 && pages(region).all(constant)
     }
 
-    /// Unmaps pages, which must not belong to a device, as it may be mapped in blocks.
+    /// Unmaps pages. They must not belong to a device, which may be mapped in blocks.
     pub fn unmap(&mut self, region: Region) {
         pages(region).for_each(|page| self.unmap_page(page));
     }
@@ -184,8 +184,7 @@ impl TranslationTables {
         write(entry, 0);
         macro_rules! forget {
             ($all:literal) => {
-                // SAFETY: barriers and maintenance of this CPU's TLB only; no
-                // other CPU is on yet.
+                // SAFETY: only barriers and maintenance of this CPU's TLB; no other CPU is on yet.
                 unsafe { asm!("dsb ishst", $all, "dsb sy", "isb", options(nostack)) }
             };
         }
@@ -196,7 +195,7 @@ impl TranslationTables {
     }
 
     /// Maps a page, or a block if `block` is true and there is no table in its place. Returns the
-    /// number of bytes mapped from `page` on.
+    /// number of bytes mapped, starting at `page`.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let last = if block { 2 } else { 3 };
         let (mut entry, mut level) = self.walk(page);
@@ -247,8 +246,8 @@ impl Pages {
 
     pub fn into_bytes(self) -> &'static mut [MaybeUninit<u8>] {
         let Region { base, size } = self.0;
-        // SAFETY: permanently mapped memory, which its only owner gives away. A MaybeUninit needs
-        // no particular contents.
+        // SAFETY: permanently mapped memory, given away by its only owner. A MaybeUninit needs no
+        // particular contents.
         unsafe { slice::from_raw_parts_mut(base as *mut MaybeUninit<u8>, size as usize) }
     }
 
@@ -258,8 +257,8 @@ impl Pages {
         Self(free_memory::split_off(&mut self.0, bytes))
     }
 
-    /// Fills the pages with zeros, which a table walk sees before any descriptor stored later. Not
-    /// inlined, so that `tests/entries` finds it.
+    /// Fills the pages with zeros, which are visible to table walks before any descriptor stored
+    /// later. Not inlined, so that `tests/entries` finds it.
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
@@ -281,13 +280,13 @@ fn entry(table: u64, page: u64, level: u32) -> u64 {
 }
 
 fn read(entry: u64) -> u64 {
-    // SAFETY: entry() of one of our tables: the root, or one that map_page_or_block() linked from
-    // the pool, which is mapped memory that nothing else uses.
+    // SAFETY: entry() in one of our tables: the root, or a table that map_page_or_block() linked
+    // from the pool, which is mapped memory that nothing else uses.
     unsafe { (entry as *const u64).read_volatile() }
 }
 
 fn write(entry: u64, descriptor: u64) {
-    // SAFETY: as in read(); only the lead writes tables, one at a time, since only it has the
-    // `Tables`.
+    // SAFETY: as in read(); only the lead writes tables, one at a time, because only the lead has
+    // the `Tables`.
     unsafe { (entry as *mut u64).write_volatile(descriptor) };
 }

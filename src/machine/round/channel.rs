@@ -20,7 +20,7 @@ pub struct CpuChannel {
     pub entry: EntryRecord,
     pub index: CpuIndex,
     pub gic: GicCpu,
-    /// Memory for the CPU to write to, if the plan needs it.
+    /// Memory for the CPU to write to, if the plan requires it.
     pub stress_buffer: StressBuffer,
     /// True once the CPU's timer interrupt has been seen to arrive. Only this CPU reads and writes
     /// it.
@@ -60,16 +60,16 @@ impl CpuChannel {
     }
 }
 
-/// Publishes the channels to the entries, before any other CPU is turned on and before the first
-/// suspend, and binds the lead to its own.
+/// Publishes the channels to the entry points, and binds the lead to its own. Called before any
+/// other CPU is turned on and before the first suspend.
 pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
     bind(&channels[lead.place()]);
 }
 
-/// Binds this CPU to its channel, through which `vectors.S` finds a stack for dumps. Each later
-/// entry does so by itself.
+/// Binds this CPU to its channel, where `vectors.S` finds a stack for dumps. Later entries do this
+/// themselves.
 fn bind(channel: &'static CpuChannel) {
     let address = core::ptr::from_ref(channel) as u64;
     match registers::exception_level() {

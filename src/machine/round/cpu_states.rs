@@ -31,10 +31,10 @@ pub struct CpuStates {
 }
 
 impl CpuStates {
-    /// Bytes of memory for each CPU.
+    /// The memory for each CPU, in bytes.
     pub const BYTES_EACH: usize = size_of::<CpuState>() + size_of::<bool>();
 
-    /// Returns the states of these CPUs, all off.
+    /// Returns the states for these CPUs, all off.
     pub fn new(cpus: &'static [Cpu]) -> Self {
         Self {
             cpus,
@@ -69,7 +69,7 @@ impl CpuStates {
         self.limits.borrow().longest_us(step)
     }
 
-    /// Reports the lost CPUs that have not been reported yet. The other CPUs are idle.
+    /// Reports the lost CPUs that have not been reported yet. Called while the other CPUs are idle.
     pub fn name_losses(&self) {
         for (cpu, is_named) in CpuIndex::all(self.named.len()).zip(&self.named) {
             if let Some(loss) = self.lost(cpu)

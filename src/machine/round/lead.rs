@@ -1,4 +1,4 @@
-//! Runs a measurement round from the lead CPU. Each of the lead's waits for another CPU has a
+//! Runs a measurement round from the lead CPU. Whenever the lead waits for another CPU, it has a
 //! deadline.
 
 use core::cell::Cell;
@@ -27,14 +27,14 @@ use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
-/// The time between two calls of AFFINITY_INFO, in microseconds, when they do not disturb a CPU
-/// that is measured; 0 if the round measures the time until OFF.
+/// The time between two AFFINITY_INFO calls, in microseconds, when they do not disturb a CPU being
+/// measured; 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF provides the figures of this CPU_OFF. Each call touches
+/// The time between two such calls if PMF provides the times for this CPU_OFF. Each call touches
 /// the firmware's data, and must not disturb the CPU on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
-/// The loss of a CPU for which AFFINITY_INFO returns OFF before its order is done.
+/// The loss recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
 const OFF_TOO_EARLY: Loss = Loss {
     step: Step::TurnOff,
     cause: Cause::OffTooEarly,
@@ -46,14 +46,15 @@ pub struct Lead {
     facts: Facts,
     cpus: &'static [Cpu],
     states: CpuStates,
-    /// Ticks from the first AFFINITY_INFO that returns OFF for a CPU to its next CPU_ON.
+    /// The number of ticks from the first AFFINITY_INFO that returns OFF for a CPU to its next
+    /// CPU_ON.
     settling: u64,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
 }
 
 impl Lead {
-    /// Returns the lead of these CPUs, with all others off, for `plan`.
+    /// Returns the lead for these CPUs and `plan`, with all other CPUs off.
     pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu], plan: &Plan) -> Self {
         Self {
             settling: facts.ticks(plan.cpu_on_after.into()),
@@ -84,12 +85,12 @@ impl Lead {
         self.waiter().ticks_of_us(self.states.longest_us(step))
     }
 
-    /// Returns the deadline of a step that begins now.
+    /// Returns the deadline for a step that starts now.
     fn deadline_of(&self, step: Step) -> u64 {
         self.waiter().now() + self.longest(step)
     }
 
-    /// Waits until each CPU of the round that is off has been off for long enough.
+    /// Waits until each CPU in the round that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
             CpuState::Off { seen_at } => Some(seen_at + self.settling),
@@ -102,21 +103,21 @@ impl Lead {
         }
     }
 
-    /// Turns on a CPU that is off, and gives it its order. Returns the counter just before the
-    /// CPU_ON that the firmware accepted.
+    /// Turns on a CPU that is off, and gives it its order. Returns the counter value just before
+    /// the CPU_ON that the firmware accepted.
     fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
         let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        // The cause if no call is accepted by the deadline: the last return value.
+        // The cause if no call is accepted before the deadline: the last return value.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
         // The order must be in memory before CPU_ON.
         instructions::complete_accesses();
         let accepted = self.waiter().poll(deadline, || {
-            // Read again for each call: the time before the accepted call is not part of the way
-            // up.
+            // Read again for each call: the time before the accepted call is not part of the
+            // power-up.
             let called_at = self.waiter().now();
             match firmware::cpu_on(cpu.mpidr(), entry, context) {
                 Ok(()) => Some(Ok(called_at)),
@@ -133,7 +134,7 @@ impl Lead {
         accepted.map_err(|cause| Loss { step, cause })
     }
 
-    /// Begins a step and polls until it succeeds or ends with a cause of loss.
+    /// Begins a step and polls until it succeeds or ends with a loss cause.
     fn poll_step<T>(
         &self,
         step: Step,
@@ -147,7 +148,8 @@ impl Lead {
         polled.map_err(|cause| Loss { step, cause })
     }
 
-    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that call.
+    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at that
+    /// call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
             _ if action == Action::OnOff => 0,
@@ -164,7 +166,7 @@ impl Lead {
             match firmware::affinity_info(cpu.mpidr()) {
                 Ok(AffinityState::Off) => Some(Ok(self.waiter().now())),
                 Ok(_) => None,
-                // A state that PSCI does not define.
+                // PSCI does not define this state.
                 Err(Error::Unknown(state)) if state > 0 => None,
                 Err(error) => Some(Err(Cause::Firmware(error.into()))),
             }
@@ -190,14 +192,14 @@ impl Lead {
         self.channels.iter().filter(move |cpu| cpu.index != lead)
     }
 
-    /// Returns the other CPUs of the round, except those that are lost when the iterator reaches
-    /// them.
+    /// Returns the other CPUs in the round, except those that are already lost when the iterator
+    /// reaches them.
     fn participants(&self, orders: &OrderBook<'_>) -> impl Iterator<Item = &'static CpuChannel> {
         self.others().filter(|cpu| orders.participates(cpu.index))
     }
 
     /// Records the result of a CPU's step: sets its state, or marks it as lost. A lost CPU that
-    /// still arrives powers off. A CPU whose CPU_OFF is not supported stays on.
+    /// arrives late powers off. A CPU whose CPU_OFF is not supported stays on.
     fn note(
         &self,
         round: &Round,
@@ -226,7 +228,7 @@ impl Lead {
         self.states.set(cpu.index, state);
     }
 
-    /// Powers off the CPUs that are on but do not participate in the round.
+    /// Powers off CPUs that are on but do not participate in the round.
     fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         for cpu in self.others() {
             if self.states.get(cpu.index) != CpuState::On || orders.participates(cpu.index) {
@@ -246,8 +248,8 @@ impl Lead {
         }
     }
 
-    /// Gives each other CPU of the round its order, turning it on if it is off, and waits until all
-    /// are ready.
+    /// Gives each of the round's other CPUs its order, turning it on if it is off, and waits until
+    /// all of them are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
         let deadline = self.deadline_of(Step::TurnOn);
@@ -279,14 +281,14 @@ impl Lead {
         }
     }
 
-    /// Returns the instant by which each CPU of a round that started at `start` has reported.
+    /// Returns the instant by which every CPU in a round that started at `start` has reported.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
         orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
 
     /// Publishes the start and executes the lead's own order. The lead's cache lines are already
-    /// dirty when the start is chosen. The other CPUs were started from `since` on: the nap of the
-    /// first of them may have grown accordingly.
+    /// dirty when the start is chosen. The other CPUs were started from `since` onwards, so the
+    /// first one's naps may have grown accordingly.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -307,14 +309,14 @@ impl Lead {
         start
     }
 
-    /// Collects the outcomes of the other CPUs, and waits until those that power off are off.
+    /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let (round, helper) = (&orders.round, orders.helper());
-        // No CPU is done earlier, and polling would disturb those on their way down or up.
+        // No CPU is done earlier, and polling would disturb CPUs that are powering down or up.
         if round.action != Action::OnOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // This shows the others that the lead has returned. The helper stays on until they are
+        // Signals to the others that the lead has returned. The helper stays on until they are
         // back.
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
@@ -363,14 +365,14 @@ impl Lead {
         }
     }
 
-    /// Gives up all CPUs that are still on; they power off.
+    /// Dismisses all CPUs that are still on; they power off.
     pub fn dismiss_all(&self) {
         self.channels.iter().for_each(|cpu| cpu.handover.dismiss());
     }
 }
 
-/// Takes and returns the outcome that the CPU left; None if its order is not done. The instant of
-/// its CPU_ON is the lead's.
+/// Takes the outcome that the CPU left, or returns None if its order is not done. The instant of
+/// its CPU_ON was recorded by the lead.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,
@@ -420,7 +422,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // Done before the lead's own part, from which it may not return.
+        // Done before the lead's own part, because the lead may not return from it.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);
@@ -429,9 +431,9 @@ impl Machine for Lead {
         let lacks_helper =
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
-            // No CPU was left to help, or the helper was lost just now. The others already have
-            // their orders. The lead stays awake so that none of them sleeps forever, and the round
-            // does not count.
+            // No CPU was left to help, or the helper was just lost. The others already have their
+            // orders. The lead stays awake so that none of them sleeps forever, and the round does
+            // not count.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);
@@ -456,9 +458,9 @@ impl Machine for Lead {
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
-        // SAFETY: the order is done, or none was given, so the tally belongs to the lead, which
-        // this is. The returned reference borrows this value, and only this value gives orders and
-        // tallies.
+        // SAFETY: the order is done, or none was given, so the tally belongs to the lead, and this
+        // CPU is the lead. The returned reference borrows this value, and only this value hands out
+        // orders and tallies.
         unsafe { handover.tally_mut() }
     }
 

@@ -1,8 +1,8 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can notice. The lead
 //! publishes its current step and an instant 10 s after the deadline of that step. Each other CPU
 //! that is on waits for the lead, and the first one to see that instant pass ends the run. The
-//! board's watchdog, if there is one, is armed for 10 s after that instant, or for the longest time
-//! that it supports; never for earlier than the instant.
+//! board's watchdog, if any, is armed for 10 s after that instant, or for the longest time it
+//! supports, but never for earlier than the instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -20,13 +20,13 @@ use crate::machine::watchdog::WatchdogDriver;
 /// How long after a step's deadline the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
 
-/// The longest time for which a round leaves a CPU alone, in microseconds: three times the 2 s of
-/// the longest sleep, in OS-initiated mode, the delay of a chained CPU's own timer, and the longest
-/// quiet time.
+/// The longest time a round leaves a CPU alone, in microseconds: three times the longest sleep of 2
+/// s (in OS-initiated mode), plus the delay of a chained CPU's own timer and the longest quiet
+/// time.
 const ASLEEP_US: u64 = 7_500_000;
 
-/// The time that a watchdog must be able to wait, in seconds: as long as the lead may be silent in
-/// the longest step.
+/// How long a watchdog must be able to wait, in seconds: as long as the lead may be silent in the
+/// longest step.
 pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
 /// The deadline while no CPU waits for the lead.
@@ -60,14 +60,14 @@ impl LeadWatch {
         }
     }
 
-    /// Begins a step of the lead, which must end by `deadline`.
+    /// Begins one of the lead's steps, which must end by `deadline`.
     pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
         let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
-            // Later than the instant at which another CPU notices, whose report is more detailed,
-            // and in no case earlier.
+            // Later than the instant at which another CPU would notice, because that CPU's report
+            // is more detailed; never earlier.
             let least = until.saturating_sub(waiter.now());
             let wish = least + waiter.ticks_of_us(GRACE_US);
             watchdog.arm(least, wish, waiter.clock.believed());

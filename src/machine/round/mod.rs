@@ -1,4 +1,4 @@
-//! A measurement round: the hand-over of orders, each CPU's part, and the lead.
+//! A measurement round: handing over orders, each CPU's part, and the lead.
 
 pub mod channel;
 pub mod cpu_states;

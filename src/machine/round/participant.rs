@@ -25,9 +25,9 @@ use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 
-/// The last stretch before a start, in microseconds, during which a CPU does not nap.
+/// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How long before that stretch the lead wakes up, in microseconds.
+/// How long before that part the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -38,11 +38,11 @@ pub struct RoundParts {
     /// The reason for leaving CPUs on, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<CpuTimer>,
-    /// The timer frame that wakes the lead, or the reason why none does.
+    /// The timer frame that wakes the lead, or the reason why there is none.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    /// True in a KVM guest, where CCSIDR_EL1 is invented by KVM.
+    /// True in a KVM guest, where KVM makes up the value of CCSIDR_EL1.
     pub is_kvm_guest: bool,
 }
 
@@ -53,7 +53,7 @@ pub static PARTS: Once<RoundParts> = Once::new();
 /// canceled.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 
-/// A suspend, and the call that is measured: the suspend itself, or the first call after it.
+/// A suspend, and the measured call: the suspend itself, or the first call after it.
 struct SuspendCalls<'c> {
     suspend: &'c TimedCall,
     measured: &'c TimedCall,
@@ -92,15 +92,15 @@ impl Participant {
     }
 
     /// Sets up this CPU on an entry after boot. A failure ends the run: a set-up that succeeded
-    /// before is expected to succeed again, and without it no interrupt could wake the CPU.
+    /// once is expected to succeed again, and without it no interrupt could wake the CPU.
     pub fn set_up_again(&self) {
         if let Err(reason) = self.set_up() {
             panic!("{reason}");
         }
     }
 
-    /// Waits, on a CPU that is not the lead, until `given` returns a value; None if the lead has
-    /// given up the CPU.
+    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
+    /// lead has given up the CPU.
     pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
         let RoundParts { watch, waiter, .. } = self.parts;
         watch.wait_for_lead(waiter, &self.channel.handover, given)
@@ -160,8 +160,8 @@ impl Participant {
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
-            // The outcome is published before CPU_OFF, which does not return. From this instant on
-            // the lead leaves the CPU alone, or it has polled AFFINITY_INFO since before.
+            // The outcome is published before CPU_OFF, which does not return. From now on the lead
+            // either leaves the CPU alone or is already polling AFFINITY_INFO.
             return Outcome {
                 end: ActionEnd::WentOff,
                 due: CounterValue::new(start + order.times.wake_due_after),
@@ -191,7 +191,7 @@ impl Participant {
         })
     }
 
-    /// Returns the function of a single call; None if the firmware does not have it.
+    /// Returns the function for a single call, or None if the firmware does not implement it.
     fn function(&self, call: SingleCall) -> Option<FirmwareFunction> {
         Some(match call {
             SingleCall::Version => FirmwareFunction::VERSION,
@@ -205,7 +205,7 @@ impl Participant {
         })
     }
 
-    /// Makes a call, so that it is warm, and makes it again with `time_call`.
+    /// Makes a call once to warm it up, and makes it again with `time_call`.
     fn call_twice(
         &self,
         order: &Order,
@@ -228,9 +228,10 @@ impl Participant {
         self.finish_call(order, at, &call, Outcome { start, ..outcome })
     }
 
-    /// Waits for the agreed instant, up to the last stretch. All CPUs begin to spin at the same
-    /// instant, however they waited before. The lead wakes up alone shortly before them, so that an
-    /// emulator that runs CPUs in turn begins each round with the same CPU.
+    /// Waits for the agreed instant, except for the last part, during which the CPU spins. All CPUs
+    /// begin to spin at the same instant, however they waited before. The lead wakes up alone
+    /// shortly before them, so that an emulator that runs CPUs in turn begins each round with the
+    /// same CPU.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
         let waiter = &self.parts.waiter;
@@ -276,7 +277,7 @@ impl Participant {
         waiter.path.spin_until(call_at);
         let context = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context);
-        // Before anything else on the way back calls the firmware.
+        // Must come before any other firmware call on the wake-up path.
         let first_call = first_call.map(|function| waiter.path.time_call(function));
 
         self.disarm_timer_frame(order);
@@ -285,8 +286,8 @@ impl Participant {
             let gic = waiter.gic.init_distributor();
             gic.unwrap_or_else(|error| panic!("GIC: {error}"));
         }
-        // Needed after either return: firmware closes the GIC's CPU interface on the way down, even
-        // if the call then returns because of a pending interrupt.
+        // Needed after either return: firmware disables the GIC's CPU interface during power-down,
+        // even if the call then returns because of a pending interrupt.
         self.set_up_again();
         let calls = SuspendCalls {
             suspend: &call,
@@ -295,7 +296,7 @@ impl Participant {
         self.finish_suspend(order, start, &calls, &statistics, outcome)
     }
 
-    /// Arms the wake-up of a suspend. If an interrupt is pending, instead wakes the others, which
+    /// Arms the wake-up for a suspend. If an interrupt is pending, wakes the others instead, which
     /// wait for this CPU, and returns false.
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
@@ -314,7 +315,7 @@ impl Participant {
         false
     }
 
-    /// Returns the timer frame if it wakes this CPU, which is then the lead.
+    /// Returns the timer frame if it wakes this CPU; this CPU is then the lead.
     fn timer_frame(&self, order: &Order) -> Option<&TimerFrameDriver> {
         let frame = self.parts.timer_frame.as_ref().ok();
         frame.filter(|_| order.is_woken_by_frame)
@@ -351,7 +352,7 @@ impl Participant {
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,
             },
-            // A refusal of the suspend comes first: the CPU was not asleep.
+            // A refused suspend takes precedence: the CPU was not asleep.
             code: suspend.code.filter(|code| *code < 0).or(measured.code),
             before: measured.before,
             after: measured.after,
@@ -367,16 +368,16 @@ impl Participant {
     }
 
     /// Sleeps until the quiet time of the round that started at `start` ends, and returns that
-    /// instant. Earlier activity of this CPU would slow down CPUs that are still on their way down
-    /// or up, above all reads of timestamps and statistics, which are firmware calls.
+    /// instant. Earlier activity on this CPU would slow down CPUs that are still powering down or
+    /// up, especially reading timestamps and statistics, which are firmware calls.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
         quiet_until
     }
 
-    /// Returns the other CPUs of the current round that have not returned. An SGI to a CPU that is
-    /// off would make its redistributor request a wake-up, and stay pending.
+    /// Returns the other CPUs in the current round that have not returned. An SGI to a CPU that is
+    /// off would make its redistributor request a wake-up, and would stay pending.
     fn sleeping_cpus(
         &self,
         includes_lead: bool,
@@ -394,7 +395,7 @@ impl Participant {
         gic.send_wake_sgis(core::iter::once(&target.gic));
     }
 
-    /// Wakes the CPUs in `targets`, the first of them at once.
+    /// Wakes the CPUs in `targets`, starting immediately.
     fn wake_others(&self, targets: SgiTargets) {
         let waiter = &self.parts.waiter;
         match targets {
@@ -421,8 +422,9 @@ impl Participant {
         }
     }
 
-    /// Wakes the CPUs in `order`, from a CPU that was itself to be woken and may have returned too
-    /// early. Waits until its own wake-up is due, so that the next CPU is down by then.
+    /// Wakes the CPUs in `order`, from a CPU that was itself meant to be woken and may have
+    /// returned too early. Waits until its own wake-up is due, so that the next CPU is down by
+    /// then.
     fn wake_others_when_due(&self, order: &Order, start: u64) {
         let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {
@@ -432,8 +434,8 @@ impl Participant {
         }
     }
 
-    /// Wakes all other CPUs that still sleep: those whose first SGI was lost, or whose turn in a
-    /// chain never came.
+    /// Wakes all other CPUs that are still asleep: those whose first SGI was lost, or whose turn in
+    /// a chain never came.
     pub fn wake_again(&self, includes_lead: bool) {
         let sleeping = self.sleeping_cpus(includes_lead);
         sleeping.for_each(|target| self.wake(target));
@@ -497,7 +499,7 @@ impl Participant {
 }
 
 /// Stops this CPU, which is not the lead, after an exception or a panic. A helper first wakes the
-/// others, including the lead, as no other CPU may be awake to do so.
+/// others, including the lead, because no other CPU may be awake to do so.
 pub fn stop_after_fault() -> ! {
     let own = registers::mpidr();
     let is_own = |channel: &&CpuChannel| channel.mpidr() == own;

@@ -23,7 +23,7 @@ pub extern "C" fn secondary_main(
     has_right_context: bool,
 ) -> ! {
     let Some(parts) = PARTS.get() else {
-        // The lead publishes the parts before the first CPU_ON.
+        // Unreachable: the lead publishes the parts before the first CPU_ON.
         ending::park();
     };
     let own = Participant { channel, parts };
@@ -49,7 +49,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
     handover.report_ready();
     handover.finish(Outcome { entered, ..outcome });
     if let Some(start) = handover.start() {
-        // Other CPUs may still be on their way down or up.
+        // Other CPUs may still be powering down or up.
         own.parts
             .waiter
             .sleep_until(start + order.times.quiet_until);
@@ -63,7 +63,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
 }
 
 fn power_off(own: Participant) {
-    // CPU_OFF that returns SUCCESS has not turned the CPU off.
+    // A CPU_OFF that returns SUCCESS has not turned the CPU off.
     let returned = firmware::cpu_off().map_err(ReturnCode::from);
     let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
     own.channel.handover.report_cpu_off_failure(code);

@@ -1,15 +1,15 @@
-// The only place where interrupts are taken: a CPU that measures its timer.
+// The only code that takes interrupts, on a CPU that measures its timer.
 //
 // stress_loop executes a load, chunk by chunk, until an instant. If it is given a watch, it does so
-// with IRQs unmasked and on SP_EL0, which nothing else in the payload uses: an IRQ then has a
-// vector of its own (vectors.S); at any other time an IRQ takes the vector that dumps. The loop
-// does not use the stack, so SP_EL0 need not point anywhere; the handler uses the CPU's own.
+// with IRQs unmasked and on SP_EL0, which nothing else in the payload uses: an IRQ then has its own
+// vector (vectors.S); at any other time an IRQ takes the vector that dumps registers. The loop does
+// not use the stack, so SP_EL0 need not be valid; the handler uses the CPU's own stack.
 //
 // The handler saves the registers that an assembly handler must preserve for the code it interrupts
 // (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls Rust. x16 and x17 are the two
 // counter reads of its first instructions, so the loop does not use them; x18 selects the counter.
-// ELR and SPSR are not saved, as no other exception is taken meanwhile. If Rust reports the last
-// interrupt, the handler does not return to the loop but leaves it.
+// ELR and SPSR are not saved, because no other exception is taken meanwhile. If Rust reports that
+// this was the last interrupt, the handler exits the loop instead of returning to it.
 //
 // stress_loop(x0 = the watch or 0, x1 = struct Work, x2 = the instant, x3 = 1 for CNTVCT and 0 for
 // CNTPCT, x4 = the first chunk's number).
@@ -49,14 +49,14 @@ stress_loop:
     csel    x26, x22, x26, hs
     tbnz    x18, #0, 2f
     mrs     x9, cntpct_el0
-    mrs     x10, cntpct_el0             // errata of the counter: one may be
-    b       3f                          //   wrong
+    mrs     x10, cntpct_el0             // counter errata: one of the two
+    b       3f                          //   may be wrong
 2:  mrs     x9, cntvct_el0
     mov     x10, x9
 3:  cmp     x9, x21
     ccmp    x10, x21, #0, hs
     b.lo    1b
-    msr     daifset, #2                 // and no longer
+    msr     daifset, #2                 // no more IRQs
     msr     spsel, #1
 stress_done:
     ldp     x19, x20, [sp, #16]
@@ -67,7 +67,7 @@ stress_done:
     ldp     x29, x30, [sp], #96
     ret
 
-// Entered from the vector, on the CPU's own stack, as stress_loop left it.
+// Entered from the vector, on the CPU's own stack as stress_loop left it.
     .global timer_interrupt
 timer_interrupt:
     stp     x0, x1, [sp, #-144]!

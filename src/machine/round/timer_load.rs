@@ -1,5 +1,5 @@
-//! A CPU's part in the measurement of timers: it executes a load and, if its own timer is measured,
-//! takes that timer's interrupts meanwhile (`timer_load.S`).
+//! A CPU's part in a timer measurement: it executes a load and, if its own timer is measured, takes
+//! that timer's interrupts meanwhile (`timer_load.S`).
 
 use core::arch::global_asm;
 use core::ffi::c_void;
@@ -18,8 +18,8 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
-/// Bytes in a chunk of load; a CPU reads the counter after each chunk. A page is a multiple of any
-/// line size and DC ZVA block size.
+/// The size of a chunk of load in bytes. A CPU reads the counter after each chunk. A page is a
+/// multiple of any line size and DC ZVA block size.
 const CHUNK: u64 = PAGE;
 
 global_asm!(
@@ -32,11 +32,11 @@ unsafe extern "C" {
     fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
 }
 
-/// How long after the last expiry a silent timer is given up, in microseconds. If the CPU waits in
-/// WFI, the guard timer ends the wait.
+/// How long after the last expiry to wait before giving up on a silent timer, in microseconds. If
+/// the CPU waits in WFI, the guard timer ends the wait.
 const SILENT_US: u64 = 1_000_000;
 
-/// The functions that `timer_load.S` calls in turn, and the memory that they use.
+/// The functions that `timer_load.S` calls in turn, and the memory they use.
 #[repr(C)]
 struct LoadLoop {
     functions: [Function; 4],
@@ -59,8 +59,8 @@ struct TimerHandler {
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // If an erratum spoiled both reads, the handler's own, later read is used. The figure is then
-    // too large by the time of the instructions in between.
+    // If an erratum spoiled both reads, the handler's own, later read is used. The measured latency
+    // then includes the time taken by the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
@@ -83,7 +83,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     next.is_none()
 }
 
-/// Executes a CPU's part in `window`, from the instant that `start` returns.
+/// Executes a CPU's part in `window`, starting at the instant that `start` returns.
 pub fn observe_timer(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
@@ -172,7 +172,7 @@ fn measure_timer(
     }
 }
 
-/// Returns the instant of the last expiry of a window that begins at `start`.
+/// Returns the instant of the last expiry in a window that starts at `start`.
 fn end_of(window: &Window, start: u64) -> u64 {
     let schedule = &window.schedule;
     start + schedule.period * u64::from(schedule.expiries)
@@ -194,7 +194,7 @@ fn take_interrupts(
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
     // SAFETY: as in load_until(). In addition, only the handler is called while the loop runs; it
-    // gets its state, which nothing else uses.
+    // is passed its own state, which nothing else uses.
     unsafe {
         stress_loop(
             (&raw mut handler).cast(),

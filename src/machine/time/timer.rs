@@ -1,5 +1,5 @@
-//! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer can be armed
-//! for an instant of the counter and disarmed, and raises one private interrupt.
+//! The per-CPU generic timers (Arm ARM, D12), which wake a CPU. A timer can be armed for a counter
+//! value, can be disarmed, and raises one private interrupt.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
@@ -14,7 +14,7 @@ use spin::Once;
 use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{CNTHP_CVAL_EL2, CNTV_CTL_EL02, CNTV_CVAL_EL02, CNTV_TVAL_EL02};
 
-/// CTL of each timer: ENABLE set, IMASK clear.
+/// The CTL value for every timer: ENABLE set, IMASK clear.
 const ON: u64 = CNTP_CTL_EL0::ENABLE::SET.value;
 const OFF: u64 = 0;
 
@@ -30,14 +30,14 @@ enum TimerKind {
     Physical,
     Hypervisor,
     Virtual,
-    /// [`TimerKind::Virtual`] if E2H is 1: the names CNTV then mean CNTHV.
+    /// [`TimerKind::Virtual`] if E2H is 1: the CNTV names then refer to CNTHV.
     VirtualEl02,
 }
 
 impl CpuTimer {
-    /// Chooses the timer that uses `counter` and for which the board names an interrupt: in a guest
-    /// CNTV; otherwise CNTP, or CNTHP at EL2 if there is no interrupt for CNTP. If E2H is 1, the
-    /// names CNTP mean CNTHP at EL2.
+    /// Chooses the timer that uses `counter` and has an interrupt in the board description: CNTV in
+    /// a guest; otherwise CNTP, or CNTHP at EL2 if CNTP has no interrupt. If E2H is 1, the CNTP
+    /// names refer to CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
             Counter::Virtual => (TimerKind::Virtual, ppis.virtual_),
@@ -49,8 +49,9 @@ impl CpuTimer {
         intid.map(|intid| Self { kind, intid })
     }
 
-    /// Finds another timer of the CPU, which ends a wait for this one: CNTV, if the board names its
-    /// interrupt. In a guest this timer is CNTV itself, and a hypervisor need not provide CNTP.
+    /// Finds a second timer on the CPU, which ends a wait for this one: CNTV, if its interrupt is
+    /// in the board description. In a guest this timer is CNTV itself, and a hypervisor need not
+    /// provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();
@@ -65,7 +66,7 @@ impl CpuTimer {
     /// Raises the guard timer's interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
     /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
-        // TVAL has 31 bits: more than two seconds of any counter (1 GHz).
+        // TVAL has 31 bits: more than two seconds with any counter (up to 1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         match self.kind {
             TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
@@ -74,7 +75,8 @@ impl CpuTimer {
         self.set_control(ON);
     }
 
-    /// A timer whose interrupt reaches no CPU because there is no GIC. It is only ever disarmed.
+    /// A timer whose interrupt cannot reach a CPU because there is no GIC. It is only ever
+    /// disarmed.
     pub const UNCONNECTED: Self = Self {
         kind: TimerKind::Physical,
         intid: IntId::new(0),
@@ -88,7 +90,7 @@ impl CpuTimer {
         }
     }
 
-    /// Raises the interrupt at the instant `at`, or at once if that has passed.
+    /// Raises the interrupt at the instant `at`, or immediately if it has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CVAL_EL0.set(at),
@@ -103,7 +105,7 @@ impl CpuTimer {
         self.set_control(OFF);
     }
 
-    /// Writes CTL; the write takes effect before anything that follows.
+    /// Writes CTL. The write takes effect before anything that follows.
     fn set_control(self, control: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CTL_EL0.set(control),

@@ -1,7 +1,7 @@
-//! Waits for another CPU, and waits until an instant. A waiting CPU naps: it arms its timer for a
-//! short time ahead and waits for the interrupt, which stays masked. That keeps it off the memory
-//! that other CPUs use, and if one host CPU emulates many, it lets those run. No CPU naps in the
-//! last stretch before an agreed instant (`CallPath::spin_until`).
+//! Waits for another CPU or until an instant. A waiting CPU naps: it arms its timer for a short
+//! time ahead and waits for the interrupt, which stays masked. That keeps it off the memory that
+//! other CPUs use and, if one host CPU emulates several, lets the others run. No CPU naps just
+//! before an agreed instant (`CallPath::spin_until`).
 
 use hardware::spec::ticks::Clock;
 
@@ -10,20 +10,20 @@ use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::time::timer::CpuTimer;
 
-/// The length of a nap, in microseconds, and therefore the delay after the end of a wait.
+/// The length of a nap in microseconds, and therefore the maximum delay at the end of a wait.
 pub const NAP_US: u64 = 50;
 
-/// The time of waiting, in microseconds, after which naps grow longer. The awaited event is then
-/// late, and a delay of one part in [`LATE_PART`] of the time that has passed is short enough.
+/// The waiting time, in microseconds, after which naps grow longer. The awaited event is then late,
+/// and a delay of 1/[`LATE_PART`] of the elapsed time is short enough.
 const LATE_US: u64 = 100_000;
 const LATE_PART: u64 = 64;
 
-/// The longest time until the timer's interrupt is pending, in microseconds.
+/// The longest time until the timer interrupt becomes pending, in microseconds.
 const TIMER_PATIENCE_US: u64 = 10_000;
 
 pub struct Waiter {
     pub path: CallPath,
-    /// The counter's frequency, from the lead's CNTFRQ_EL0.
+    /// The counter frequency, from the lead's CNTFRQ_EL0.
     pub clock: Clock,
     pub timer: CpuTimer,
     pub gic: GicDriver,
@@ -43,8 +43,8 @@ impl Waiter {
         self.poll_every(NAP_US, deadline, condition)
     }
 
-    /// Polls `condition` as [`Self::poll`] does, with naps of `nap_us` microseconds at first; 0
-    /// means without naps.
+    /// Polls `condition` like [`Self::poll`], with naps that start at `nap_us` microseconds; 0
+    /// means no naps.
     pub fn poll_every<T>(
         &self,
         nap_us: u64,
@@ -59,7 +59,7 @@ impl Waiter {
             }
             let now = self.now();
             if now >= deadline {
-                // One last time: this CPU may have been delayed in between.
+                // Poll one last time: this CPU may have been delayed in between.
                 return condition();
             }
             match self.nap_length(now - began, nap) {
@@ -86,7 +86,7 @@ impl Waiter {
     }
 
     /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC no interrupt
-    /// would end a WFI, so the counter is polled, which also keeps off the memory.
+    /// would end a WFI, so the counter is polled instead, which does not access memory either.
     fn nap_until(&self, instant: u64) {
         if self.gic.version().is_none() {
             while self.now() < instant {
@@ -98,15 +98,15 @@ impl Waiter {
         instructions::wait_for_interrupt();
         self.timer.disarm();
         // In a guest the interrupt stays pending: the hypervisor has put it into a list register,
-        // and only sees at the guest's next exit that the timer no longer asserts it. The next nap
-        // would end at once, and a suspend would be refused.
+        // and only notices at the guest's next exit that the timer no longer asserts it. The next
+        // nap would end immediately, and a suspend would be refused.
         if instructions::is_interrupt_pending() {
             self.gic.acknowledge_and_end();
         }
     }
 
-    /// Returns true if the timer's interrupt reaches this CPU; without it a nap, and above all a
-    /// suspend, would last forever. Acknowledges other pending interrupts on the way.
+    /// Returns true if the timer interrupt reaches this CPU; otherwise a nap or, worse, a suspend
+    /// would last forever. Acknowledges any other pending interrupts.
     pub fn proves_timer(&self) -> bool {
         let intid = Some(self.timer.intid);
         let arrives = || {

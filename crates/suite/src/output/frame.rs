@@ -1,10 +1,10 @@
-//! The lines for which programs made for TFTF look, exactly as TFTF prints them.
+//! The lines that TFTF tooling looks for, exactly as TFTF prints them.
 //!
 //! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and either
-//! average the rows of one CPU or pair rows by position. There is therefore one row per CPU and
+//! average one CPU's rows or pair rows by position. There is therefore one row per CPU and
 //! scenario, in MPIDR order. A scenario without PMF timestamps, or without a frequency to convert
-//! them, has no such rows. The frame calls it Skipped, as TFTF would; psci-bench's own tables below
-//! may still have figures for it.
+//! them, has no such rows. The frame reports it as Skipped, as TFTF would, but psci-bench's own
+//! tables below may still contain results for it.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -20,8 +20,7 @@ pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
 }
 
-/// Writes the rows and the result of a scenario: one row for each CPU, over all placements of the
-/// helper.
+/// Writes a scenario's rows and result: one row for each CPU, across all helper placements.
 pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     for cpu in run.cpu_indices() {
@@ -72,7 +71,7 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes why a measured scenario has no rows here.
+/// Writes the reason why a measured scenario has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {
@@ -84,7 +83,7 @@ fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     paragraph(out, "  ", 4, &text)
 }
 
-/// The figures of an RT_INSTR line, in nanoseconds.
+/// The values in an RT_INSTR line, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtInstrFigures {
     /// For PSCI_VERSION.
@@ -94,7 +93,7 @@ pub enum RtInstrFigures {
 }
 
 impl RtInstrFigures {
-    /// Returns the figures for a cell's line; None if the cell has no line.
+    /// Returns the values for a cell's line, or None if the cell has no line.
     pub fn from_cell(run: &Run, scenario: &Scenario, cell: &Cell) -> Option<Self> {
         if cell.skipped.is_some() || !scenario.has_pmf() {
             return None;
@@ -104,7 +103,7 @@ impl RtInstrFigures {
             return ns(Metric::Latency).map(Self::Latency);
         }
         let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);
-        // The line has a place for the flush, but standby has none: 0.
+        // The line has a field for the flush, but standby has no flush: 0.
         let flush = ns(Metric::CacheFlush).unwrap_or(0);
         Some(Self::PowerDown([powerdown, wakeup, flush]))
     }
@@ -121,7 +120,7 @@ impl fmt::Display for RtInstrFigures {
     }
 }
 
-/// Writes the figures of a row in nanoseconds; nothing if it has none.
+/// Writes a row's values in nanoseconds, or nothing if it has none.
 fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
     let cpu = run.cpu(cell.cpu);
     let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));

@@ -1,7 +1,7 @@
-//! reStructuredText tables, ready to be pasted into documentation: grids for main tables, since
-//! TF-A's documentation uses these, and shorter simple tables for the others.
+//! reStructuredText tables, ready to be pasted into documentation: grid tables for the main tables,
+//! because TF-A's documentation uses them, and shorter simple tables for the others.
 //!
-//! A table that is wider than a terminal is continued in another one, with the same row names.
+//! A table that is wider than a terminal is continued in another table with the same row names.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use run::model::{Cpu, Label, Run};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GridCell {
-    /// Words: left-aligned.
+    /// Text: left-aligned.
     Text(&'static str),
     /// A CPU's name: left-aligned.
     Cpu(Label),
@@ -24,14 +24,14 @@ pub(crate) enum GridCell {
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
-    /// Figures in ticks, separated by slashes.
+    /// Values in ticks, separated by slashes.
     Spread(Clock, [u64; 3]),
-    /// No figure. Not a dash, which would begin a list.
+    /// No value. Not printed as a dash, which would start a list.
     Missing,
 }
 
 impl GridCell {
-    /// Converts a figure in ticks to the unit used in tables.
+    /// Converts a value in ticks to the unit used in tables.
     pub(crate) fn ticks(clock: Clock, ticks: Option<u64>) -> Self {
         match ticks {
             None => Self::Missing,
@@ -63,7 +63,7 @@ impl fmt::Display for GridCell {
 /// A column: its heading and a cell for each row.
 pub(crate) type Column = (&'static str, Vec<GridCell>);
 
-/// Spaces before the table, which is the content of a directive.
+/// The number of spaces before the table, which is the content of a directive.
 const INDENT: usize = 3;
 
 /// Writes a grid under `title`, followed by an empty line. The first columns name the CPU of each
@@ -108,7 +108,7 @@ enum Style {
 }
 
 impl Style {
-    /// Returns the text before, between and after the cells of a row.
+    /// Returns the text before, between and after the cells in a row.
     fn edges(self) -> [&'static str; 3] {
         match self {
             Self::Grid => ["| ", " | ", " |"],
@@ -116,7 +116,7 @@ impl Style {
         }
     }
 
-    /// Returns the text before, between and after the strokes of a rule.
+    /// Returns the text before, between and after the segments of a rule.
     fn corners(self, stroke: char) -> [&'static str; 3] {
         match (self, stroke) {
             (Self::Simple, _) => ["", " ", ""],
@@ -125,7 +125,7 @@ impl Style {
         }
     }
 
-    /// Returns the width of a table with columns of these widths.
+    /// Returns the width of a table with these column widths.
     fn width(self, widths: impl Iterator<Item = usize>) -> usize {
         let [first, between, last] = self.edges().map(str::len);
         let cells = widths.map(|width| width + between).sum::<usize>();
@@ -139,8 +139,7 @@ fn widest((heading, cells): &Column) -> usize {
     cells.max().unwrap_or(0).max(heading.len())
 }
 
-/// Writes a table, in as many parts as needed for each to fit on a terminal. Each part has the
-/// columns `names`.
+/// Writes a table, split into parts that fit on a terminal. Every part has the columns `names`.
 fn table(
     out: &mut dyn Write,
     style: Style,
@@ -173,7 +172,7 @@ fn table(
     Ok(())
 }
 
-/// Writes one table with these columns of these widths, followed by an empty line.
+/// Writes one table with these columns and widths, followed by an empty line.
 fn part(out: &mut dyn Write, style: Style, columns: &[(&Column, usize)]) -> fmt::Result {
     let rule = |out: &mut dyn Write, stroke| {
         let stroke_of = |out: &mut dyn Write, place: usize| fill(out, stroke, columns[place].1);
@@ -187,7 +186,7 @@ fn part(out: &mut dyn Write, style: Style, columns: &[(&Column, usize)]) -> fmt:
             let is_left = matches!(cell, GridCell::Text(_) | GridCell::Cpu(_));
             fill(out, ' ', if is_left { 0 } else { rest })?;
             write!(out, "{cell}")?;
-            // No line ends with a space.
+            // Lines must not end with a space.
             let is_last = style == Style::Simple && place + 1 == columns.len();
             fill(out, ' ', if is_left && !is_last { rest } else { 0 })
         };

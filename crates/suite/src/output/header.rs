@@ -1,4 +1,4 @@
-//! The header of a run: the conditions under which its figures are comparable.
+//! The run header: the conditions under which results are comparable.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,10 +16,10 @@ use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign}
 
 use super::frame;
 
-/// Spaces before a continuation line: the width of a line's name.
+/// The number of spaces before a continuation line: the width of a line's name.
 const INDENT: usize = 15;
 
-/// The maximum number of characters printed of ignored words.
+/// The maximum number of characters printed from ignored words.
 const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
@@ -60,7 +60,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Prints which words of a loader's boot arguments are ignored, if any.
+/// Prints which words in a loader's boot arguments are ignored, if any.
 pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     let text = ForeignWords(bootargs);
     if text.words().next().is_none() {
@@ -70,8 +70,8 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     paragraph(out, lead, 2, &text)
 }
 
-/// The first words of boot arguments that belong to another program. They are written without the
-/// heap, which is small until the memory is known, as a loader's arguments may be longer.
+/// The first words of boot arguments that belong to another program. They are written without using
+/// the heap, which is small until working memory is known: a loader's arguments may be longer.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {
@@ -95,7 +95,7 @@ impl fmt::Display for ForeignWords<'_> {
     }
 }
 
-/// Returns the conditions that the machine, firmware and plan determine, as far as they are known.
+/// Returns the known conditions that depend on the machine, the firmware and the plan.
 pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
     let facts = run.facts.as_ref();
     [
@@ -185,14 +185,14 @@ fn wake_up(facts: &Facts) -> String {
 fn watchdog(facts: &Facts) -> Option<String> {
     match facts.watchdog {
         Ok(watchdog) => Some(format!("{watchdog}, if the lead does not return")),
-        // As on most boards.
+        // The case on most boards.
         Err(NoWatchdog::NotInTree) => None,
         Err(why) => Some(format!("{why}")),
     }
 }
 
-/// Prints which CPUs have a CNTFRQ_EL0 different from the lead's, on which all figures and
-/// deadlines are based. An operating system uses each CPU's own value, or rejects the CPU.
+/// Prints which CPUs have a CNTFRQ_EL0 that differs from the lead's, which all results and
+/// deadlines are based on. An operating system uses each CPU's own value, or rejects the CPU.
 pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
@@ -201,8 +201,8 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints the clock of a CPU if it differs from the lead's, as with big and little cores, by more
-/// than the measurement error.
+/// Prints a CPU's clock if it differs from the lead's by more than the measurement error, as with
+/// big and little cores.
 pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
         return Ok(());
@@ -213,7 +213,7 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints a value in which other CPUs differ, with the first of them.
+/// Prints a value that differs on other CPUs, and the first CPU where it differs.
 fn others(
     out: &mut dyn Write,
     run: &Run,
@@ -243,7 +243,7 @@ fn overheads(facts: &Facts) -> String {
     format!("counter read {counter}, empty timed region {empty}{read}")
 }
 
-/// Describes the plan with the arguments that its scenarios use.
+/// Describes the plan, with the arguments its scenarios use.
 fn of_plan(plan: &Plan) -> String {
     let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
@@ -301,7 +301,7 @@ fn of_timers(timer: &TimerPlan) -> String {
         timer.period,
         timer.load_list()
     );
-    // None if no load writes.
+    // None if none of the loads write.
     let bytes = timer.buffer();
     if bytes > 0 {
         text += &format!(" over {} KiB a CPU", bytes >> 10);

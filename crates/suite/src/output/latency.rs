@@ -1,9 +1,9 @@
-//! The lines of `timer_latency`, in the layout of the `latency` programs of real-time extensions,
-//! so that programs that read those lines can read these: `RTT` the time so far, `RTH` headings,
-//! `RTD` one window and the stretch so far, `RTS` the whole stretch.
+//! The `timer_latency` lines, in the layout used by the `latency` programs of real-time extensions,
+//! so that the same tools can read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
+//! window and the stretch so far, and `RTS` the whole stretch.
 //!
 //! Latencies are in microseconds with three decimals, or in ticks if the counter's frequency is
-//! unknown. There are no mode switches here; the column exists for the layout, and is always 0.
+//! unknown. There are no mode switches here; the column only keeps the layout, and is always 0.
 
 use alloc::format;
 use alloc::string::String;
@@ -26,7 +26,7 @@ pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second.
     lower bounds of classes. Overruns are expiries that were past before their turn. Alone, the \
     other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
 
-/// Writes the lines of a stretch while it is measured.
+/// Writes a stretch's lines while it is measured.
 pub(crate) struct LatencyLines<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) observer: &'w mut dyn RunObserver,
@@ -89,7 +89,7 @@ impl Progress for LatencyLines<'_> {
 /// Converts a number of expiries to `HH:MM:SS`.
 fn time(stretch: &Stretch, expiries: u32) -> String {
     let hz = stretch.clock().believed();
-    // Rounded to the nearest second, which need not be a multiple of the period.
+    // Rounded to the nearest second; a second need not be a multiple of the period.
     let seconds = (stretch.period.saturating_mul(expiries.into()) + hz / 2) / hz;
     let (minutes, seconds) = (seconds / 60, seconds % 60);
     format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)

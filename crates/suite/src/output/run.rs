@@ -1,10 +1,10 @@
-//! The output of a run, on one UART for four kinds of reader: TFTF's frame, for which TF-A's
-//! continuous integration looks; tables and findings for people, ready to be pasted as
+//! The output of a run, on one UART for several kinds of reader: TFTF's frame, which TF-A's
+//! continuous integration looks for; tables and findings for people, ready to be pasted as
 //! reStructuredText; [`run::record`]s for programs; and the last line, [`ClosingLine`].
 //!
-//! TFTF's lines only enclose what was measured in the way TFTF does. A scenario with the warm
-//! method, or from outside TFTF's suite, has no frame, since programs that read the frame would
-//! take its figures for TFTF's.
+//! TFTF's lines only enclose results that were measured in the same way as in TFTF. A scenario that
+//! uses the warm method or is not in TFTF's suite has no frame, because programs that read the
+//! frame would mistake its results for TFTF's.
 //!
 //! Everything is ASCII in lines of at most 80 columns, except records. Lines end in "\n", which the
 //! machine half's writer converts to CR LF.
@@ -28,8 +28,8 @@ use super::run_observer::RunObserver;
 use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
-/// Prints the name of the next scenario before it is measured, so that it appears in a log that
-/// ends there.
+/// Prints the name of the next scenario before it is measured, so that it appears in the log even
+/// if the log ends there.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
     let name = id.name();
     match method {
@@ -39,8 +39,8 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
     }
 }
 
-/// Prints the results of one scenario after [`begin_scenario`]: tables and findings for each
-/// placement of the helper.
+/// Prints the results of one scenario after [`begin_scenario`]: tables and findings for each helper
+/// placement.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     match Scenario::status_of(group) {
         _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
@@ -65,7 +65,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
     Ok(())
 }
 
-/// Prints the board's idle states that the firmware does not take.
+/// Prints the board's idle states that the firmware does not accept.
 fn foreign_states(
     out: &mut dyn Write,
     states: &States,
@@ -89,7 +89,7 @@ fn foreign_states(
     Ok(())
 }
 
-/// Prints the results of the wake-up source trials; nothing if no measured state stops a timer.
+/// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
         let cpu = run.label(*cpu);
@@ -121,7 +121,7 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
     out.write_char('\n')
 }
 
-/// Prints all scenarios, with tag and name.
+/// Prints the tags and names of all scenarios.
 pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "\nScenarios for only=, separated by commas. Groups: suite (default), micro, all:\n",
@@ -166,8 +166,8 @@ pub fn closing(
 }
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
-/// The heap must have at least the bytes of [`crate::scenario::Needs`], and `observer` marks it
-/// when a scenario begins.
+/// The heap must have at least the size given by [`crate::scenario::Needs`], and `observer` marks
+/// it when a scenario begins.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
@@ -203,7 +203,7 @@ pub fn run_all<M: Machine>(
         observer.scenario_begins();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
-            // As the previous scenario has shown.
+            // The previous scenario has shown this.
             key.method = Method::Warm;
         }
         begin_scenario(out, key.id, key.method)?;

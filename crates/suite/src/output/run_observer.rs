@@ -1,4 +1,4 @@
-//! Reports of a run to the program that executes it.
+//! Reports from a run to the program that executes it.
 
 /// Observes a run between its rounds.
 pub trait RunObserver {
@@ -6,7 +6,7 @@ pub trait RunObserver {
     /// [`RunObserver::scenario_ends`].
     fn scenario_begins(&mut self);
 
-    /// Notes how many samples of the scenario have been kept and requested, on all CPUs together.
+    /// Notes how many of the scenario's samples have been kept and requested, on all CPUs together.
     fn note_samples(&mut self, kept: u32, asked: u32);
 
     /// The scenario has ended and has been printed.

@@ -1,5 +1,5 @@
-//! Tables of scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all at
-//! once, with one row for each CPU and step.
+//! Tables for scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all CPUs
+//! at once, with one row for each CPU and step.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,7 +16,7 @@ use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, simple};
 
-/// Writes the tables of a scenario and their explanation; nothing for a scenario of TFTF's suite or
+/// Writes a scenario's tables and their explanation, or nothing for a scenario in TFTF's suite or
 /// one without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
@@ -100,7 +100,7 @@ pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns the words after the scenario's name in a title.
+/// Returns the words that follow the scenario's name in a title.
 fn meaning(metric: Metric) -> &'static str {
     match metric {
         Metric::Time | Metric::Cycles => "",
@@ -119,17 +119,17 @@ fn meaning(metric: Metric) -> &'static str {
     }
 }
 
-/// The unit of the figures in one table, which are per operation.
+/// The unit used in one table, whose values are per operation.
 #[derive(Clone, Copy)]
 pub struct MetricScale {
     pub(crate) unit: Unit,
     pub(crate) clock: Clock,
-    /// The number of operations in a sample; if there are several, figures are in ns instead of us.
+    /// The number of operations in a sample. If there are several, values are in ns instead of us.
     pub(crate) per: u64,
 }
 
 impl MetricScale {
-    /// Returns the unit of a table with this series.
+    /// Returns the unit for a table with this series.
     pub fn of(clock: Clock, it: CellSeries<'_>) -> Self {
         let unit = it.series.metric.unit();
         let per = it.cell.step.per.max(1).into();
@@ -154,7 +154,7 @@ impl MetricScale {
         format!("{}{per}", self.name())
     }
 
-    /// Returns the figure of a sample, converted to one operation.
+    /// Returns a sample's value per operation.
     pub fn text(&self, figure: u64) -> String {
         self.cell(figure).to_string()
     }

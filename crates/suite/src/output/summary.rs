@@ -1,5 +1,5 @@
-//! The end of a run on one screen: a row for each scenario, with the median over the CPUs and the
-//! worst CPU; total counts; and what was skipped.
+//! The summary at the end of a run, on one screen: a row for each scenario, with the median over
+//! the CPUs and the worst CPU; total counts; and what was skipped.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,23 +19,23 @@ use run::plan::{Axis, Method, Plan, ScenarioId};
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
 
-/// The number of entries for what one scenario skips, with both placements of its helper: itself,
-/// or two reasons of CPUs each, or steps.
+/// The number of skip entries for one scenario with both helper placements: the scenario itself, or
+/// two reasons for CPUs in each placement, or steps.
 const PLACES: usize = 4;
 
 /// Results of earlier scenarios that are printed at the end of a run, after the scenarios have been
 /// dropped.
 ///
-/// All memory is reserved at the beginning.
+/// All memory is reserved at the start.
 #[derive(Debug, Default)]
 pub struct ClosingSummary {
-    /// The counts of the last line.
+    /// The counts printed on the last line.
     pub totals: Totals,
     results: Vec<SummaryRow>,
     skipped: Vec<Skipped>,
 }
 
-/// A row of the summary, except for the scenario's figures.
+/// A summary row without the scenario's results.
 #[derive(Debug)]
 struct SummaryRow {
     id: ScenarioId,
@@ -46,7 +46,7 @@ struct SummaryRow {
     figures: Option<InShort>,
 }
 
-/// A summary of the figures of a scenario's CPUs.
+/// A summary of a scenario's results over its CPUs.
 #[derive(Clone, Copy, Debug)]
 struct InShort {
     name: &'static str,
@@ -82,7 +82,7 @@ impl ClosingSummary {
         }
     }
 
-    /// Adds one scenario, with all placements of its helper.
+    /// Adds one scenario with all its helper placements.
     pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
         if self.results.len() < self.results.capacity() {
@@ -91,8 +91,8 @@ impl ClosingSummary {
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
 
-    /// Counts TFTF's tests: skipped, passed, failed. A test without timestamps or a clock has no
-    /// rows, and counts as skipped.
+    /// Counts the TFTF tests that were skipped, passed and failed. A test without timestamps or
+    /// without a clock frequency has no rows, and counts as skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
         let is_framed = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
@@ -126,7 +126,7 @@ impl ClosingSummary {
         }
     }
 
-    /// Adds the steps and states that a scenario left out.
+    /// Adds the steps and states that a scenario omitted.
     fn add_left_out(&mut self, scenario: &Scenario) {
         let why = if scenario.id.axis() == Some(Axis::Cpus) {
             Some(Skip::TooFewCpus)
@@ -138,7 +138,7 @@ impl ClosingSummary {
         let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
         let mut steps = Steps::EMPTY;
         for step in left_out.filter_map(|it| u32::try_from(it.step.x?).ok()) {
-            // A sweep never has more steps than there is room for.
+            // A sweep never has more steps than there are entries.
             let _ = steps.add(step);
         }
         if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {
@@ -159,7 +159,7 @@ impl ClosingSummary {
         }
     }
 
-    /// Writes a row for each scenario, what was skipped, and why.
+    /// Writes a row for each scenario, then what was skipped and why.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         type Of = fn(&SummaryRow) -> GridCell;
         let of_figures = |of: fn(InShort) -> GridCell| {
@@ -170,7 +170,8 @@ impl ClosingSummary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        // A column with the same word in all rows is omitted: the plan names a single method.
+        // If the plan names a single method, the column would contain the same word in every row
+        // and is omitted.
         let methods = || self.results.iter().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());
         let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));
@@ -244,7 +245,7 @@ impl SummaryRow {
         }
     }
 
-    /// Returns the method, if such a scenario is measured with more than one.
+    /// Returns the method, if this kind of scenario is measured with more than one.
     fn method(&self) -> Option<Method> {
         (self.id.is_suite() || self.id.is_sweep()).then_some(self.method)
     }
@@ -269,7 +270,7 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     in_short(run, metric, &scale, all)
 }
 
-/// Summarizes the medians of the cells that differ from the first only in the CPU.
+/// Summarizes the medians of the cells that only differ from the first in their CPU.
 fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let all = group.iter().flat_map(Scenario::all_series);
     let all = all.filter(|it| it.series.summary.n > 0);

@@ -1,6 +1,5 @@
-//! Sentences that accompany the tables of steps: one for each curve of a sweep, the attempts that
-//! do not count, and the states that were left out. (Steps that were left out are listed at the end
-//! of the run.)
+//! Sentences that accompany the step tables: one for each curve in a sweep, the attempts that do
+//! not count, and the omitted states. (Omitted steps are listed at the end of the run.)
 
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +13,7 @@ use run::measure::Metric;
 use run::model::{Run, Scenario, Variant};
 use run::plan::{Axis, Procedure};
 
-/// Writes these sentences; nothing for a scenario of TFTF's suite or one without results.
+/// Writes these sentences, or nothing for a scenario in TFTF's suite or one without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
@@ -38,13 +37,13 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Returns a sentence for each curve, about the first metric that has figures.
+/// Returns a sentence for each curve, about the first metric that has values.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     let axis = scenario.id.axis();
     let Some(amount) = axis.and_then(Axis::amount) else {
         return Vec::new();
     };
-    // Dirty bytes show in the flush.
+    // Dirty bytes affect the flush.
     let flush = (axis == Some(Axis::Bytes)).then_some(Metric::CacheFlush);
     let curve = |variant: Variant| {
         let has_figures = |metric: &Metric| {
@@ -66,7 +65,7 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     Variant::ALL.into_iter().filter_map(curve).collect()
 }
 
-/// Returns the longest median over the CPUs for each step, in the order of the steps.
+/// Returns the longest median over the CPUs for each step, in step order.
 fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
     let own = scenario
         .cells
@@ -83,10 +82,10 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
     join(each, ", ")
 }
 
-/// Counts the attempts that do not count, by reason.
+/// Counts the rejected attempts, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
     match scenario.id.procedure() {
-        // These have a single reason each, and a column for it.
+        // These have only one reason, which has its own column.
         Procedure::Loop | Procedure::Timers => return None,
         Procedure::Suspend(..)
         | Procedure::CpuOff

@@ -1,4 +1,4 @@
-//! Tables of a scenario, and the sentences that explain them.
+//! A scenario's tables, and the sentences that explain them.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid, simple};
 
-/// Writes all of them; nothing if there are no figures.
+/// Writes all of them, or nothing if there are no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let metrics = scenario.columns();
     if metrics.is_empty() {
@@ -40,7 +40,7 @@ fn title(run: &Run, scenario: &Scenario) -> String {
     format!("{name}{variant}{helper} ({unit})")
 }
 
-/// Writes one row per CPU and one column per figure.
+/// Writes one row per CPU and one column per metric.
 fn main_table(
     out: &mut dyn Write,
     run: &Run,
@@ -61,7 +61,7 @@ fn main_table(
     grid(out, run, &title(run, scenario), &cpus, &columns)
 }
 
-/// Writes one row per CPU and one column per figure. Reports also have MAD and p99.
+/// Writes one row per CPU and one column per metric. Reports also have MAD and p99.
 fn spread_table(
     out: &mut dyn Write,
     run: &Run,
@@ -109,7 +109,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     text
 }
 
-/// Describes the wake-ups; nothing without a suspend.
+/// Describes the wake-ups, or writes nothing if there is no suspend.
 fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
     let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
         return String::new();
@@ -134,7 +134,7 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
     })
 }
 
-/// Returns the meaning of a caller-side figure; TF-A defines those of PMF.
+/// Returns the meaning of a caller-side metric. TF-A defines the PMF metrics.
 fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
     match metric {
         Metric::Call if id.procedure() == Procedure::Version => {

@@ -1,5 +1,5 @@
-//! A running scenario: rounds on a [`Machine`], whose samples are kept in one [`CellState`] for
-//! each CPU. Its results are cells.
+//! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
+//! Its results are cells.
 
 use alloc::vec::Vec;
 
@@ -19,12 +19,12 @@ use super::progress::Progress;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 
-/// The initial [`Round::quiet`] in microseconds, until a trial gives a better one.
+/// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
 pub(crate) const QUIET_US: u64 = 1_000;
-/// The longest [`Round::quiet`] in microseconds; a longer way up is not measured.
+/// The longest [`Round::quiet`] in microseconds. A longer wake-up is not measured.
 pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
-/// Data that all scenarios of a run share.
+/// Data that all scenarios in a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'r> {
     pub(crate) plan: &'r Plan,
@@ -49,13 +49,13 @@ pub(crate) struct Bench<'m> {
     pub(crate) skew: Summary,
     /// The outcomes of the current round, one for each CPU.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The outcomes of the CPU_OFF in a pair of rounds, one for each CPU.
+    /// The CPU_OFF outcomes in a pair of rounds, one for each CPU.
     pub(crate) firsts: Vec<Outcome>,
-    /// The state of the current step, one for each CPU.
+    /// The state of each CPU in the current step.
     pub(crate) cells: Vec<CellState>,
     /// The cells of the completed steps.
     pub(crate) results: Vec<Cell>,
-    /// Memory for one figure of each sample, or of each round.
+    /// Memory for one value per sample, or per round.
     pub(crate) column: Vec<u64>,
 }
 
@@ -67,18 +67,18 @@ pub(crate) enum Rounds {
     Off,
 }
 
-/// The number of samples and results for which a [`Bench`] has memory.
+/// The number of samples and results that a [`Bench`] has memory for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BenchRoom {
     /// Outcomes per CPU.
     pub(crate) outcomes: usize,
-    /// Figures per CPU and metric.
+    /// Values per CPU and metric.
     pub(crate) figures: usize,
-    /// The number of the scenario's cells.
+    /// The number of cells in the scenario.
     pub(crate) cells: usize,
 }
 
-/// Returns the number of CPUs in a round of `who`, as cells state it.
+/// Returns how many CPUs take part in a round of `who`, in the form used in cells.
 pub(crate) fn how(who: Who) -> How {
     match who {
         Who::Only(_) => How::Alone,
@@ -86,7 +86,7 @@ pub(crate) fn how(who: Who) -> How {
     }
 }
 
-/// How an attempt of one CPU is used.
+/// How one CPU's attempt is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptUse {
     /// The first attempt, kept separately.
@@ -97,21 +97,21 @@ pub(crate) enum AttemptUse {
     Measure,
 }
 
-/// The rounds of a scenario, or of one step of a sweep.
+/// The rounds in a scenario, or in one step of a sweep.
 #[derive(Clone, Copy)]
 pub(crate) struct BenchStep {
     pub(crate) turns: Rounds,
     /// The action of each CPU; in a CPU_OFF scenario, the action of the lead.
     pub(crate) action: Action,
-    /// The states for which PSCI_STAT is read.
+    /// The states that PSCI_STAT is read for.
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
-    /// The CPUs in a round of several.
+    /// The CPUs in a round of several CPUs.
     pub(crate) who: Who,
     /// The CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
-    /// True in OS-initiated mode, in which the states of `ladder` are requested.
+    /// True in OS-initiated mode, where the states in `ladder` are requested.
     pub(crate) osi: bool,
 }
 
@@ -162,13 +162,14 @@ impl Sleep {
     }
 
     /// Sets the quiet time to twice what would have been enough, up to its limit, after a CPU
-    /// returned `late` ticks past it.
+    /// returned `late` ticks after its end.
     pub(crate) fn lengthen_quiet(&mut self, late: u64) {
         self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
     }
 }
 
-/// Returns the ticks that all participants need to see the start, as they may be in a nap.
+/// Returns the number of ticks that all participants need to see the start, because they may be
+/// napping.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
@@ -246,9 +247,9 @@ impl<'m> Bench<'m> {
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds the cell of a CPU's columns, which contain `metrics`, with samples out of `taken`.
-    /// Returns an error if too few samples of the first metric are valid; other metrics may have
-    /// none.
+    /// Adds a cell for a CPU's columns, which contain `metrics`, with samples out of `taken`.
+    /// Returns an error if too few samples of the first metric are valid; other metrics may have no
+    /// samples.
     pub(crate) fn add_cell(
         &mut self,
         cpu: CpuIndex,
@@ -289,7 +290,7 @@ impl<'m> Bench<'m> {
         self.clear_cells();
     }
 
-    /// Expects samples from each CPU that takes part in a round of several.
+    /// Expects samples from each CPU that takes part in a round of several CPUs.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
@@ -311,7 +312,7 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Returns the interrupt that wakes one CPU in its rounds of this step.
+    /// Returns the interrupt that wakes one CPU in its rounds in this step.
     pub(crate) fn waker_of(&self, cpu: CpuIndex) -> Waker {
         self.waker(match self.step.turns {
             Rounds::Parallel => self.step.who,
@@ -319,8 +320,8 @@ impl<'m> Bench<'m> {
         })
     }
 
-    /// Copies the machine's losses: a CPU may be lost while it powers off for another CPU's turn,
-    /// without an outcome. States that were reached earlier may no longer be current.
+    /// Copies the machine's losses: a CPU may be lost, without an outcome, while it powers off for
+    /// another CPU's turn. States that were reached earlier may no longer be current.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
@@ -344,8 +345,8 @@ impl<'m> Bench<'m> {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        // If two CPUs have equally few samples, the one that merely shared a round with the cause
-        // is not named.
+        // If two CPUs have equally few samples, do not name the one that merely shared a round with
+        // the CPU at fault.
         let worst = needing.min_by_key(|state| {
             let shared = state.rejected[Reason::Companion as usize];
             2 * u64::from(state.valid()) + u64::from(shared == state.rejected_total())
@@ -396,7 +397,7 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.place()]
     }
 
-    /// Judges an attempt of one CPU, and keeps or counts it according to its use.
+    /// Judges one CPU's attempt, and keeps or counts it according to its use.
     pub(crate) fn take(
         &mut self,
         cpu: CpuIndex,

@@ -1,6 +1,6 @@
-//! Chooses the sleep. A CPU with a pending timer does not go down, and with many CPUs the queue for
-//! locks is long. A trial's sleep is therefore doubled until all CPUs are down before the first
-//! wake-up; the sleep is then set to a multiple of the time that they needed.
+//! Chooses the sleep time. A CPU with a pending timer does not power down, and with many CPUs the
+//! queue for locks is long. The sleep time in a trial is therefore doubled until all CPUs are down
+//! before the first wake-up; it is then set to a multiple of the time they needed.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -12,31 +12,32 @@ use smccc::psci;
 use super::bench::Bench;
 use super::cell_state::came_too_soon;
 
-/// The sleep of the first trial, in microseconds per CPU that goes down, as the CPUs queue for
-/// locks.
+/// The sleep in the first trial, in microseconds per CPU that powers down, because the CPUs queue
+/// for locks.
 const FIRST_US: u64 = 1_000;
 /// The shortest sleep, in microseconds: rounds after the trial may be slower.
 pub(crate) const LEAST_US: u64 = 500;
-/// The sleep in microseconds without PMF, as only PMF shows how long the way down takes.
+/// The sleep in microseconds without PMF, because only PMF shows how long the power-down takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
-/// The sleep as a multiple of the longest way down in the trial. CPUs queue for locks in a
-/// different order in each round; a CPU alone does not.
+/// The sleep as a multiple of the longest power-down in the trial. In each round, CPUs queue for
+/// locks in a different order; a single CPU does not queue.
 const MARGIN_ALL: u64 = 4;
 /// The same multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
 /// The shortest time that CPUs without work stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
-/// The number of trials that may fail for a reason that a longer sleep does not remove.
+/// The number of trials that may fail for a reason that a longer sleep does not fix.
 const TRIES: u32 = 3;
-/// The maximum factor by which the sleep may grow afterwards, so that the attempts of a CPU that
-/// never goes down do not take seconds each.
+/// The maximum factor by which the sleep may grow afterwards, so that a CPU that never powers down
+/// does not take seconds for each attempt.
 const GROWTH: u64 = 8;
 
-/// The CPU because of which a round does not count, and the reason.
+/// The CPU that caused a round not to count, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep by trials of `who`, and keeps each CPU's first sample as its cold one.
+/// Finds the sleep by running trials with `who`, and keeps each CPU's first sample as its cold
+/// sample.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
@@ -101,7 +102,7 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
     outcomes.iter().filter(|it| it.action.sleeps().is_some())
 }
 
-/// Returns true if CPU_SUSPEND is implemented for none of the CPUs in the current round.
+/// Returns true if none of the CPUs in the current round implement CPU_SUSPEND.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     let mut is_asked = false;
     for part in suspends(outcomes) {
@@ -122,7 +123,7 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }
 
-/// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.
+/// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None without PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let down = |it: &Outcome| {
@@ -132,7 +133,8 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     parts.map(down).max()
 }
 
-/// Runs a round as a trial, keeps its samples as cold ones for CPUs that have none, and judges it.
+/// Runs a round as a trial, keeps its samples as cold samples for CPUs that have none, and judges
+/// it.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
     bench.run(who, bench.step.action);
@@ -144,7 +146,7 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     judge_round(bench)
 }
 
-/// Judges the round: each CPU must have a sample, and none may wake up before all are down.
+/// Judges the round: every CPU must have a sample, and no CPU may wake up before all are down.
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);
@@ -172,7 +174,7 @@ pub(crate) fn judge_part(
     }
     outcome.judge(bench.pmf)?;
     let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
-    // The same tick as the first wake-up is too late: the order of the two is unknown.
+    // The same tick as the first wake-up is too late: the order of the two events is unknown.
     match first_up {
         Some(up) if outcome.action.sleeps().is_some() && down >= up => {
             Err(Rejection::plain(Reason::Overlap))
@@ -181,18 +183,18 @@ pub(crate) fn judge_part(
     }
 }
 
-/// Returns the instant of the first wake-up or the first SGI; None without PMF.
+/// Returns the instant of the first wake-up or the first SGI, or None without PMF.
 pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {
-        // With SGIs, all CPUs must be down before the first is sent.
+        // With SGIs, all CPUs must be down before the first SGI is sent.
         true => it.due.map(CounterValue::number),
         false => Some(it.stamps.at(Stamp::ExitHwLowPwr)),
     };
     wakes.filter_map(wake).min()
 }
 
-/// Lengthens the wait that was too short, if the attempt does not count for that reason.
+/// Lengthens the wait that was too short, if that is why the attempt does not count.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     if rejection.reason == Reason::LateReturn {
         let late = bench.outcomes.iter().map(Outcome::lateness).max();
@@ -203,7 +205,7 @@ pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
 }
 
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode, the last CPU
-/// requests the state for all, and a longer step gives the others time to go down.
+/// requests the state for all CPUs, and a longer step gives the others time to power down.
 fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied

@@ -20,13 +20,13 @@ pub(crate) struct CellState {
     pub(crate) cell: Cell,
     /// True if the scenario expects samples from this CPU.
     pub(crate) is_expected: bool,
-    /// True if none of this CPU's trials succeeded, so it has no samples.
+    /// True if all of this CPU's trials failed, so it has no samples.
     pub(crate) is_given_up: bool,
     /// The very first sample, which the statistics exclude.
     pub(crate) cold: Option<Outcome>,
-    /// Samples of the suite and of steps.
+    /// Samples from the suite and from steps.
     pub(crate) kept: Vec<Outcome>,
-    /// Samples of all other scenarios, by metric.
+    /// Samples from all other scenarios, by metric.
     pub(crate) columns: [Vec<u64>; COLUMNS],
     /// Attempts that do not count, by [`Reason`].
     pub(crate) rejected: [u32; REASONS],
@@ -37,14 +37,14 @@ pub(crate) struct CellState {
 pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
     let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
     let counts = counts.filter(|(_, count)| *count > 0);
-    // With exactly the memory needed.
+    // Allocate exactly the memory needed.
     let mut list = Vec::with_capacity(counts.clone().count());
     list.extend(counts);
     list
 }
 
 impl CellState {
-    /// Returns an empty state with memory for `outcomes`, and for `figures` of each metric.
+    /// Returns an empty state with memory for `outcomes`, and for `figures` values per metric.
     pub(crate) fn with_capacity(outcomes: usize, figures: usize) -> Self {
         Self {
             kept: Vec::with_capacity(outcomes),
@@ -94,7 +94,7 @@ impl CellState {
         }
     }
 
-    /// Returns the statistics of one metric, using `column` as scratch memory.
+    /// Returns the statistics for one metric, using `column` as scratch memory.
     pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
         let figures = self.kept.iter().filter_map(|it| it.metric(metric, pmf));
         sum_up(figures, column)
@@ -109,7 +109,7 @@ impl CellState {
         }
     }
 
-    /// Shows the sample whose leading figure is the median, as serial scenarios do.
+    /// Shows the sample whose leading value is the median. Used by serial scenarios.
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
         let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
@@ -149,9 +149,9 @@ impl CellState {
     }
 }
 
-/// Shows all CPUs by the same round, as rounds must not be mixed in parallel scenarios: the round
-/// whose longest leading figure is the median of these. Returns the ticks between the first and the
-/// last call, over all `count` rounds.
+/// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios: the
+/// round whose longest leading value is the median over all rounds. Returns the ticks between the
+/// first and the last call, over all `count` rounds.
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,
@@ -191,7 +191,7 @@ pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     )
 }
 
-/// Returns the figure by which samples are compared.
+/// Returns the value used to compare samples.
 fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
     let mut order = Metric::LEADING.into_iter();
     order.find_map(|it| outcome.metric(it, pmf))

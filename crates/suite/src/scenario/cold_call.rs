@@ -1,5 +1,5 @@
-//! The scenario `cold_call`: the time of one call to the firmware. It is measured warm, after the
-//! caller's own cache lines were evicted, and as the first call after a wake-up from each idle
+//! The scenario `cold_call`: the time of one firmware call. The call is measured warm, after
+//! evicting the caller's own cache lines, and as the first call after a wake-up from each idle
 //! state.
 
 use run::measure::{Action, Metric, Preparation, SingleCall};
@@ -71,7 +71,7 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
     }
 }
 
-/// Returns the calls that the firmware has.
+/// Returns the calls that the firmware implements.
 fn calls(sweep: &Sweep<'_>) -> &'static [ColdCall] {
     match sweep.bench.pmf {
         true => &CALLS,

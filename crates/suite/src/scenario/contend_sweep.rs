@@ -1,4 +1,4 @@
-//! The scenario `contend_sweep`: an increasing number of CPUs go down together.
+//! The scenario `contend_sweep`: an increasing number of CPUs power down together.
 
 use run::measure::Who;
 use run::model::{How, Skip};
@@ -7,16 +7,16 @@ use run::plan::steps;
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
-/// Measures an increasing number of CPUs that go down together.
+/// Measures an increasing number of CPUs that power down together.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let cpus = sweep.bench.cells.len();
     let steps = sweep.bench.setting.plan.contend;
     let steps = steps.unwrap_or_else(|| steps::contend(cpus));
     let steps = || steps.as_slice().iter().map(|count| *count as usize);
-    // The most CPUs that can go down together, in the state that allows the fewest.
+    // The largest number of CPUs that can power down together, in the state that allows the fewest.
     let (mut most, mut any) = (cpus, false);
     for (variant, step) in sweep.two_states(Rounds::Parallel) {
-        // A helper never goes down with the others.
+        // A helper never powers down with the others.
         let awake = usize::from(sweep.needs_helper(&step));
         most = most.min(cpus - awake);
         for count in steps().filter(|count| count + awake <= cpus) {

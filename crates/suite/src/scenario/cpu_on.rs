@@ -1,11 +1,11 @@
-//! Measures CPU_ON to the first instruction, and CPU_OFF to OFF.
+//! Measures the times from CPU_ON to the first instruction and from CPU_OFF to OFF.
 //!
 //! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on the
-//! lead calls AFFINITY_INFO continuously. A round of all CPUs has no figure for OFF, as the lead
-//! can poll only one CPU.
+//! lead calls AFFINITY_INFO continuously. A round with all CPUs has no time until OFF, because the
+//! lead can poll only one CPU.
 //!
 //! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so far,
-//! so that it does not disturb CPUs on their way up.
+//! so that it does not disturb CPUs that are powering up.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Machine, Metric, Round, Who};
@@ -14,11 +14,11 @@ use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
 use super::progress::Progress;
 
-/// The time from the publication of the start to CPU_OFF, in microseconds: longer than a nap of the
-/// CPU.
+/// The time from publishing the start to CPU_OFF, in microseconds: longer than one of the CPU's
+/// naps.
 const LEAD_IN_US: u64 = 200;
 
-/// Measures each CPU alone, then all at once. A CPU's columns are CPU_ON and CPU_OFF.
+/// Measures each CPU alone, then all CPUs at once. A CPU's columns are CPU_ON and CPU_OFF.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
@@ -88,8 +88,8 @@ fn take_samples(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns twice the time that the slowest CPU of the last round needed to come up, within the
-/// limit of quiet times.
+/// Returns twice the time that the slowest CPU in the last round needed to power up, capped at the
+/// longest quiet time.
 fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
     let way_up = arrivals.filter_map(|outcome| outcome.metric(Metric::TurnOn, false));
@@ -115,8 +115,8 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
     }
 }
 
-/// Returns [`Variant::Joins`] if the CPU's cluster is already up, because of the lead or of a CPU
-/// that the lead turned on earlier in the same round.
+/// Returns [`Variant::Joins`] if the CPU's cluster is already up, because of the lead or a CPU that
+/// the lead turned on earlier in the same round.
 fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;

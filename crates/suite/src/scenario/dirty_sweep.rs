@@ -1,5 +1,5 @@
-//! The scenario `dirty_sweep`: an increasing number of dirty bytes in the cache of a CPU that goes
-//! down alone.
+//! The scenario `dirty_sweep`: an increasing number of dirty bytes in the cache of a CPU that
+//! powers down alone.
 
 use run::measure::Action;
 use run::model::{Skip, Variant};
@@ -7,13 +7,13 @@ use run::model::{Skip, Variant};
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
-/// Measures an increasing number of dirty bytes in the cache of a CPU that goes down alone.
+/// Measures an increasing number of dirty bytes in the cache of a CPU that powers down alone.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let plan = sweep.bench.setting.plan;
     let Some(steps) = plan.dirty_steps(sweep.facts().outer_cache) else {
         return sweep.leave_out(Skip::NoCacheSize);
     };
-    // The lead cannot power off, as no CPU would turn it on again.
+    // The lead cannot power off, because no CPU would turn it on again.
     let off = BenchStep::new(Rounds::Off, Action::Off);
     let no_cpu_off = sweep.facts().no_cpu_off;
     no_cpu_off.inspect(|why| sweep.leave_out(Skip::NoCpuOff(*why)));

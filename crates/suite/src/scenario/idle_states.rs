@@ -1,5 +1,5 @@
-//! The scenario `idle_states`: every idle state of the device tree, on one CPU after another, on
-//! all at once, and in OS-initiated mode.
+//! The scenario `idle_states`: every idle state in the device tree, on one CPU after another, on
+//! all CPUs at once, and in OS-initiated mode.
 
 use hardware::spec::psci::ReturnCode;
 use run::measure::{Action, Who};
@@ -22,7 +22,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
 }
 
-/// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode afterwards.
+/// Measures the states above the CPU level in OS-initiated mode, and leaves the mode afterwards.
 fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
     if !sweep.facts().os_initiated {
         return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
@@ -39,7 +39,7 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
             sweep.step(Variant::Osi, Some(state.power_state.into()), step);
         }
     }
-    // If the firmware stays in the mode, the figures of later scenarios would differ.
+    // If the firmware stays in this mode, the results of later scenarios would differ.
     if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
         sweep.failure.get_or_insert(Failure::ModeStuck(error));
     }

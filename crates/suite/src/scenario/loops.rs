@@ -1,6 +1,6 @@
-//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a whole by
-//! one round, on one CPU alone and on all at once. The variant `loop` shows the cost of the loop
-//! itself; nothing is subtracted.
+//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a whole in
+//! one round, on one CPU alone or on all CPUs at once. The variant `loop` shows the cost of the
+//! loop itself; nothing is subtracted.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -17,15 +17,15 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
-/// The number of batches taken even if the time is up: enough for a percentile.
+/// The number of batches taken even after the time limit: enough for a percentile.
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
 struct OperationKind {
     variant: Variant,
     operation: Operation,
-    /// The range of valid return values for the last call of a loop; None for an operation whose
-    /// return value is not checked here.
+    /// The range of valid return values for a loop's last call; None for an operation whose return
+    /// value is not checked here.
     answers: Option<(i32, i32)>,
 }
 
@@ -33,8 +33,8 @@ struct OperationKind {
 const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-/// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47). No firmware has a service
-/// there, so none prints a warning.
+/// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware has no service
+/// there, and TF-A prints no warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
@@ -123,10 +123,10 @@ struct Micro<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
     asked: u32,
-    /// The ticks that each series of batches may take.
+    /// How many ticks each series of batches may take.
     limit: Option<u64>,
-    /// The ticks that the last batch took, from the start. In the next batch, the lead and CPUs
-    /// that finish early stay quiet for as long.
+    /// How many ticks the last batch took, from the start. In the next batch, the lead and CPUs
+    /// that finish early stay quiet for the same time.
     quiet: u64,
 }
 
@@ -146,7 +146,7 @@ impl Micro<'_, '_> {
             for cpu in CpuIndex::all(cpus) {
                 self.series(kind, Who::Only(cpu))?;
             }
-            // With one CPU, all at once is the same as one CPU alone.
+            // With one CPU, measuring all CPUs at once is the same as measuring one CPU alone.
             if cpus > 1 {
                 self.series(kind, Who::All)?;
             }
@@ -197,7 +197,7 @@ impl Micro<'_, '_> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough or the time is up, which includes warm-up.
+    /// Takes batches until there are enough or the time limit is reached. Both include warm-up.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         self.bench.clear_cells();
@@ -206,7 +206,7 @@ impl Micro<'_, '_> {
             self.round(who, kind.operation, self.batch)?;
             self.spent(&mut began);
         }
-        // A batch that is given up may have taken seconds.
+        // A batch that was given up may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
@@ -230,8 +230,8 @@ impl Micro<'_, '_> {
         self.sum_up(kind, who, taken)
     }
 
-    /// Returns the ticks from the beginning of a series' first batch, which is stored in `began`,
-    /// to the end of the last.
+    /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
+    /// to the end of the last one.
     fn spent(&self, began: &mut Option<CounterValue>) -> u64 {
         let mut now = None;
         for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {

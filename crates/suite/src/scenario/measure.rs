@@ -48,8 +48,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
     }
 }
 
-/// Measures one scenario, once for each placement of its helper. A scenario that turns CPUs off is
-/// skipped if that is known to be impossible, and has no results if it turns out to be.
+/// Measures one scenario, once for each helper placement. A scenario that turns CPUs off is skipped
+/// if this is known to be impossible, and has no results if it discovers that it is.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

@@ -1,5 +1,5 @@
-//! Computes the memory that a plan needs, before the first scenario. No sum overflows, as
-//! iterations, loops and CPUs are limited.
+//! Computes the memory that a plan needs, before the first scenario. The sums cannot overflow,
+//! because iterations, loops and CPUs are limited.
 
 use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
@@ -11,12 +11,12 @@ use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
 
-/// Bytes for the texts of a run: versions, names and line buffers.
+/// Bytes for a run's text: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
-/// Bytes for printing one scenario, plus more for each CPU of a suite scenario and each series of
-/// others.
+/// Bytes for printing one scenario. A suite scenario needs more for each CPU, any other scenario
+/// for each series.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_SERIES: usize = 288;
@@ -24,17 +24,17 @@ const PRINTING_SERIES: usize = 288;
 /// The memory that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Bytes of the heap.
+    /// The heap size in bytes.
     pub heap: usize,
-    /// The number of tallies; each CPU has one, or none has.
+    /// The number of tallies: one for each CPU, or zero.
     pub tallies: usize,
-    /// Bytes that each CPU can write to, in whole pages.
+    /// The number of bytes that each CPU can write to, in whole pages.
     pub buffer: u64,
 }
 
 impl Needs {
-    /// Computes the needs of `plan` on a board with `cpus` CPUs and the given number of idle
-    /// states.
+    /// Computes the memory that `plan` needs on a board with `cpus` CPUs and the given number of
+    /// idle states.
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
         let scenarios = scenarios(plan);
@@ -60,7 +60,7 @@ impl Needs {
 /// The heap rounds the size of each block up to a multiple of this many bytes.
 pub const BLOCK: usize = 16;
 
-/// Returns the bytes of a list; 0 for an empty one.
+/// Returns the size of a list in bytes; 0 for an empty list.
 const fn list<T>(len: usize) -> usize {
     (size_of::<T>() * len).next_multiple_of(BLOCK)
 }
@@ -96,14 +96,14 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
     list::<Scenario>(PLACEMENTS) + measured
 }
 
-/// Returns the bytes of a [`super::bench::Bench`] without its results.
+/// Returns the size in bytes of a [`super::bench::Bench`] without its results.
 fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize {
     let samples = list::<Outcome>(outcomes) + COLUMNS * list::<u64>(figures);
     let of_cpus = list::<CellState>(cpus) + samples * cpus;
     of_cpus + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
 }
 
-/// Returns the bytes of the cells of a scenario of the suite, and the bytes to print them.
+/// Returns the number of bytes needed for a suite scenario's cells and for printing them.
 fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
     let samples = list::<u8>(Samples::BYTES_MAX * samples as usize);
@@ -111,8 +111,8 @@ fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     list::<Cell>(cpus) + (lists + samples + PRINTING_ROW) * cpus
 }
 
-/// Returns the bytes of the cells of another scenario, each with `series` series, and the bytes to
-/// print them.
+/// Returns the number of bytes needed for another scenario's cells, with `series` series each, and
+/// for printing them.
 fn cells_bytes(cells: usize, series: usize) -> usize {
     let lists = list::<Series>(series) + list::<(Reason, u32)>(REASONS);
     list::<Cell>(cells) + (lists + PRINTING_SERIES * series) * cells + PRINTING

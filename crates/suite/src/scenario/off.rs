@@ -1,7 +1,7 @@
-//! CPU_OFF: each CPU except the lead is turned on and off in turn, then the lead suspends to the
-//! deepest level, then each other CPU is turned on again to read the timestamps that its CPU_OFF
-//! left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns each CPU on again
-//! right after its CPU_OFF.
+//! CPU_OFF: each CPU except the lead is turned on and off in turn. Then the lead suspends to the
+//! deepest level. Then each of the other CPUs is turned on again to read the timestamps left by its
+//! CPU_OFF. "Wakeup" is the warm boot in that second CPU_ON. The warm method turns each CPU on
+//! again right after its CPU_OFF.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -16,7 +16,7 @@ use super::calibrate::{
 };
 use super::serial::{show_medians, skip_lead_without_helper};
 
-/// Measures CPU_OFF, and the lead's suspend, if there is a state for it.
+/// Measures CPU_OFF, and the lead's suspend if there is a state for it.
 pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
@@ -25,8 +25,8 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     if has_waker && action.sleeps().is_some() {
         failure = calibrate(bench, Who::Only(lead)).err();
     }
-    // The lead has no row, and the scenario fails, if the firmware refused the state; the rows of
-    // the other CPUs do not depend on it.
+    // If the firmware refused the state, the lead has no row and the scenario fails. The other
+    // CPUs' rows do not depend on it.
     let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
         bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
@@ -35,10 +35,10 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     for (cpu, state) in CpuIndex::all(bench.cells.len()).zip(&mut bench.cells) {
         state.is_expected = cpu != lead || suspends;
     }
-    // The first pass is cold for all but the lead, which has already slept.
+    // The first pass is cold for all CPUs but the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // The lead's way down takes as long, and its sleep has a margin.
+        // The lead takes as long to power down, and its sleep has a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,
@@ -57,7 +57,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-/// Returns true if each CPU that can still give samples has given all of them.
+/// Returns true if every CPU that can still provide samples has provided all of them.
 fn is_complete(bench: &Bench<'_>) -> bool {
     bench.cells.iter().all(|state| {
         !state.needs_samples()
@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites the timestamps of its sample, so in
-            // that case the lead comes last.
+            // A helper powers off once more, which overwrites its sample's timestamps. In that case
+            // the lead therefore comes last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);
@@ -99,9 +99,9 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     }
 }
 
-/// Sets how long the lead leaves a powering-off CPU alone: twice the longest CPU_OFF of the
-/// previous pass, by PMF. Without PMF the lead calls AFFINITY_INFO continuously, as the time until
-/// OFF is a figure.
+/// Sets how long the lead leaves alone a CPU that is powering off: twice the longest CPU_OFF in the
+/// previous pass, according to PMF. Without PMF the lead calls AFFINITY_INFO continuously, because
+/// the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
@@ -128,7 +128,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
     };
 }
 
-/// Turns the CPU on again to read its timestamps, which form a sample if both halves are good.
+/// Turns the CPU on again to read its timestamps, which form a sample if both halves are valid.
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
     let first = bench.firsts[cpu.place()];
     let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.machine.is_lost(cpu) {

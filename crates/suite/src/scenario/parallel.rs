@@ -1,7 +1,7 @@
 //! All CPUs at once: suspends, and PSCI_VERSION.
 //!
-//! A round counts as a whole or not at all: one CPU that did not go down changes the time for which
-//! the others wait.
+//! A round counts as a whole or not at all: if one CPU does not power down, the others wait for a
+//! different time.
 
 use hardware::board::CpuIndex;
 use run::measure::{Reason, Rejection};
@@ -58,8 +58,8 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Discards the rounds kept so far: later rounds lack a CPU that took part in them, and the two
-/// must not be mixed.
+/// Discards the rounds kept so far. Later rounds lack a CPU that took part in them, and the two
+/// kinds must not be mixed.
 fn begin_anew(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.rejected[Reason::Companion as usize] += state.valid();
@@ -67,8 +67,8 @@ fn begin_anew(bench: &mut Bench<'_>) {
     }
 }
 
-/// Keeps each CPU's part of a round. A lost CPU has no part in later rounds either, so samples with
-/// the same place are from the same round.
+/// Keeps each CPU's part of a round. A lost CPU has no part in later rounds either, so samples at
+/// the same position are from the same round.
 fn keep_round(bench: &mut Bench<'_>) {
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {

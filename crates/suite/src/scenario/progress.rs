@@ -10,9 +10,9 @@ use run::plan::Load;
 /// The progress of the timer measurement under one load.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
-    /// The frequency of the counter, in Hz.
+    /// The counter frequency, in Hz.
     pub(crate) frequency: u64,
-    /// Ticks from one expiry to the next.
+    /// The number of ticks from one expiry to the next.
     pub(crate) period: u64,
     /// The number of expiries that the plan requests for each timer.
     pub(crate) total: u32,
@@ -30,17 +30,17 @@ impl Stretch {
     }
 }
 
-/// Receives reports of a scenario between its rounds. Methods that print return the errors of their
-/// output; all of them except [`Progress::note_samples`] are for `timer_latency`.
+/// Receives reports from a scenario between its rounds. Methods that print return output errors.
+/// All methods except [`Progress::note_samples`] are for `timer_latency`.
 pub trait Progress {
     /// Notes how many samples have been kept and requested, on all CPUs together. Called before
-    /// each round of the suite's scenarios and of sweeps.
+    /// each round in suite scenarios and sweeps.
     fn note_samples(&mut self, kept: u32, asked: u32);
-    /// Reports that no memory is zeroed, as DC ZVA is prohibited.
+    /// Reports that no memory is zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch, on the given CPU alone or on all.
+    /// Begins a stretch, on the given CPU alone or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
-    /// Reports a window, which the stretch already includes; `sum` combines all CPUs.
+    /// Reports a window, which is already included in the stretch; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the stretch.
     fn end(&mut self, stretch: &Stretch) -> fmt::Result;

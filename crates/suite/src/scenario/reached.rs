@@ -1,5 +1,5 @@
-//! Reads the state that was reached. This is done in a round that yields no sample, as PSCI_STAT
-//! warms the firmware's caches; the round counts as a warm-up round.
+//! Reads the state that was reached. This is done in a round that yields no sample, because
+//! PSCI_STAT warms the firmware's caches. The round counts as a warm-up round.
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
@@ -8,11 +8,11 @@ use run::measure::{Metric, Round, Who};
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};
 
-/// The number of rounds to try until one is good.
+/// The number of rounds to try until one succeeds.
 const TRIES: u32 = 3;
 
 /// Suspends `who` once more, and keeps the PSCI_STAT values. Nothing is read after a CPU was lost,
-/// as it may be on. Returns the number of warm-up rounds left.
+/// because it may be on. Returns the number of warm-up rounds left.
 pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
     let warmup = bench.setting.plan.warmup;
     let ladder = bench.step.ladder;
@@ -51,14 +51,14 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let awake = || each().filter(|(index, _)| is_awake(*index));
     let has_awake = |cluster: u16| awake().any(|(_, cpu)| cpu.cluster == cluster);
     for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
-        // An awake CPU keeps its own cluster, assumed to be level 1, and all levels above powered
-        // up.
+        // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
+        // powered up.
         let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
         let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
             continue;
         };
         let away = outcome.metric(Metric::Call, false).unwrap_or(0);
-        // TF-A divides by whole megahertz: by 62 for 62.5.
+        // TF-A divides by whole megahertz, for example by 62 for 62.5 MHz.
         let megahertz = (clock.hz / 1_000_000).max(1);
         let most_us = clock.is_known().then(|| away / megahertz);
         state.cell.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));

@@ -1,7 +1,6 @@
 //! Suspends one CPU after another, the lead last; the other CPUs, except the lead and a helper, are
-//! off. With the method of TF-A's tests each sample follows a CPU_ON, and each CPU has one turn
-//! before the first has its second. With the warm method a CPU stays on until it has all its
-//! samples.
+//! off. With TF-A's test method, each sample follows a CPU_ON, and every CPU has one turn before
+//! any CPU has its second. With the warm method, a CPU stays on until it has all its samples.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Waker, Who};
@@ -17,10 +16,11 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     skip_lead_without_helper(bench);
     let (cpus, lead) = (bench.cells.len(), bench.lead());
     if bench.machine.facts().no_cpu_off.is_some() {
-        // All CPUs are on while the first one is measured, as they are later.
+        // Turn on all CPUs before the first one is measured, so that its conditions match later
+        // turns.
         bench.run(Who::All, Action::Version);
     }
-    // All CPUs then sleep and stay quiet for as long as the slowest needs.
+    // All CPUs then sleep and stay quiet for as long as the slowest one needs.
     let (mut longest, mut quiet) = (0, 0);
     let mut warmup = 0;
     let mut failure = None;
@@ -84,7 +84,7 @@ pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     }
 }
 
-/// Returns the CPU of a turn: the CPUs in the board's order, with the lead last.
+/// Returns the CPU for a turn. CPUs take turns in board order, with the lead last.
 fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     if turn + 1 == cpus {
         lead
@@ -93,8 +93,8 @@ fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     }
 }
 
-/// Runs one repeat of one CPU: makes attempts until there is a sample or the CPU's attempts are
-/// used up. The first `warmup` repeats give no samples.
+/// Runs one repeat on one CPU: makes attempts until there is a sample or the CPU's attempts are
+/// used up. The first `warmup` repeats yield no samples.
 fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {
         true => AttemptUse::WarmUp,

@@ -1,4 +1,4 @@
-//! Chooses the idle state to which a scenario suspends.
+//! Chooses the idle state that a scenario suspends to.
 
 use alloc::vec::Vec;
 
@@ -14,17 +14,18 @@ pub(crate) struct Chosen {
     pub(crate) power_state: u32,
     pub(crate) powerdown: bool,
     pub(crate) timer_stops: bool,
-    /// The power level; None if neither the board nor the format gives one.
+    /// The power level; None if neither the board nor the format specifies it.
     level: Option<u8>,
-    /// The states on the way to it.
+    /// The states leading to it.
     pub(crate) ladder: Ladder,
 }
 
 impl Chosen {
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
-        // This is unknown for a state that the user adds. A CPU whose timer stops without a trial
-        // never wakes up, so that is assumed as soon as any state of the board stops timers.
+        // This is unknown for a state added by the user. Without a trial, a CPU whose timer stops
+        // never wakes up. A user-added state is therefore assumed to stop timers if any of the
+        // board's states does.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         let level = known.map_or(format.level(power_state), |state| level(state, format));
         Self {
@@ -44,10 +45,10 @@ impl Chosen {
     }
 }
 
-/// The states that the scenarios of a plan suspend to.
+/// The states that a plan's scenarios suspend to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// Also None if a state with a format that the firmware does not take would be deeper.
+    /// Also None if a state in a format that the firmware does not accept would be deeper.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down state of a single CPU.
     pub(crate) core: Option<Chosen>,
@@ -57,16 +58,16 @@ pub struct States {
     pub(crate) accepted: Vec<Chosen>,
     /// The board's other states, whose `power_state` has the other format.
     pub(crate) foreign: Vec<u32>,
-    /// True if the CPUs' own timers stop in any state of the board.
+    /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
 }
 
 impl States {
-    /// Chooses among the board's idle states; states that the plan names take precedence.
+    /// Chooses from the board's idle states. States named in the plan take precedence.
     ///
-    /// The deepest power-down state is the one with the highest level, and the core's state the one
-    /// of level 0. If neither the board nor the format gives levels, the order of the device tree
-    /// is assumed to be the order of depth, as the idle-states binding requires.
+    /// The deepest power-down state is the one with the highest level, and the core state is the
+    /// one at level 0. If neither the board nor the format specifies levels, the device tree is
+    /// assumed to list the states by depth, as the idle-states binding requires.
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
         let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
         let mut accepted = Vec::with_capacity(idle_states.len());
@@ -104,7 +105,7 @@ impl States {
         }
     }
 
-    /// Returns the state to which a scenario of the suite suspends.
+    /// Returns the state that a suite scenario suspends to.
     pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
         match scenario.procedure().state() {
             Some(StateChoice::Deepest) => self.deepest,
@@ -113,9 +114,9 @@ impl States {
         }
     }
 
-    /// Returns the states of a plan for which a wake-up is tried before they are measured:
-    /// power-downs, and states that stop the CPUs' own timers. The shallowest comes first: by
-    /// level, then in the order of the device tree.
+    /// Returns the states in a plan whose wake-up is tried before they are measured: power-down
+    /// states, and states that stop the CPUs' own timers. The shallowest comes first: ordered by
+    /// level, then by position in the device tree.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
@@ -151,7 +152,7 @@ impl States {
         self.any_stops = true;
     }
 
-    /// Names the other format if that is the reason for `skip`.
+    /// Names the other format if it is the reason for `skip`.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         if skip == Skip::NoIdleState && !self.foreign.is_empty() {
             Skip::OtherFormat(self.format)
@@ -161,12 +162,12 @@ impl States {
     }
 }
 
-/// Returns true if the state has the format that the firmware does not take.
+/// Returns true if the state is in the format that the firmware does not accept.
 ///
-/// The extended format reserves too few bits to decide by the value alone: in it, 0x01010022 is a
-/// standby state. A state that is a power-down only in the other format is assumed to have that
-/// format if it has a level above 0, if it comes after a power-down of the firmware's format, or if
-/// there is no such power-down: no standby state is that deep.
+/// The extended format reserves too few bits to decide from the value alone: in it, 0x01010022 is a
+/// standby state. A state that is a power-down only in the other format is assumed to be in that
+/// format if its level is above 0, if it comes after a power-down state in the firmware's format,
+/// or if there is no such power-down state: standby states are never that deep.
 fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
     let (value, other) = (state.power_state, format.other());
     if !format.accepts(value) {
@@ -194,12 +195,13 @@ fn powerdowns<'b>(
     states.filter(move |state| is_powerdown(state.power_state))
 }
 
-/// Returns the power level of a state, as given by the board or by the format.
+/// Returns a state's power level, as given by the board or the format.
 fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
     state.level.or(format.level(state.power_state))
 }
 
-/// Returns the board's power-down states of lower levels, by level, followed by the requested one.
+/// Returns the board's power-down states at lower levels, by level, followed by the requested
+/// state.
 fn ladder(
     state: u32,
     own: Option<u8>,
@@ -251,7 +253,7 @@ mod tests {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
         }
-        // The board's levels take precedence over the order.
+        // Levels in the board description take precedence over the order.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
@@ -261,7 +263,7 @@ mod tests {
         use StateFormat::{Extended, Original};
         const NONE: [u32; 2] = [0, 0];
         for (states, format, expected, foreign) in [
-            // All power-down states have the other format.
+            // All power-down states are in the other format.
             (
                 &[0x1, 0x1_0002, 0x101_0022][..],
                 Extended,
@@ -274,7 +276,7 @@ mod tests {
                 NONE,
                 &[0x4000_0002, 0x4000_0222],
             ),
-            // Only the deepest has it.
+            // Only the deepest state is in the other format.
             (
                 &[0x1_0002, 0x4000_0022],
                 Original,
@@ -293,16 +295,16 @@ mod tests {
                 [0, 0x4000_0002],
                 &[0x101_0022],
             ),
-            // A shallower one has it.
+            // A shallower state is in the other format.
             (
                 &[0x4000_0002, 0x101_0022],
                 Original,
                 [0x101_0022, 0],
                 &[0x4000_0002],
             ),
-            // A standby state with bits that the original format reserves.
+            // A standby state with bits set that are reserved in the original format.
             (&[0x2_0001, 0x1_0002], Original, [0x1_0002; 2], &[0x2_0001]),
-            // A standby state whose StateID has bit 16 set, before a power-down.
+            // A standby state whose StateID has bit 16 set, before a power-down state.
             (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),
         ] {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();

@@ -1,5 +1,5 @@
-//! Scenarios of steps: PSCI under varied conditions. A step is measured in the same way as a
-//! scenario of the suite.
+//! Scenarios that consist of steps: PSCI under varied conditions. A step is measured in the same
+//! way as a suite scenario.
 
 use alloc::vec::Vec;
 
@@ -16,10 +16,10 @@ use super::progress::Progress;
 use super::states::Chosen;
 use super::suite::measure_step;
 
-/// The maximum number of series of a CPU in a step: three of samples, and two of PSCI_STAT.
+/// The maximum number of series for a CPU in a step: three for samples, and two for PSCI_STAT.
 pub(crate) const SERIES_MAX: usize = 5;
 
-/// A running scenario of steps.
+/// A running scenario that consists of steps.
 pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
@@ -27,7 +27,7 @@ pub(crate) struct Sweep<'m> {
     is_measured: bool,
 }
 
-/// Measures a scenario whose steps `measure_steps` runs.
+/// Measures a scenario whose steps are run by `measure_steps`.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
@@ -94,8 +94,8 @@ impl Sweep<'_> {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
-    /// Calls `measure` for each idle state of the device tree that can be used. For each other
-    /// state, adds a cell with the first metric of the scenario.
+    /// Calls `measure` for each usable idle state in the device tree. For each of the other states,
+    /// adds a cell with the scenario's first metric.
     pub(crate) fn each_state(&mut self, first: Metric, measure: fn(&mut Sweep<'_>, Chosen)) {
         let states = self.bench.setting.states;
         for state in &states.foreign {
@@ -121,7 +121,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns steps to the deepest state and to the core's state, which do not read PSCI_STAT.
+    /// Returns steps that suspend to the deepest state and to the core state, without reading
+    /// PSCI_STAT.
     pub(crate) fn two_states(
         &mut self,
         turns: Rounds,
@@ -140,7 +141,7 @@ impl Sweep<'_> {
         })
     }
 
-    /// Adds the cell of a step that is left out, with the first metric of the scenario.
+    /// Adds a cell for an omitted step, with the scenario's first metric.
     pub(crate) fn push_left_out(&mut self, first: Metric, how: How, x: u64, why: Skip) {
         let step = CellStep {
             how,
@@ -162,8 +163,8 @@ impl Sweep<'_> {
         step.turns == Rounds::Parallel && source == WakeSource::Helper
     }
 
-    /// Measures one step, in which `x` is the quantity that is varied; returns false if the
-    /// following steps cannot be measured either.
+    /// Measures one step, where `x` is the quantity being varied. Returns false if the following
+    /// steps cannot be measured either.
     pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
         // One placement is enough for a curve: the lead stays awake.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
@@ -191,7 +192,7 @@ impl Sweep<'_> {
         true
     }
 
-    /// Adds the cell of a CPU in a step, with at least one series, even if it has no samples.
+    /// Adds the cell for a CPU in a step, with at least one series, even if it has no samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
         let state = &bench.cells[cpu.place()];
@@ -254,8 +255,8 @@ impl Sweep<'_> {
     }
 }
 
-/// Returns the metrics of a step, or of one that is left out. Without PMF these are the caller's:
-/// two for a suspend and two for CPU_OFF.
+/// Returns the metrics for a step, measured or omitted. Without PMF these are the caller-side
+/// metrics: two for a suspend and two for CPU_OFF.
 const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     match action {
@@ -274,7 +275,7 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             true => &[Powerdown, Wakeup, CacheFlush],
             false => &[Call, Wake, TurnOn, TurnOff],
         },
-        // No step uses these.
+        // Steps never use these.
         Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }

@@ -1,4 +1,4 @@
-//! The scenarios of TFTF's suite, each measured with every placement of its helper.
+//! The scenarios in TFTF's suite. Each is measured with every helper placement.
 
 use alloc::vec::Vec;
 
@@ -16,8 +16,8 @@ use super::serial::measure_serial;
 /// The maximum number of times that a scenario is measured: once for each placement.
 pub(crate) const PLACEMENTS: usize = 2;
 
-/// Returns the maximum number of placements of a scenario's helper, which has no cell in a round of
-/// several CPUs.
+/// Returns the maximum number of helper placements for a scenario. The helper has no cell in a
+/// round of several CPUs.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id.procedure() {
         Procedure::Suspend(_, Turns::Parallel) => PLACEMENTS,
@@ -47,7 +47,7 @@ pub(crate) fn measure(
     let mut bench = Bench::new(machine, setting, key.method, progress, room);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
-        // Chosen again for each placement, as the helper may have been lost.
+        // Chosen again for each placement, because the helper may have been lost.
         let Setting { wakers, cpus, .. } = setting;
         let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
             break;
@@ -60,7 +60,7 @@ pub(crate) fn measure(
     group
 }
 
-/// Returns the kind of rounds with which a scenario of the suite is measured.
+/// Returns the kind of rounds used to measure a suite scenario.
 fn rounds(id: ScenarioId) -> Rounds {
     match id.procedure() {
         Procedure::CpuOff => Rounds::Off,
@@ -106,7 +106,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     if !matches!(status, Status::Skipped(_)) {
         cells.reserve_exact(bench.cells.len());
         for state in &mut bench.cells {
-            // The helper has no figures.
+            // The helper has no results.
             if helper != Some(state.cell.cpu) {
                 let (pmf, samples) = (bench.pmf, plan.samples);
                 cells.push(state.finish(id.is_parallel(), pmf, samples, &mut bench.column));
@@ -135,7 +135,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     }
 }
 
-/// Runs the rounds of the current step. Inlined twice, it would not fit into the image.
+/// Runs the rounds of the current step. If inlined twice, it would not fit in the image.
 #[inline(never)]
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
@@ -151,7 +151,7 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in CpuIndex::all(bench.cells.len()) {
-        // CPU_OFF is ended by CPU_ON: only the lead is suspended.
+        // CPU_ON ends a CPU_OFF, so only the lead is suspended.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.cells[cpu.place()];

@@ -52,7 +52,7 @@ struct Ran {
 /// The reports received during a run.
 #[derive(Default)]
 struct Log {
-    /// Samples kept and requested, before each round.
+    /// The samples kept and requested, before each round.
     samples: Vec<(u32, u32)>,
     without_zero: bool,
     /// The ends of stretches.
@@ -83,7 +83,7 @@ impl Progress for Log {
     }
 }
 
-/// Runs a plan, as `output::run_all` does.
+/// Runs a plan like `output::run_all`.
 fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a good plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
@@ -119,7 +119,7 @@ fn run(fake: Fake, bootargs: &str) -> Ran {
     run_with(fake, bootargs, &STATES)
 }
 
-/// Returns two states; those from index `first` on stop the CPUs' own timers.
+/// Returns two states. States at index `first` and above stop the CPUs' own timers.
 pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
     let mut states = STATES;
     let stopping = states[first..].iter_mut();
@@ -171,7 +171,7 @@ impl Ran {
         all.filter(|it| *it == Status::Skipped(why)).count()
     }
 
-    /// Returns the only reason why scenarios failed.
+    /// Returns the single reason why scenarios failed.
     fn failure(&self) -> Option<Failure> {
         let failed = self.statuses().into_iter().filter_map(|it| match it {
             Status::Failed(failure) => Some(failure),
@@ -180,7 +180,7 @@ impl Ran {
         failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }
 
-    /// Returns the total number of the cells' rejections for a reason.
+    /// Returns the total number of rejections for a reason, over all cells.
     fn rejected(&self, reason: Reason) -> u32 {
         let counts = self.cells().filter_map(|cell| cell.counts.as_ref());
         let rejected = counts.flat_map(|it| &it.rejected);
@@ -205,7 +205,7 @@ fn suspends(action: Action, state: u32) -> bool {
     matches!(action, Action::Suspend { power_state, .. } if power_state == state)
 }
 
-/// Returns `code` from each suspend for which `of` holds, by CPU and state.
+/// Returns `code` from each suspend that satisfies `of`, by CPU and state.
 fn refusing(
     of: impl Fn(CpuIndex, u32) -> bool + 'static,
     code: i32,
@@ -240,7 +240,7 @@ fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
 
-/// Returns the participants of a round of this CPU alone.
+/// Returns the participants in a round with this CPU alone.
 fn only(cpu: u16) -> Who {
     Who::Only(cpu.into())
 }
@@ -276,7 +276,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
 
 #[test]
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
-    // One trial each, then all CPUs in turn, the lead last, four times.
+    // One trial each, then all CPUs in turn four times, with the lead last.
     let once = [1, 2, 3, 0].map(only);
     let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
     for (method, after, turns) in [
@@ -340,7 +340,7 @@ fn a_loss_begins_a_parallel_scenario_anew() {
 
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
-    // Just before the first wake-up, in the same tick, and after it.
+    // Before the first wake-up, in the same tick, and after it.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.place()) == (4, 2) {
@@ -399,7 +399,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
 fn no_state_is_read_without_statistics_or_after_a_loss() {
     let args = "iterations=2 only=susp_deep_serial,susp_deep_parallel";
     let fake = || Fake::new(4).with_statistics();
-    // A lost CPU may be on, and keep others up.
+    // A lost CPU may be on and keep others powered up.
     let loses = fake().with(losing(3, 0));
     for (fake, is_read) in [(Fake::new(4), false), (fake(), true), (loses, false)] {
         let ran = run(fake, args);

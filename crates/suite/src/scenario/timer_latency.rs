@@ -1,6 +1,6 @@
-//! The scenario `timer_latency`. A *stretch* is one load, with the timer of one CPU or the timers
-//! of all. It is measured in *windows* of at most a second, each of them a round: after each a line
-//! is printed, while the timers are stopped. All CPUs are on all the time.
+//! The scenario `timer_latency`. A *stretch* is one load, with one CPU's timer or all CPUs' timers.
+//! It is measured in *windows* of at most a second. Each window is a round, after which a line is
+//! printed while the timers are stopped. All CPUs stay on throughout.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -71,7 +71,7 @@ struct Timers<'m> {
 }
 
 impl Timers<'_> {
-    /// Runs all stretches, until one fails.
+    /// Runs the stretches until one fails.
     fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
@@ -132,8 +132,8 @@ impl Timers<'_> {
         Ok(failure)
     }
 
-    /// Runs one window; returns the sum of the CPUs' accounts, and the number of expiries: after a
-    /// failure, the fewest of any CPU.
+    /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries; after a
+    /// failure, the lowest number on any CPU.
     fn window(
         &mut self,
         window: Window,
@@ -189,7 +189,7 @@ impl Timers<'_> {
         Some(Failure::Timer { cpu, fault })
     }
 
-    /// Adds the cell of a CPU's timer; the series up to the handler has a histogram.
+    /// Adds the cell for a CPU's timer. The series that ends at the handler has a histogram.
     fn add_cell(&mut self, cpu: CpuIndex, who: Who, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;

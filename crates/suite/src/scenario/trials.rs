@@ -1,5 +1,5 @@
-//! Trials of one CPU in one state with one wake-up source, each bounded in time: the CPU that waits
-//! for the sleeping one sends it an SGI after a while.
+//! Trials of one CPU in one state with one wake-up source. Each trial is bounded in time: the CPU
+//! that waits for the sleeping CPU eventually sends it an SGI.
 
 use alloc::vec::Vec;
 
@@ -13,21 +13,22 @@ use run::model::{Cpu, Failure, Skip};
 
 use super::states::Chosen;
 
-/// The first sleep of a trial with the CPU's own timer, in microseconds. It is short, as every run
-/// has such trials; PMF shows whether the way down took longer.
+/// The first sleep of a trial with the CPU's own timer, in microseconds. It is short because every
+/// run has such trials. PMF shows whether the power-down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
-/// The first sleep of a trial with another source, longer than a way down takes.
+/// The first sleep of a trial with another source: longer than a power-down takes.
 const SLEEP_US: u64 = 10_000;
-/// The time for the way up until the lead checks, in microseconds.
+/// The time allowed for the wake-up before the lead checks, in microseconds.
 const QUIET_US: u64 = 200;
-/// The time from the lead's SGI until a CPU that has not returned is lost, in microseconds. That
-/// SGI follows the due wake-up by half a second, so a failed trial takes at most a second.
+/// The time from the lead's SGI until a CPU that has not returned counts as lost, in microseconds.
+/// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
+/// a second.
 const PATIENCE_US: u64 = 450_000;
-/// Maximum number of trials of one CPU in one state with its own timer, until one is good.
+/// The maximum number of trials of one CPU in one state with its own timer, until one succeeds.
 const TIMER_TRIES: u32 = 3;
 /// The same for another source.
 const TRIES: u32 = 6;
-/// The number of CPUs to try in each state, until one is good.
+/// The number of CPUs to try in each state, until one succeeds.
 const CPUS: usize = 3;
 /// The loss of a CPU that nothing wakes.
 const ASLEEP: Loss = Loss {
@@ -35,8 +36,8 @@ const ASLEEP: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake for another: in a different cluster if possible, as a CPU that
-/// is on keeps its cluster up.
+/// Returns the CPU that stays awake for another one: in a different cluster if possible, because a
+/// CPU that is on keeps its cluster up.
 pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
@@ -47,8 +48,8 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
 
 /// What a CPU's own timer does in a state.
 pub(crate) enum OwnTimer {
-    /// It wakes the CPU. Also used if no trial was good although each CPU came back by itself, as
-    /// the lead then will, and if there was no CPU to try except the lead.
+    /// It wakes the CPU. Also used if every trial failed but each CPU woke up by itself, because
+    /// the lead will then do so too, and if the lead was the only CPU to try.
     Wakes,
     /// It did not wake this CPU; an SGI did.
     Stops(CpuIndex),
@@ -57,15 +58,15 @@ pub(crate) enum OwnTimer {
 /// The result of one CPU's trials.
 enum TrialVerdict {
     Woken,
-    /// The CPU was woken by the SGI that follows if the source under test fails.
+    /// The CPU was woken by the SGI that is sent if the source under test fails.
     WokenInstead,
     /// The firmware refuses the state: no CPU enters it.
     Refused,
     /// Nothing woke the CPU, which is lost.
     Asleep,
-    /// The CPU was lost on its way back: no other CPU is to enter the state.
+    /// The CPU was lost while waking up: no other CPU may enter the state.
     Lost,
-    /// No trial was good, for another reason.
+    /// Every trial failed, for another reason.
     Unclear,
 }
 
@@ -73,7 +74,7 @@ pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
-    /// The failure of the last trial of a CPU for which none was good.
+    /// The failure in the last trial of a CPU whose trials all failed.
     pub(crate) wrong: Option<Failure>,
 }
 
@@ -87,7 +88,7 @@ impl<'t> Trials<'t> {
         }
     }
 
-    /// Tries whether CPUs' own timers wake them from this state.
+    /// Tests whether the CPUs' own timers wake them from this state.
     pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
@@ -108,8 +109,8 @@ impl<'t> Trials<'t> {
         Ok(OwnTimer::Wakes)
     }
 
-    /// Tries CPUs that the lead wakes until one is woken from this state, and returns that CPU;
-    /// None if the firmware refused the state to one of them.
+    /// Lets the lead try to wake one CPU after another from this state until one wakes up. Returns
+    /// that CPU, or None if the firmware refused the state for one of them.
     pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
@@ -130,8 +131,8 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries the lead with one CPU after another as its helper, as long as helpers are lost.
-    /// Returns the helper and, if the lead was not woken, an error.
+    /// Tries to wake the lead with one helper after another, as long as helpers are lost. Returns
+    /// the helper and, if the lead was not woken, an error.
     pub(crate) fn try_lead(
         &mut self,
         state: Chosen,
@@ -159,9 +160,9 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU before `end`, or the last of all, that is neither the lead nor lost.
-    /// The last CPU is tried first, as readers look mostly at the figures of the first CPUs in the
-    /// board's order.
+    /// Returns the last CPU before `end`, or the last of all CPUs, that is neither the lead nor
+    /// lost. The last CPU is tried first, because readers mostly look at the results of the first
+    /// CPUs in board order.
     fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
         let lead = self.machine.facts().lead;
         let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
@@ -185,7 +186,7 @@ impl<'t> Trials<'t> {
         Skip::NotTried { mpidr, power_state }
     }
 
-    /// Tries whether `waker` wakes the CPU from this state, with longer and longer sleeps.
+    /// Tests whether `waker` wakes the CPU from this state, with longer and longer sleeps.
     fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
@@ -213,7 +214,7 @@ impl<'t> Trials<'t> {
                 ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
-                // If it happens once, the timer's wake-up may only have been late.
+                // If this happens once, the timer's wake-up may just have been late.
                 ActionEnd::NotRung if is_own_timer => was_not_rung = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.step == Step::Finish => {
@@ -244,7 +245,7 @@ impl<'t> Trials<'t> {
         TrialVerdict::Unclear
     }
 
-    /// Notes why the last of the tries, with the longest sleep, was no wake-up when due.
+    /// Notes why the last attempt, with the longest sleep, did not wake up when due.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
         let last = self.outcomes[cpu.place()].judge(false).err();
@@ -257,7 +258,7 @@ impl<'t> Trials<'t> {
 }
 
 /// Returns true if, as far as is known, the CPU was asleep when its wake-up was due, however long
-/// its way up took.
+/// the wake-up took.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));

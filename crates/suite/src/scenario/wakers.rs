@@ -1,5 +1,5 @@
 //! The interrupts that wake the CPUs: their own timers or, in states that stop them, the timer
-//! frame or an awake helper. None of them is used for a power-down before a good trial.
+//! frame or an awake helper. None of them is used for a power-down before a successful trial.
 
 use alloc::vec::Vec;
 
@@ -11,21 +11,21 @@ use run::plan::Plan;
 use super::states::{Chosen, States};
 use super::trials::{OwnTimer, Trials, helper_of};
 
-/// The wake-up sources, and what trials have shown about them.
+/// The wake-up sources, and the results of their trials.
 #[derive(Clone, Debug)]
 pub struct Wakers {
     /// True with a GIC; without one, no interrupt wakes a CPU.
     has_gic: bool,
-    /// The timer frame, if it woke the lead from each state, or the reason why it is not used.
+    /// The timer frame, if it woke the lead from every state, or the reason why it is not used.
     pub(crate) frame: Result<TimerFrame, NoFrame>,
-    /// The states from which an SGI has woken a CPU, the shallowest first.
+    /// The states from which an SGI has woken a CPU, shallowest first.
     pub(crate) proven: Vec<u32>,
-    /// The states that the firmware refuses: no CPU enters them.
+    /// The states that the firmware refuses; no CPU enters them.
     refused: Vec<u32>,
-    /// States that stop the CPUs' own timers although the board does not say so, each with the CPU
-    /// that its timer did not wake.
+    /// States that stop the CPUs' own timers even though the board does not declare it, each with
+    /// the CPU that was not woken by its timer.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
-    /// States that no CPU enters after a failed trial: the state of the trial, and deeper ones.
+    /// States that no CPU enters after a failed trial: the trial's state and all deeper ones.
     barred: Vec<u32>,
     /// The CPU that was last woken by an SGI.
     pub(crate) woken: Option<CpuIndex>,
@@ -33,7 +33,7 @@ pub struct Wakers {
     pub(crate) woke_lead: Option<CpuIndex>,
     /// The reason why other states are not used.
     failed: Option<Skip>,
-    /// The failure of the last trial of a CPU for which none was good.
+    /// The failure in the last trial of a CPU whose trials all failed.
     wrong: Option<Failure>,
 }
 
@@ -54,10 +54,10 @@ impl Wakers {
         }
     }
 
-    /// Tries the states of `plan`, the shallowest first, with a CPU that is not the lead, while the
-    /// lead is awake and waits for a bounded time. After a trial that cost a CPU, no CPU enters
-    /// that state or a deeper one. If own timers stop, the lead is tried last, with another CPU
-    /// awake. Records in `states` where timers stop.
+    /// Tries the states in `plan`, shallowest first, with a CPU that is not the lead, while the
+    /// lead is awake and waits for a bounded time. After a trial in which a CPU was lost, no CPU
+    /// enters that state or a deeper one. If the CPUs' own timers stop, the lead is tried last,
+    /// with another CPU awake. Records in `states` which states stop timers.
     pub(crate) fn try_out(
         &mut self,
         machine: &mut dyn Machine,
@@ -150,7 +150,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Returns the failure of the trials, if `skip` says that none was good.
+    /// Returns the failure in the trials, if `skip` says that all of them failed.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
@@ -195,8 +195,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the helpers of a parallel scenario, one for each time that it is measured, so that
-    /// each CPU has a row. An inner None means no helper.
+    /// Returns the helpers for a parallel scenario, one for each time it is measured, so that every
+    /// CPU has a row. An inner None means no helper.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,

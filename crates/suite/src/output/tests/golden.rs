@@ -1,4 +1,4 @@
-//! Output of example runs, compared byte for byte or by selected lines.
+//! Output from example runs, compared byte for byte or by selected lines.
 
 use std::format;
 use std::slice;
@@ -50,7 +50,7 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
 }
 
-/// Returns everything that is printed of a run, which must be ASCII in lines of 80 columns.
+/// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
     let each = all.iter().map(|it| scenario(run, it));
     let log = header(run) + &each.collect::<String>() + &closing(run, all);
@@ -74,7 +74,7 @@ fn headers() {
     check("header-poor", &header(&poor));
 }
 
-/// A watchdog that is not used does not end a hanging run, and the header states the reason.
+/// An unused watchdog does not end a hanging run, and the header states why it is not used.
 #[test]
 fn machines() {
     type Edit = fn(&mut Facts);
@@ -105,7 +105,7 @@ fn machines() {
     }
 }
 
-/// Firmware has to set each CPU's CNTFRQ_EL0; a big core has a different clock than a little one.
+/// Firmware must set each CPU's CNTFRQ_EL0. A big core has a different clock from a little core.
 #[test]
 fn values_that_are_not_the_leads() {
     let clock = |mhz| Identity {
@@ -140,7 +140,7 @@ fn values_that_are_not_the_leads() {
     }
 }
 
-/// The plan is printed with the arguments that its scenarios use.
+/// The plan is printed with the arguments its scenarios use.
 #[test]
 fn plans() {
     for (args, expected) in [
@@ -220,11 +220,11 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
     log
 }
 
-/// Rows that differ from the golden ones in a single way.
+/// Rows that differ from the golden rows in a single way.
 #[test]
 fn odd_rows() {
     let four = example::run(4);
-    // The figures remain, so they would show if a line were printed.
+    // The values remain, so they would be visible if a line were printed.
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
@@ -241,7 +241,7 @@ fn odd_rows() {
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
-    // A time that does not fit into 64 bits of nanoseconds is not a figure.
+    // A time that does not fit in 64 bits as nanoseconds has no value.
     let mut huge = good(&slow, SuspendDeepSerial);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();

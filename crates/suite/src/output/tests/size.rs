@@ -1,4 +1,4 @@
-//! The size of a default log from a loaded host, where every figure has many digits.
+//! The size of a default log from a loaded host, where every number has many digits.
 
 use std::vec;
 
@@ -10,14 +10,13 @@ use run::testing::example;
 
 use super::whole::printed_again;
 
-/// The maximum size in bytes of a log of eight CPUs with the default plan.
+/// The maximum size in bytes of a log for eight CPUs with the default plan.
 const SIZE_MAX: usize = 40 << 10;
 
-/// Bytes of TF-A's own lines before the payload's.
+/// The size in bytes of TF-A's own lines before the payload's.
 const FIRMWARE: usize = 700;
 
-/// Gives a cell the digits and rejections that it gets from QEMU without `--icount` on a loaded
-/// host.
+/// Gives a cell as many digits and rejections as under QEMU without `--icount` on a loaded host.
 fn spoil(cell: &mut Cell, is_parallel: bool) {
     cell.counts = Some(Counts {
         valid: 20,

@@ -39,7 +39,7 @@ impl RunObserver for Observer {
     }
 }
 
-/// Returns a run of the fake machine before its scenarios.
+/// Returns a run on the fake machine, before its scenarios.
 fn new_run(fake: &Fake, args: &str) -> Run {
     let cpus = fake.cpus();
     let mut facts = *fake.facts();
@@ -111,7 +111,7 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     (out, verdict)
 }
 
-/// A scenario of loops, with cycles, in a whole run.
+/// A loop scenario, with cycles, in a whole run.
 #[test]
 fn null_calls() {
     let args = "only=null_call loops=2000 batch=100";
@@ -140,7 +140,7 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     }
 }
 
-/// Everything that is printed for people can be printed from the records.
+/// Everything that is printed for people can be reproduced from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
     let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
@@ -179,7 +179,7 @@ fn records_are_outside_of_tftfs_frame() {
     assert!(!once[from..to].contains(MARK));
 }
 
-/// Checks parts of the output, each with one line.
+/// Checks parts of the output, with one line for each.
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
@@ -315,7 +315,8 @@ fn without_cpu_off_cpus_stay_on() {
     }
 }
 
-/// If only PSCI_FEATURES claims CPU_OFF, the scenario in which this turns out is lost.
+/// If CPU_OFF is listed in PSCI_FEATURES but not supported, the scenario that discovers this is
+/// lost.
 #[test]
 fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let mut fake = Fake::new(4);
@@ -332,7 +333,7 @@ fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     assert_eq!(tftf, 1);
 }
 
-/// Returns the lines of a timer latency measurement.
+/// Returns the lines printed for a timer latency measurement.
 fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<String> {
     let fake = Fake::new(1).with_lateness(move |_, k| lateness(k));
     let args = format!("only=timer_latency stress=idle timers=all {args}");
@@ -341,14 +342,14 @@ fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<Stri
     text.lines().filter(is_one).map(String::from).collect()
 }
 
-/// Ticks from a handler's first instruction to its Rust code.
+/// The number of ticks from a handler's first instruction to its Rust code.
 const PROLOGUE: u64 = 20;
 
 /// The layout that readers of other latency programs expect.
 #[test]
 fn lines_of_timer_latency() {
     let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
-    // Each window is one expiry: its first.
+    // Each window consists of one expiry, its first.
     let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
     assert_eq!(
         lines(lateness, "duration=3 period=1000000"),

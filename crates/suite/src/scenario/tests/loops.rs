@@ -5,8 +5,8 @@ use hardware::board::CpuIndex;
 
 #[test]
 fn without_loops_the_time_is_limited() {
-    // With 100 ms per batch, 1024 of them would take minutes. Seven series share 30 s, four of them
-    // on a single CPU.
+    // At 100 ms per batch, 1024 batches would take minutes. Seven series share 30 s; four of them
+    // run on a single CPU.
     let slow = 6_250_000;
     for (more, args, least, rounds) in [
         (slow, "warmup=5", 100, 3 + 4 * (5 + 100)),
@@ -26,7 +26,7 @@ fn without_loops_the_time_is_limited() {
 
 #[test]
 fn answers_that_are_wrong_fail_change_or_leave_out() {
-    // CPU 1 has a service that the caller does not know.
+    // CPU 1 has an unknown service.
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);
@@ -42,7 +42,7 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
         }) if cpu.place() == 1
     );
     assert!(wrong, "{:?}", ran.failure());
-    // A return value that changes costs its batch.
+    // If a return value changes, its batch is discarded.
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu.place()) == (25, 1) {
             outcome.code = Some(-5);
@@ -54,7 +54,7 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     let cells = ran.cells();
     let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
     assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1.into()]);
-    // SMCCC_VERSION may be missing: after a probe, a warm-up and four batches comes the next probe.
+    // SMCCC_VERSION may be missing. The next probe comes after a probe, a warm-up and four batches.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
             outcome.code = Some(-1);
@@ -89,7 +89,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
 fn an_sgi_that_does_not_come_ends_the_scenario() {
     let (variant, cpu) = (Variant::Sgi, CpuIndex::default());
     let gave_up = Failure::GaveUp { variant, cpu };
-    // Each missing batch costs seconds: a tenth of them is enough.
+    // Each missing batch costs seconds, so a tenth of the batches is enough.
     let (valid, asked) = (18, 29);
     let few = Failure::TooFewSamples { cpu, valid, asked };
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {

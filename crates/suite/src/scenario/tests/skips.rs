@@ -28,7 +28,7 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
     let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
     let no_suspend = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
     for (fake, only, states, skip) in [
-        // A lead alone can only measure its own suspend in the CPU_OFF scenario.
+        // In the CPU_OFF scenario, a lead without other CPUs can only measure its own suspend.
         (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),
         (refused, "cpu_off_serial", &STATES, no_suspend),
         (no_pmu, "sysreg_trap", &[], Skip::NoPmu),
@@ -48,11 +48,11 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
 
 #[test]
 fn no_state_of_the_other_format_is_sent() {
-    // All scenarios that suspend, of the suite and of those requested by name.
+    // All scenarios that suspend: those in the suite and those requested by name.
     let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
                       iterations=2 warmup=0";
     let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
-    // States that stop timers are tried before the scenarios.
+    // States that stop timers are tried before the scenarios run.
     let original = stopping(0);
     let extended = original.map(|state| IdleState {
         power_state: 1 << 30 | state.power_state & 0xffff,
@@ -63,14 +63,14 @@ fn no_state_of_the_other_format_is_sent() {
         (StateFormat::Original, extended),
     ] {
         let ran = run_with(with_format(format), suspending, &states);
-        // Four of the suite and two of the sweeps; the third has CPU_OFF.
+        // Four suite scenarios and two sweeps; the third sweep has CPU_OFF.
         let why = Skip::OtherFormat(format);
         assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
         let dirty = ran.of(ScenarioId::DirtySweep).conditions.as_ref();
         assert_eq!(dirty.and_then(|it| it.states_left_out), Some(why));
         assert!(!ran.asks(is_suspend), "{format:?}");
     }
-    // The user names states of the firmware's format.
+    // The user specifies states in the firmware's format.
     let args = "iterations=2 core=0x40000002 deepest=0x40000022";
     let ran = run(with_format(StateFormat::Extended), args);
     assert_eq!(ran.counts(), [6, 0, 0]);

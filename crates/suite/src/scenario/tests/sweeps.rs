@@ -15,11 +15,12 @@ fn flush_by_dirty_bytes() {
     let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
     let ran = run(Fake::new(5), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
-    // Three figures in each of three steps, for two states on five CPUs and CPU_OFF on four.
+    // Three values in each of three steps, for two states on five CPUs and CPU_OFF on four.
     assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
-        // A CPU alone in its cluster flushes the cluster's caches; any other flushes its core's.
+        // A CPU alone in its cluster flushes the cluster's caches; any other CPU flushes only its
+        // core's.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::Deepest, Variant::Off] {
             let flushes = [4, 1].map(|cpu| flush(cpu, variant));
@@ -53,7 +54,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
     let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
     assert_eq!(ran.conditions().states_left_out, Some(Skip::NoHelper));
     assert_eq!(ran.conditions().mode_left_out, Some(no_mode));
-    // Every state is left out, so nothing is measured.
+    // Every state is omitted, so nothing is measured.
     let states = stopping(1);
     for (fake, states, skip) in [
         (Fake::new(1), &states[1..], Skip::NoHelper),
@@ -67,7 +68,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         fake.refuses = Some(mode);
         run(fake, args)
     };
-    // Firmware that stays in the mode.
+    // Firmware that stays in OS-initiated mode.
     let stuck = Failure::ModeStuck(Error::Denied.into());
     let ran = refusing(SuspendMode::PlatformCoordinated);
     assert_eq!(ran.failure(), Some(stuck));
@@ -83,7 +84,7 @@ fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let helper = |cpu: u16| Waker::Helper(cpu.into());
     let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
-    // The lead is woken by a CPU of another cluster, or by the frame.
+    // The lead is woken by a CPU in another cluster, or by the frame.
     for (fake, source, lead_waker, parallel_waker) in [
         (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
         (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
@@ -231,7 +232,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let own = |it: &Round| it.action == Action::SystemSuspend;
     assert!(ran.asks(own) && !ran.asks(|it| own(it) && it.waker != Waker::Frame));
-    // A lost CPU may still be on, and SYSTEM_SUSPEND needs all others off.
+    // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
     let args = "only=susp_deep_serial,system_suspend iterations=3";
     let ran = run(with_modes().with(losing(2, 1)), args);
     assert_eq!(ran.statuses(), [lost(2); 2]);

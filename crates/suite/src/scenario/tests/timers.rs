@@ -24,7 +24,7 @@ fn a_threshold_ends_it_and_fails() {
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
     let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
-    // The first CPU runs alone to its end, the second up to that point and no further.
+    // The first CPU runs alone to the end; the second runs only up to that point.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
     let last = ran.series().last().expect("a series").series.summary;
     assert_eq!((last.n, last.max), (501, 6_270));
@@ -64,7 +64,7 @@ fn each_fault_of_a_timer_has_its_name() {
 fn a_lost_cpu_is_the_end_of_it() {
     let ran = run_timers(Fake::new(3).with(losing(2, 1)), "timers=all duration=9");
     assert_eq!(ran.statuses(), [lost(2)]);
-    // The other CPUs keep their figures.
+    // The other CPUs keep their results.
     assert_eq!(ran.series().count(), 2 * 2);
 }
 

@@ -29,7 +29,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     };
     let ran = run_stopping(early(3..4), "iterations=2");
     assert_eq!(ran.wakers.woken, Some(2.into()));
-    // If no CPU passes a trial, the scenario fails, as it does if no state stops timers.
+    // If no CPU passes a trial, the scenario fails, just as it would if no state stopped timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
     let found = ran.failure();
@@ -79,7 +79,7 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
 
 #[test]
 fn a_frame_that_fails_its_trial_is_not_used() {
-    // In the frame's trial, the lead's first suspend, the helper's SGI wakes the lead.
+    // In the frame's trial, which is the lead's first suspend, the helper's SGI wakes the lead.
     let mut is_first = true;
     let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
@@ -171,7 +171,7 @@ fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuInde
     }
 }
 
-/// Returns the CPU and the state of each trial of a CPU's own timer.
+/// Returns the CPU and state for each trial of a CPU's own timer.
 fn trials(ran: &Ran) -> Vec<(Who, u32)> {
     let trials = ran.fake.trials.iter();
     let trial = |round: &Round| match round.action {
@@ -194,7 +194,7 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     let is_call = |it: &Round| it.action == Action::Version;
     assert!(!earlier.is_empty() && earlier.iter().all(is_call));
     assert!(!later.iter().any(is_call));
-    // Only measured states are tried, and only if another CPU is awake in the meantime.
+    // Only measured states are tried, and only while another CPU is awake.
     let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
     let core = [(only(3), CORE)];
     assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
@@ -202,7 +202,8 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     assert_eq!(tried(1, "iterations=2"), []);
 }
 
-/// A good trial takes at most 5 ms, including CPU_ON and CPU_OFF; a failed one takes a second.
+/// A successful trial takes at most 5 ms, including CPU_ON and CPU_OFF; a failed trial takes a
+/// second.
 #[test]
 fn trials_are_short() {
     let ran = run(Fake::new(4), "iterations=2");
@@ -240,7 +241,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
-    // A CPU that comes back too soon by itself, as the lead will, is measured.
+    // A CPU that wakes up too soon by itself is measured: the lead will do the same.
     let early = Fake::new(4).with_trials(|_, outcome| {
         outcome.after = shifted(outcome.due, -1);
     });
@@ -263,7 +264,7 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     assert!(ran.asks(by_timers));
 }
 
-/// The CPU takes an exception on its way back.
+/// The CPU takes an exception while waking up.
 #[test]
 fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     let loss = Loss {
@@ -290,7 +291,7 @@ fn a_power_down_that_is_given_up_is_no_good_trial() {
     assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
 }
 
-/// There is no CPU to wake another, but deeper states need none.
+/// There is no CPU to wake another one, but deeper states do not need one.
 #[test]
 fn a_state_without_a_trial_bars_no_deeper_one() {
     let states = [
