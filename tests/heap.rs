@@ -1,4 +1,4 @@
-//! The memory that runs take from the payload's heap.
+//! The memory that runs allocate from the payload's heap.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use suite::output::{self, RunObserver};
 use suite::scenario::Needs;
 use sync::Heap;
 
-/// A heap, and the addresses of its region.
+/// A heap, and the address range of its region.
 #[derive(Clone, Copy)]
 struct Memory {
     heap: &'static Heap,
@@ -23,9 +23,9 @@ struct Memory {
 }
 
 thread_local! {
-    /// The memory of this thread's run. There is none outside of runs and during rounds.
+    /// The memory of this thread's run. None outside of runs and during rounds.
     static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
-    /// The largest number of its bytes in use at the same time.
+    /// The peak number of bytes in use.
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -35,7 +35,7 @@ struct Switch;
 #[global_allocator]
 static SWITCH: Switch = Switch;
 
-// SAFETY: each block is freed by the allocator that allocated it: blocks of a heap are in its
+// SAFETY: each block is freed by the allocator that allocated it: heap blocks are in the heap's
 // region, which is never freed.
 unsafe impl GlobalAlloc for Switch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Switch {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: guaranteed by the caller; no block of a heap is freed outside its run.
+        // SAFETY: guaranteed by the caller; heap blocks are never freed outside their run.
         unsafe { owner(block).dealloc(block, layout) }
     }
 
@@ -65,7 +65,7 @@ fn of(memory: Option<Memory>) -> &'static dyn GlobalAlloc {
     memory.map_or(&System, |memory| memory.heap)
 }
 
-/// Returns the allocator to which a block belongs.
+/// Returns the allocator that a block belongs to.
 fn owner(block: *mut u8) -> &'static dyn GlobalAlloc {
     of(MEMORY.get().filter(|it| it.has(block)))
 }
@@ -85,7 +85,7 @@ impl Memory {
     }
 }
 
-/// The fake machine, whose own memory is from the system.
+/// The fake machine, whose own memory comes from the system.
 struct Watched {
     fake: Fake,
     heap: &'static Heap,
@@ -168,7 +168,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Runs a plan; returns the number of bytes that it used, and the computed number.
+/// Runs a plan. Returns the number of bytes it used, and the computed number.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
     let needs = Needs::of(&plan, cpus, STATES.len()).heap;

@@ -1,9 +1,9 @@
-//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor with kvmtool's
-//! layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]). KVM kills a guest for
-//! instructions that it cannot emulate, delivers interrupts through list registers, and returns
-//! from power-down to the caller.
+//! The payload as a guest at EL1 under KVM, on a Linux emulated by QEMU
+//! ([`xtask::qemu::kvm_host`]): in Debian's QEMU, and in a VMM with kvmtool's memory layout. KVM
+//! kills a guest for instructions that it cannot emulate, delivers interrupts through list
+//! registers, and returns from power-down to the caller.
 //!
-//! The figures are those of an emulated host, so only relations between them are asserted, never
+//! The figures come from an emulated host, so only relations between them are checked, never
 //! durations. Each machine takes a minute, so these tests run only with `cargo xtask test kvm`.
 
 mod common;
@@ -29,28 +29,28 @@ use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// A busy host takes ten times as long as an idle one.
+/// A busy host takes ten times as long as an idle host.
 const TIMEOUT: Duration = Duration::from_secs(420);
-/// Everything that a guest can do, with few samples. KVM accepts any power_state.
+/// Everything a guest can do, with few samples. KVM accepts any power_state.
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
-/// The scenarios that cost an exit to the hypervisor, and the variant that is compared with that of
-/// the empty loop.
+/// The scenarios that cause an exit to the hypervisor, and the variant that is compared with the
+/// empty loop.
 const EXITS: [(ScenarioId, Variant); 3] = [
     (ScenarioId::NullCall, Variant::PsciVersion),
     (ScenarioId::SelfSgi, Variant::Sgi),
     (ScenarioId::SysregTrap, Variant::Pmselr),
 ];
 const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
-/// A CPU without FEAT_VHE for the Linux: KVM switches to EL2 and back for each exit.
+/// A host CPU without FEAT_VHE: KVM switches to EL2 and back for each exit.
 const WITHOUT_VHE: &str = "cortex-a57";
-/// The address of kvmtool's first UART since 2021.
+/// The address of kvmtool's first UART, since 2021.
 const UART: u64 = 0x100_0000;
-/// Its address before that: the I/O port of a PC, which is an address in the first page.
+/// Its address before 2021: the PC I/O port, which is in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
-/// Runs a guest with two CPUs on a Linux with this GIC and these CPUs.
+/// Runs a guest with two CPUs on a Linux host with this GIC and these CPUs.
 fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common::Log {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
@@ -90,7 +90,7 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         "{seen}"
     );
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
-    // The guest turned itself off, rather than being killed.
+    // The guest turned itself off and was not killed.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
     assert_eq!(
         outcome.ending,
@@ -103,14 +103,14 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
     common::Log::new(&outcome.log)
 }
 
-/// Returns the payload as one file for all loaders: the monitor provides the tree.
+/// Returns the payload as one file for all loaders. The VMM provides the tree.
 fn bare() -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// Checks the facts about a guest, and that all scenarios possible for it were measured; those with
-/// the PMU only if there is one.
+/// Checks the facts about a guest, and that all scenarios available to it were measured; PMU
+/// scenarios only if there is a PMU.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
     assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number()));
@@ -119,7 +119,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, intid));
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.run.cpus.len(), 2);
-    // Each CPU went down and came back, in parallel and in series.
+    // Each CPU powered down and woke up, in parallel and serially.
     for t in &ScenarioId::SUITE[..4] {
         let samples = log.metric(*t, Metric::Wake);
         assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
@@ -128,7 +128,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_exits_cost(log, has_pmu);
 }
 
-/// An exit costs more than no exit, on each CPU, judging by the best sample of each.
+/// On each CPU, the best sample with an exit takes longer than the best sample without.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
         let least = |(t, variant), metric| {

@@ -16,10 +16,10 @@ pub fn compile(name: &str) -> Vec<u8> {
 /// A state: name, power_state, true if the timers stop.
 type State = (&'static str, u32, bool);
 
-/// GTDT fields: the flags of the physical timer say that it keeps running in every state.
+/// GTDT fields: the physical timer's flags say that it keeps running in every state.
 const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
 
-/// Checks that the states are those of the AML, and that the notes contain these words.
+/// Checks that the states match the AML, and that the notes contain these words.
 fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
     let mut tables = tables();
     write(&mut tables[2], gtdt);
@@ -49,7 +49,7 @@ fn states_of_containers_are_added() {
         ("LPI3-Core", 0x1_0000, true),
         ("LPI3-Core+LPI2-Cluster", 0x101_0000, true),
     ];
-    // A condition around the declaration of a CPU is not evaluated.
+    // A condition around a CPU's declaration is not evaluated.
     let notes = ["(opcode 0xa0): idle states may be missing"];
     check(&[compile("morello")], &[], &morello, &notes);
     let kept = morello.map(|(name, power_state, _)| (name, power_state, false));
@@ -79,7 +79,7 @@ fn container_is_found_in_another_table() {
     check(&[cpus], &[], &states[..2], &notes);
 }
 
-/// Only the flags of the timer that the payload uses matter.
+/// Only the flags of the timer used by the payload matter.
 #[test]
 fn another_timers_always_on_does_not_count() {
     let cpus = compile("cpus");

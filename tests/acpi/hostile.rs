@@ -1,4 +1,4 @@
-//! Truncated, changed, nested and circular tables cause neither a panic nor an endless loop.
+//! Truncated, corrupted, nested and circular tables never cause a panic or an endless loop.
 
 use hardware::board::TreeConsole;
 
@@ -85,7 +85,7 @@ fn limits_become_notes() {
 
 #[test]
 fn too_many_objects_become_a_note() {
-    // Name (A000, Package () {0}) and so on; iasl would take seconds for that many.
+    // Name (A000, Package () {0}) and so on; iasl would take seconds to compile that many.
     let object = |number: u32| {
         [
             b"\x08",
@@ -135,7 +135,7 @@ fn broken_aml_becomes_a_note() {
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
-    // The cores are at these offsets. Next come the offsets of possible parents.
+    // The cores are at these offsets. The inner loop goes through possible parent offsets.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {
             let mut tables = tables();
@@ -171,7 +171,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         let found = describe(&tables);
         assert!(found.contains(reason), "{found}");
     }
-    // Without any clusters, the cores form one.
+    // Without any clusters, the cores form a single cluster.
     let cores = [0, 1, 2, 3].map(|uid| processor(0b1010, 0, uid, &[]));
     let mut tables = tables();
     tables[4] = table("PPTT", 36, &[(8, 1, 3)], &cores);
@@ -187,7 +187,7 @@ fn circles_of_processors_end() {
         let found = describe(&tables);
         assert!(found.contains("CPUs are labeled by MPIDR"), "{found}");
     }
-    // An entry within an entry
+    // A nested entry
     tables[4] = pptt();
     tables[4][56 + 20] = 37;
     seal(&mut tables[4]);

@@ -1,4 +1,4 @@
-//! The ACPI tables of a made-up machine, and the board that the payload reads from them.
+//! ACPI tables for a made-up machine, and the board that the payload reads from them.
 
 use device_tree::acpi::{Conversion, Tables, to_tree};
 use device_tree::adapt;
@@ -22,7 +22,7 @@ pub fn bytes(length: usize, fields: &[Field]) -> Vec<u8> {
     bytes
 }
 
-/// Corrects the length and the checksum of a table.
+/// Fixes the length and checksum of a table.
 pub fn seal(table: &mut Vec<u8>) {
     write(table, &[(4, 4, table.len() as u64), (9, 1, 0)]);
     let sum = table
@@ -31,7 +31,7 @@ pub fn seal(table: &mut Vec<u8>) {
     table[9] = sum.wrapping_neg();
 }
 
-/// Returns a table with these fields, followed by these parts.
+/// Returns a table with these fields, followed by `parts`.
 pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]) -> Vec<u8> {
     let mut table = bytes(length, fields);
     table[..4].copy_from_slice(signature.as_bytes());
@@ -41,7 +41,8 @@ pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]
     table
 }
 
-/// Returns a GICC for the MADT, with the bases of a GICv2's CPU interface and of a redistributor.
+/// Returns a GICC for the MADT, with the base addresses of a GICv2 CPU interface and a
+/// redistributor.
 pub fn gicc(uid: u64, mpidr: u64, interface: u64, redistributor: u64) -> Vec<u8> {
     let bases = [(32, 8, interface), (60, 8, redistributor), (68, 8, mpidr)];
     let mut entry = bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (8, 4, uid), (12, 4, 1)]);
@@ -49,7 +50,7 @@ pub fn gicc(uid: u64, mpidr: u64, interface: u64, redistributor: u64) -> Vec<u8>
     entry
 }
 
-/// A GICD of the MADT.
+/// A GICD for the MADT.
 pub fn gicd(version: u64) -> Vec<u8> {
     let fields = [
         (0, 1, 0x0c),
@@ -60,17 +61,17 @@ pub fn gicd(version: u64) -> Vec<u8> {
     bytes(24, &fields)
 }
 
-/// A range of redistributors in the MADT.
+/// A redistributor range for the MADT.
 pub fn gicr(base: u64, size: u64) -> Vec<u8> {
     bytes(16, &[(0, 1, 0x0e), (1, 1, 16), (4, 8, base), (12, 4, size)])
 }
 
-/// The MADT with these entries.
+/// An MADT with these entries.
 pub fn madt(entries: &[Vec<u8>]) -> Vec<u8> {
     table("APIC", 44, &[(8, 1, 6)], entries)
 }
 
-/// A processor of the PPTT with private resources.
+/// A PPTT processor with private resources.
 pub fn processor(flags: u64, parent: u64, uid: u64, resources: &[u64]) -> Vec<u8> {
     let (length, count) = (20 + 4 * resources.len() as u64, resources.len() as u64);
     let mut entry = bytes(20, &[(1, 1, length), (4, 4, flags), (8, 4, parent)]);
@@ -80,7 +81,7 @@ pub fn processor(flags: u64, parent: u64, uid: u64, resources: &[u64]) -> Vec<u8
     entry
 }
 
-/// A cache of the PPTT.
+/// A PPTT cache.
 pub fn cache(next: u64, size: u64) -> Vec<u8> {
     let fields = [
         (0, 1, 1),
@@ -92,7 +93,7 @@ pub fn cache(next: u64, size: u64) -> Vec<u8> {
     bytes(28, &fields)
 }
 
-/// Returns the PPTT of two clusters. The first has one core with its own second-level cache. The
+/// Returns a PPTT with two clusters. The first has one core with its own second-level cache. The
 /// second has a cache, a core, and a core with two threads.
 pub fn pptt() -> Vec<u8> {
     let parts = [
@@ -114,7 +115,7 @@ pub fn pptt() -> Vec<u8> {
     table("PPTT", 36, &[(8, 1, 3)], &parts)
 }
 
-/// Returns the tables FACP, APIC, GTDT, SPCR and PPTT of a machine with a GICv3 and four CPUs.
+/// Returns the FACP, APIC, GTDT, SPCR and PPTT tables for a machine with a GICv3 and four CPUs.
 pub fn tables() -> Vec<Vec<u8>> {
     let fadt = table("FACP", 276, &[(8, 1, 6), (129, 2, 1)], &[]);
     let cpus = [0, 0x100, 0x101, 0x1_0000].iter().zip(0..);
@@ -138,7 +139,7 @@ pub fn tables() -> Vec<Vec<u8>> {
             &[(0, 1, number), (4, 8, base), (20, 4, intid), (36, 4, flags)],
         )
     };
-    // At 104, with frames at 124 and 164, of which the first is secure; and at 204.
+    // At 104, with frames at 124 (secure) and 164; and at 204.
     let block = bytes(
         20,
         &[(1, 2, 100), (4, 8, 0x2a00_0000), (12, 4, 2), (16, 4, 20)],
@@ -168,7 +169,7 @@ pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
-/// Returns the tree in `made` with memory and boot arguments, in the form that the payload reads.
+/// Returns the tree in `made`, with memory and boot arguments added, in the form the payload reads.
 pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     let memory = Region {
         base: 0x4000_0000,
@@ -177,7 +178,7 @@ pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
 }
 
-/// Describes the board in the tables, or the error.
+/// Describes the board in the tables, or returns the error text.
 pub fn describe(tables: &[Vec<u8>]) -> String {
     let made = match convert(tables) {
         Ok(made) => made,

@@ -1,5 +1,5 @@
-//! Device trees from ACPI tables: those of a machine, changed one by one; AML compiled by iasl; and
-//! broken tables.
+//! Device trees built from ACPI tables: a machine's tables, changed one at a time; AML compiled by
+//! iasl; and broken tables.
 
 #[path = "../common/mod.rs"]
 mod common;

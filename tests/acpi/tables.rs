@@ -1,4 +1,4 @@
-//! Boards from static tables, and the error for each missing or wrong table.
+//! Boards from static tables, and the errors for missing or wrong tables.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const MADT: usize = 1;
 const GTDT: usize = 2;
 const SPCR: usize = 3;
 
-/// Checks that the description of the board contains each of `words`.
+/// Checks that the board description contains all of `words`.
 fn check(tables: &[Vec<u8>], words: &[&str]) {
     let found = describe(tables);
     for word in words {
@@ -47,7 +47,7 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// The tables; their changed fields, or None if the table is removed; and a part of the board's
+/// The tables; the changed fields, or None if the table is removed; and part of the board
 /// description or of the error.
 #[rustfmt::skip]
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
@@ -244,7 +244,7 @@ impl<'m> Memory<'m> for &'m Machine {
 const RSDP: u64 = 0x1000;
 const XSDT: u64 = 0x2000;
 
-/// The RSDP with checksums, and with a change after them.
+/// An RSDP with valid checksums, modified afterwards by `change`.
 fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
     let signature = u64::from_le_bytes(*b"RSD PTR ");
     let mut rsdp = bytes(

@@ -26,7 +26,7 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Returns the run that `cargo xtask qemu` performs for these options and boot arguments.
+/// Returns the run that `cargo xtask qemu` would perform with these options and boot arguments.
 pub fn spec(options: &str, args: &str) -> RunSpec {
     let timeout = Duration::from_secs(600);
     let args = Some(args.to_owned()).filter(|args| !args.is_empty());
@@ -37,7 +37,7 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec` to its end.
+/// Runs `spec` to completion.
 pub fn run(spec: &RunSpec) -> RunResult {
     let never = AtomicBool::new(false);
     match xtask::qemu::prepare::run(spec, &never, &mut std::io::sink()) {
@@ -49,13 +49,13 @@ pub fn run(spec: &RunSpec) -> RunResult {
     }
 }
 
-/// Checks that no line from the payload is wider than a terminal. The firmware's lines are not
-/// checked; those printed during the run begin with a level.
+/// Checks that no line printed by the payload is wider than a terminal. Firmware lines are not
+/// checked; those printed during the run start with a log level.
 pub fn fits_terminal(text: &str) {
     const OF_FIRMWARE: &str = "ERROR:   ";
     let is_first = |line: &str| line.starts_with("Image at ") || line.starts_with("psci-bench");
     let lines = text.lines().skip_while(|line| !is_first(line));
-    // A line that EFI's shell has drawn has escape sequences.
+    // Lines drawn by the EFI shell contain escape sequences.
     let own = lines.filter(|line| !line.starts_with(OF_FIRMWARE) && !line.contains('\x1b'));
     let wide: Vec<&str> = own.filter(|line| is_too_wide(line)).collect();
     assert!(
@@ -76,12 +76,12 @@ pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
         })
 }
 
-/// Returns text as one line, because long messages are wrapped.
+/// Returns the text as one line, because long messages are wrapped.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that the log `plain` contains each of these words; `seen` is the log for people.
+/// Checks that the log `plain` contains all of these words; `seen` is the human-readable log.
 pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     for word in words.iter().map(AsRef::as_ref) {
         assert!(plain.contains(word), "no {word:?} in\n{seen}");
@@ -117,7 +117,7 @@ impl Ran {
     }
 }
 
-/// Runs `spec`, which must exit by itself with `verdict` and its exit code.
+/// Runs `spec`, which must exit by itself with `verdict` and the matching exit code.
 pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let result = run(spec);
     let text = result.text();
@@ -138,7 +138,7 @@ pub fn workspace() -> Workspace {
     Workspace::find().expect("the workspace")
 }
 
-/// Returns QEMU's board with `change` applied to the text of its file.
+/// Returns the QEMU board with `change` applied to the text of its file.
 pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
@@ -146,7 +146,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     boards::parse("board.toml", &changed).expect("a good board")
 }
 
-/// Returns QEMU's board with `from` replaced in the text of its file.
+/// Returns the QEMU board with `from` replaced by `to` in the text of its file.
 pub fn board_with(from: &str, to: &str) -> BoardFile {
     changed_board(|text| {
         assert!(text.contains(from), "{from}");
@@ -154,17 +154,17 @@ pub fn board_with(from: &str, to: &str) -> BoardFile {
     })
 }
 
-/// Returns a device tree of `board` with `cpus` CPUs, under TF-A.
+/// Returns the device tree for `board` with `cpus` CPUs, under TF-A.
 pub fn tree_of(board: &BoardFile, gic: GicVersion, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("tf-a", Conduit::Smc, board, gic, cpus, bootargs)
 }
 
-/// Returns a device tree of `board` under QEMU's own PSCI, with a GICv3.
+/// Returns the device tree for `board` under QEMU's own PSCI, with a GICv3.
 pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
-/// Returns a device tree of `board` for one of its firmwares.
+/// Returns the device tree for `board` under one of its firmware variants.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,
@@ -184,7 +184,7 @@ pub fn tree_under(
     device_tree::build(board, &choices, bootargs).expect("a tree")
 }
 
-/// Returns the device tree of QEMU's board file for `cpus` CPUs.
+/// Returns the device tree from the QEMU board file for `cpus` CPUs.
 pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_of(
         &changed_board(str::to_owned),
@@ -194,7 +194,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     )
 }
 
-/// Returns the payload with that tree appended, for tests that damage it.
+/// Returns the payload with that tree appended, for tests that corrupt it.
 pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }
@@ -275,30 +275,30 @@ impl Log {
         (facts.exception_level, facts.conduit, gic)
     }
 
-    /// Returns the parts of a scenario, one for each method and helper.
+    /// Returns a scenario's results, one for each method and helper.
     pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
         self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// Returns the cells of a scenario, with the MPIDRs of their CPUs.
+    /// Returns a scenario's cells, with the MPIDRs of their CPUs.
     pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, &Cell)> {
         let cells = self.scenarios(id).flat_map(|it| &it.cells);
         cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
-    /// Returns the series of a scenario, with the MPIDRs of their CPUs.
+    /// Returns a scenario's series, with the MPIDRs of their CPUs.
     pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.scenarios(id).flat_map(Scenario::all_series);
         all.map(|it| (self.mpidr(it.cell.cpu), it))
     }
 
-    /// Returns the statistics of one metric of a scenario, by MPIDR.
+    /// Returns the statistics for one metric in a scenario, by MPIDR.
     pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<Mpidr, Summary> {
         let found = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
         self.cells(id).filter_map(found).collect()
     }
 
-    /// Returns the statistics of one metric of a CPU that ran alone.
+    /// Returns the statistics for one metric on a CPU that ran alone.
     pub fn alone(
         &self,
         id: ScenarioId,
@@ -312,7 +312,7 @@ impl Log {
         Some(&found?.1.series_of(metric)?.summary)
     }
 
-    /// Returns the cluster of each CPU, by MPIDR.
+    /// Returns each CPU's cluster, by MPIDR.
     pub fn clusters(&self) -> BTreeMap<Mpidr, u16> {
         let cpus = self.run.cpus.iter();
         cpus.filter_map(|cpu| Some((cpu.mpidr?, cpu.cluster)))
@@ -324,7 +324,7 @@ impl Log {
     }
 }
 
-/// `RT_INSTR` rows: figures by test, then by cluster and core.
+/// `RT_INSTR` rows: the values by test, then by cluster and core.
 pub type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
 
 /// Reads the `RT_INSTR` lines of `text`.

@@ -1,12 +1,12 @@
 //! The barriers, cache and TLB maintenance, and system register writes in the assembly files, in
-//! order. QEMU does not show if one is missing, so every change to this list needs an explanation.
+//! order. QEMU does not reveal a missing one, so every change to this list needs an explanation.
 
 use std::collections::BTreeMap;
 
 use super::ISB;
 use super::code::Code;
 
-/// Returns the name of a barrier, maintenance or system register instruction; None for any other
+/// Returns the name of a barrier, maintenance or system register instruction, or None for any other
 /// word (Arm ARM, C4.1.66 "System instructions").
 fn kind(word: u32) -> Option<&'static str> {
     match word & !0x1f {
@@ -21,8 +21,8 @@ fn kind(word: u32) -> Option<&'static str> {
     }
 }
 
-/// Lists such words by symbol. Rust symbols are mangled and not listed, and neither are labels
-/// after a function, where the linker may place any other function.
+/// Lists such words by symbol. Rust symbols are mangled and therefore not listed. Labels after a
+/// function are not listed either, because the linker may place any other function there.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols

@@ -1,15 +1,15 @@
-//! The conditions under which reset does not write back the image, and the order of a store to a
-//! translation table's memory and the store that links the table. `coherence` checks the
-//! maintenance itself.
+//! The conditions under which reset does not write back the image, and the order of two stores: the
+//! one that clears a translation table's memory and the one that links the table. `coherence`
+//! checks the maintenance itself.
 
 use super::accesses_memory;
 use super::code::{Code, Flow, flow};
 
 const DSB_ISHST: u32 = 0xd503_3a9f;
 
-/// If entered with caches on, as by U-Boot's `go`, the image is written back to memory before they
-/// are turned off, with nothing between that and an ISB. Only SCTLR's M and C decide whether this
-/// is skipped.
+/// If the image is entered with caches on, as by U-Boot's `go`, it is written back to memory before
+/// the caches are turned off, with no memory access from then until the ISB. Only SCTLR.M and
+/// SCTLR.C decide whether this is skipped.
 #[test]
 fn caches_that_are_on_at_reset_are_written_back_first() {
     let code = Code::load();
@@ -30,7 +30,7 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
     let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);
     let entry = code.between("reset", "write_image_back");
     assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 3);
-    // Three writes of SCTLR and an ISB, according to the list in `barriers`.
+    // Three SCTLR writes and an ISB, according to the list in `barriers`.
     let turning = code.between("turn_caches_off", "caches_are_off");
     assert!(!turning.iter().any(|word| accesses_memory(*word)));
 }

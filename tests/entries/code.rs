@@ -1,4 +1,4 @@
-//! The code of the linked image: words, symbols, and the paths through them.
+//! The code in the linked image: words, symbols, and paths through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +31,7 @@ impl Code {
         }
     }
 
-    /// Loads the code of the EFI application, without symbols.
+    /// Loads the EFI application's code, without symbols.
     pub fn load_efi() -> Self {
         let workspace = Workspace::find().expect("the workspace");
         let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
@@ -59,7 +59,7 @@ impl Code {
         self.words.range(range).map(|(_, word)| *word).collect()
     }
 
-    /// Lists the addresses of the words for which `is` returns true.
+    /// Lists the addresses of all words for which `is` returns true.
     pub fn places(&self, is: impl Fn(u32) -> bool) -> Vec<u64> {
         let found = self.words.iter().filter(|(_, word)| is(**word));
         found.map(|(at, _)| *at).collect()
@@ -72,8 +72,8 @@ impl Code {
         code
     }
 
-    /// Follows every path from the symbol `entry`. `step` gets an address, its word and a state,
-    /// and returns the state after the word, or None if the path ends.
+    /// Follows every path from the symbol `entry`. `step` receives an address, its word and a
+    /// state, and returns the state after the word, or None if the path ends.
     pub fn follow<S: Clone + Ord>(
         &self,
         entry: &str,
@@ -125,8 +125,8 @@ pub fn signed(value: u32, bits: u32) -> i64 {
     i64::from(value << (32 - bits)) << 32 >> (64 - bits)
 }
 
-/// Where a CPU continues after a word (Arm ARM, C4.1.65 "Branches, Exception Generating and System
-/// instructions").
+/// Where execution continues after a word (Arm ARM, C4.1.65 "Branches, Exception Generating and
+/// System instructions").
 pub enum Flow {
     /// At the next word.
     On,
@@ -144,11 +144,11 @@ pub fn flow(word: u32) -> Flow {
     match word {
         w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),
         w if w >> 26 == 0b10_0101 => Flow::Call(signed(w, 26) * 4),
-        // B.cond, CBZ, CBNZ: 19 bits of offset from bit 5.
+        // B.cond, CBZ, CBNZ: a 19-bit offset starting at bit 5.
         w if w >> 24 == 0x54 || w >> 25 & 0x3f == 0b01_1010 => {
             Flow::Either(signed(w >> 5 & 0x7_ffff, 19) * 4)
         }
-        // TBZ, TBNZ: 14 bits.
+        // TBZ, TBNZ: a 14-bit offset.
         w if w >> 25 & 0x3f == 0b01_1011 => Flow::Either(signed(w >> 5 & 0x3fff, 14) * 4),
         w if w & 0xffff_fc1f == 0xd65f_0000 => Flow::Return,
         _ => Flow::On,

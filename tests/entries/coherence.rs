@@ -1,5 +1,5 @@
-//! Runs the code before the caches are on, at all three entries, under the cache model. Every
-//! instruction is executed, for all kinds of loaders and CPUs.
+//! Runs the code that executes before the caches are on, at all three entry points, under the cache
+//! model. Every instruction is executed, for all kinds of loaders and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ const ID_AA64MMFR3: u32 = 0xd538_0760;
 const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
-/// Returns the words of the loaded image; memory after it has none.
+/// Returns the words in the loaded image; there are none after it.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");
@@ -99,8 +99,8 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 if has_el2 {
                     cpu.system.extend(WITH_ALL);
                 }
-                // A loader with its caches off has written back everything that it loaded, but
-                // nothing else.
+                // A loader whose caches are off has written back everything it loaded, but nothing
+                // else.
                 let tree = if at == end {
                     len.next_multiple_of(LINE)
                 } else {
@@ -122,7 +122,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
     result
 }
 
-/// Executes an entry on a CPU whose memory another CPU has written through its caches.
+/// Executes an entry on a CPU after another CPU has written to memory through its caches.
 fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     let mut result = Result::default();
     let root = BASE + code.symbol("root_table");
@@ -159,15 +159,16 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     result
 }
 
-/// Fields of ID registers, with the registers of EL1 and EL2 that the CPU has if they are not 0,
-/// given by the words that read them: TCRX and TCR2, SCTLRX and SCTLR2, GCS and GCSCR.
+/// ID register fields, with the EL1 and EL2 registers that exist if the field is not 0. Registers
+/// are given as the words that read them. The pairs are TCRX and TCR2, SCTLRX and SCTLR2, GCS and
+/// GCSCR.
 const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
     (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
     (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
     (ID_AA64PFR1, 1 << 44, [0xd538_2500, 0xd53c_2500]),
 ];
 
-/// Without the field, accessing the register is undefined.
+/// If the field is 0, accessing the register is undefined.
 #[test]
 fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     const GARBAGE: u64 = 0xa5a5;
@@ -197,8 +198,8 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     }
 }
 
-/// After an entry at EL3, SCR_EL3 must allow the next level to write to them: GCSEn, TCR2En and
-/// SCTLR2En. Otherwise such a write would cause an exception to EL3.
+/// After an entry at EL3, SCR_EL3 must allow the next level to write to these registers: GCSEn,
+/// TCR2En and SCTLR2En. Otherwise such a write would be trapped to EL3.
 #[test]
 fn registers_without_a_reset_value_are_open_below_el3() {
     const SCR_EL3: u32 = 0xd53e_1100;
@@ -268,9 +269,9 @@ fn mutations_are_found() {
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
-    // If the DSB after these is missing, the one in invalidate_written still comes in time for
-    // data. It is needed for instruction fetches, which are not modeled; the list in `barriers`
-    // checks it.
+    // If the DSB after these is missing, the one in invalidate_written is still early enough for
+    // data. The DSB is needed for instruction fetches, which are not modeled; the list in
+    // `barriers` checks it.
     for (name, at, fault) in [
         (
             "no invalidate before the first store",

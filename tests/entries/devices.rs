@@ -1,14 +1,14 @@
-//! Loads from devices must have acquire semantics: Cortex-A57's erratum 832075
-//! (`src/machine/memory/mmio.rs`). Three pieces of code make all of them, and their loads are
-//! checked here; `tests/house` checks that there are no others.
+//! Loads from devices must have acquire semantics: Cortex-A57 erratum 832075
+//! (`src/machine/memory/mmio.rs`). Three pieces of code contain all such loads, which are checked
+//! here; `tests/house` checks that there are no others.
 
 use super::accesses_memory;
 use super::code::Code;
 
-/// LDARB, LDARH and LDAR of 32 bits, without their registers.
+/// LDARB, LDARH and 32-bit LDAR, without their registers.
 const ACQUIRES: [u32; 3] = [0x08df_fc00, 0x48df_fc00, 0x88df_fc00];
 
-/// Returns the loads and stores among the words, except those based on SP.
+/// Returns the loads and stores in `words`, except SP-relative ones.
 fn accesses(words: &[u32]) -> Vec<u32> {
     let accesses = words.iter().copied().filter(|word| accesses_memory(*word));
     accesses.filter(|word| word >> 5 & 0x1f != 31).collect()
@@ -29,7 +29,7 @@ fn function(code: &Code, parts: [&str; 2]) -> Vec<u32> {
 fn loads_from_devices_acquire() {
     let code = Code::load();
     let read = function(&code, ["mmio..Mmio$u20$as$u20$", "4read17h"]);
-    // Its address and size arguments have 64 bits, but no device register does.
+    // Its address and size arguments are 64-bit, but no device register is.
     let is_narrow = |word: &u32| word >> 30 != 3;
     let narrow = accesses(&read).into_iter().filter(is_narrow);
     let mut found: Vec<u32> = narrow.map(|word| word & !0x3ff).collect();

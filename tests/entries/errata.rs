@@ -16,7 +16,7 @@ fn is_based_on(word: u32, base: u32) -> bool {
     word >> 27 & 7 == 0b111 && word >> 24 & 3 == 0b01 && word >> 5 & 0x1f == base
 }
 
-/// Returns the erratum whose sequence begins at `at`. For 843419 this includes some harmless
+/// Returns the erratum whose sequence starts at `at`. For 843419 this includes some harmless
 /// sequences, such as those that load a pair.
 fn erratum(code: &Code, at: u64) -> Option<u32> {
     let word = |place: u64| code.words.get(&(at + 4 * place)).copied().unwrap_or(0);
@@ -29,7 +29,7 @@ fn erratum(code: &Code, at: u64) -> Option<u32> {
     (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
 }
 
-/// Returns the sequences in a program, by address.
+/// Returns all such sequences in a program, by address.
 fn errata(code: &Code) -> Vec<(u64, u32)> {
     let places = code.words.keys();
     let found = places.filter_map(|at| Some((*at, erratum(code, *at)?)));
@@ -51,8 +51,8 @@ fn the_efi_application_has_no_sequence_of_835769() {
     assert_eq!(found.collect::<Vec<_>>(), []);
 }
 
-/// DC CVAC, CVAU, CVAP and CVADP, with which Cortex-A53 r0p0 to r0p2 may lose stores (819472,
-/// 824069, 827319). DC CIVAC must be used instead.
+/// DC CVAC, CVAU, CVAP and CVADP may lose stores on Cortex-A53 r0p0 to r0p2 (819472, 824069,
+/// 827319). DC CIVAC must be used instead.
 #[test]
 fn no_line_is_cleaned_without_being_invalidated() {
     // SYS #3, C7, CRm, #1, where CRm is 10, 11, 12 or 13.
@@ -81,7 +81,7 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// So CPTR_EL2, whose layout E2H changes, traps nothing that is in the image.
+/// So CPTR_EL2, whose layout depends on E2H, does not trap any instruction in the image.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

@@ -1,5 +1,5 @@
-//! Executes the entries' instructions on the host, up to the write of SCTLR that turns the caches
-//! on. All accesses go through the same cache model as in whole runs.
+//! Executes the entry code on the host, up to the SCTLR write that turns the caches on. All
+//! accesses go through the same cache model as in whole runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use cache_model::{CacheActor, CacheFinding, CacheModel, Maintenance, Way};
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
 
-/// The address of the image.
+/// The image address.
 pub const BASE: u64 = 0x6000_0000;
 
 const CURRENT_EL: u32 = 0xd538_4240;
@@ -19,12 +19,12 @@ const SPSR_EL3: u32 = 0xd53e_4000;
 const ELR_EL3: u32 = 0xd53e_4020;
 const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
-/// The register to which marks are written.
+/// The register that marks are written to.
 pub const UART: u64 = 0x900_0018;
-/// The CPU that executes.
+/// The executing CPU.
 const CPU: u32 = 0;
 
-/// A CPU on its way from an entry until its caches are on.
+/// A CPU between an entry point and turning its caches on.
 pub struct Cpu<'c> {
     code: &'c Code,
     pub x: [u64; 32],
@@ -140,8 +140,8 @@ impl<'c> Cpu<'c> {
         holds != (condition & 1 == 1 && condition != 15)
     }
 
-    /// Executes until the caches are on, and then loads the image and the stored words through
-    /// them. Returns false if the path ended earlier.
+    /// Executes until the caches are on, then loads the image and the stored words through them.
+    /// Returns false if the path ended earlier.
     pub fn run(&mut self) -> bool {
         let halt = self.code.symbol("halt");
         for _ in 0..1_000_000 {
@@ -182,7 +182,7 @@ impl<'c> Cpu<'c> {
             }
             Flow::Return => self.x[n],
             Flow::Either(offset) => {
-                // CBZ and CBNZ of a W register test only its lower half.
+                // CBZ and CBNZ with a W register test only its lower half.
                 let is_half = matches!(word >> 24, 0x34 | 0x35);
                 let value = self.x[d]
                     & if is_half {
@@ -225,7 +225,7 @@ impl<'c> Cpu<'c> {
                     _ => (self.pc & !0xfff).wrapping_add_signed(offset << 12),
                 };
             }
-            // ADD, SUB, with flags or without: immediates, then registers.
+            // ADD, SUB, with or without flags: immediates, then registers.
             0x122 | 0x162 | 0x1a2 | 0x1e2 => {
                 let value = u64::from(word >> 10 & 0xfff) << (12 * (word >> 22 & 1));
                 self.add(word, d, first, value);
@@ -275,7 +275,7 @@ impl<'c> Cpu<'c> {
                 };
             }
             _ if word >> 24 == 0xd5 => self.system(word, d),
-            // STRB, STRH, STR of a W register, without an offset.
+            // STRB, STRH, and STR of a W register, without an offset.
             _ if matches!(word >> 10, 0xe_4000 | 0x1e_4000 | 0x2e_4000) => {
                 assert_eq!(first, UART, "a narrow store at {:#x}", self.pc - BASE);
                 self.sent.push(self.x[d] as u8);
@@ -316,9 +316,9 @@ impl<'c> Cpu<'c> {
     fn system(&mut self, word: u32, d: usize) {
         let (is_read, key) = (word >> 21 & 1 == 1, word & !0x1f | 0x0020_0000);
         match word {
-            // DSB ISH and SY; others do not complete maintenance.
+            // DSB ISH and SY; other DSBs do not complete maintenance.
             0xd503_3b9f | 0xd503_3f9f => self.model.barrier(CPU),
-            // Hints, ISB, MSR of immediates, TLBI, IC.
+            // Hints, ISB, MSR (immediate), TLBI, IC.
             _ if word >> 16 == 0xd503 || word >> 16 == 0xd500 => {}
             _ if word & 0xffff_ffe0 == 0xd508_7620 => {
                 self.model.maintain(CPU, Maintenance::Invalidate, self.x[d]);
@@ -340,7 +340,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// Executes LDR, STR, LDP and STP of X registers, in the forms used by the entries.
+    /// Executes LDR, STR, LDP and STP of X registers, in the forms used by the entry code.
     fn access(&mut self, word: u32, d: usize, n: usize, index: u64) {
         let base = self.x[n];
         let post = super::code::signed(word >> 12 & 0x1ff, 9);

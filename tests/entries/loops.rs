@@ -1,4 +1,4 @@
-//! The loops of the micro-benchmarks, and the timed regions around them.
+//! The micro-benchmark loops, and the timed regions around them.
 
 use super::code::Code;
 use super::{HVC, ISB, PATHS, SMC};
@@ -17,7 +17,7 @@ const fn unless_equal(words: i32) -> u32 {
     0x5400_0001 | (words as u32 & 0x7_ffff) << 5
 }
 
-/// Checks the words between the two reads of the counter around a loop.
+/// Checks the words between the two counter reads around a loop.
 #[test]
 fn a_region_is_the_loop_and_nothing_else() {
     let code = Code::load();
@@ -71,7 +71,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     for (name, operation) in operations {
         let name = format!("loop_{name}");
         let mut found = code.between(&name, &format!("{name}_end"));
-        // The code after it handles an SGI that has not arrived yet.
+        // The following code handles an SGI that has not arrived yet.
         found.truncate(operation.len() + 3);
         let end = again(operation.len() as i32 + 1);
         assert_eq!(found, [operation, &end[..]].concat(), "{name}");

@@ -1,8 +1,8 @@
-//! Checks the instructions of the linked image: entries, timed regions, SErrors.
+//! Checks instructions in the linked image: entry points, timed regions, SErrors.
 //!
-//! Until SCTLR is written, a load may return a stale value that is newer in another CPU's cache,
-//! and a store may be overwritten by a line that is written back later. QEMU does not model caches
-//! and cannot show this, so the instructions themselves are compared with a list.
+//! Until SCTLR is written, a load may return a stale value when another CPU's cache holds a newer
+//! one, and a store may be overwritten by a line that is written back later. QEMU does not model
+//! caches and cannot reveal this, so the instructions themselves are compared with a list.
 
 mod barriers;
 mod caches;
@@ -31,17 +31,17 @@ fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
-/// Returns true for a word that turns the MMU and the caches on. This is any write of SCTLR except
-/// two kinds: those with which the entry at EL3 keeps them off at the next level, where the same
-/// path continues ([`leaving_el3_keeps_them_off`]), and those with which reset turns them off.
+/// Returns true for a word that turns the MMU and the caches on. This is any SCTLR write except two
+/// kinds: those that keep them off at the next level after an entry at EL3, where the same path
+/// continues ([`leaving_el3_keeps_them_off`]), and those that turn them off during reset.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
     let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
     writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
-/// The loads and stores of reset, each once. It must relocate, build tables and find an appended
-/// tree, and it invalidates everything that it wrote.
+/// The loads and stores in the reset path, each listed once. Reset must relocate, build tables and
+/// find an appended tree, and it invalidates everything it wrote.
 const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
@@ -63,7 +63,7 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
 ];
 
-/// The load in all entries; its value was written with caches off and never since.
+/// The load in all entry points. Its value was written once, with caches off.
 const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: where the root is", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
@@ -75,7 +75,7 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
 }
 
-/// Compares the accesses before the SCTLR write with a list: there must be all of these, and no
+/// Compares the accesses before the SCTLR write with a list: all of these must be present, and no
 /// others.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let (mut accesses, mut met) = (BTreeMap::new(), false);
@@ -110,7 +110,7 @@ const HVC: u32 = 0xd400_0002;
 const CNTPCT: u32 = 0xd53b_e020;
 const CNTVCT: u32 = 0xd53b_e040;
 
-/// The paths of a call, each with its instruction and its counter, and true if the counter is read
+/// The call paths, each with its instruction and its counter, and true if the counter is read
 /// twice.
 const PATHS: [(&str, u32, u32, bool); 3] = [
     ("smc", SMC, CNTPCT, false),
@@ -119,8 +119,8 @@ const PATHS: [(&str, u32, u32, bool); 3] = [
 ];
 
 /// The counter is read into x19 (and x20) before the call and into x4 (and x5) after it. A suspend
-/// keeps the first value for its return through the entry point. It has the same ISB as the region:
-/// without it the read could come before the agreed start.
+/// keeps the first value for a return through the entry point. It has the same ISB as the region:
+/// without the ISB the read could happen before the agreed start.
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     const COPY: u32 = 0xaa13_03f4; // mov x20, x19
@@ -152,8 +152,8 @@ fn reset_touches_only_what_is_on_its_list() {
     check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
 }
 
-/// EL3 is left with a single ERET to the word after it, where the path of the other levels joins.
-/// The next level's SCTLR has M, C and I clear.
+/// EL3 is left with a single ERET to the following word, where the path from the other levels
+/// joins. The next level's SCTLR has M, C and I clear.
 #[test]
 fn leaving_el3_keeps_them_off() {
     const ERET: u32 = 0xd69f_03e0;
@@ -163,7 +163,7 @@ fn leaving_el3_keeps_them_off() {
     assert_eq!(first, Some(leaving.len() - 1));
     let (mut value, mut written) = (0, 0);
     for word in leaving {
-        // MOVZ and MOVK of 16 bits into X9 (Arm ARM, C6.2).
+        // MOVZ and MOVK with 16 bits into X9 (Arm ARM, C6.2).
         let bits = u64::from(word >> 5 & 0xffff);
         let shift = 16 * (word >> 21 & 3);
         match word & 0xff80_001f {
@@ -194,7 +194,7 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
 /// The vector for an IRQ on SP_EL0 first reads the counter selected by X18, into X16 and X17.
 #[test]
 fn a_timers_handler_begins_with_the_counter() {
-    const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // To the fifth word.
+    const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // Branches to the fifth word.
     const COPY: u32 = 0xaa10_03f1; // mov x17, x16
     let code = Code::load();
     let begin = code.symbol("timer_vector");
@@ -214,8 +214,8 @@ fn a_timers_handler_begins_with_the_counter() {
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 
-/// The handler's interrupts are unmasked in one place, on SP_EL0. One taken anywhere else would use
-/// the vector that dumps.
+/// Interrupts for the handler are unmasked in one place, on SP_EL0. An interrupt taken anywhere
+/// else would use the vector that dumps registers.
 #[test]
 fn interrupts_are_taken_at_one_place() {
     let code = Code::load();
@@ -231,8 +231,8 @@ fn interrupts_are_taken_at_one_place() {
     assert!((code.symbol("stress_loop")..code.symbol("timer_interrupt")).contains(&unmask));
 }
 
-/// Each load consists of the operations after which it is named; cache maintenance is in the list
-/// in `barriers`.
+/// Each load consists of the operations it is named after. Cache maintenance is in the list in
+/// `barriers`.
 #[test]
 fn loads_store_as_they_are_named() {
     // Pairs of X registers, offset addressing: STP and STNP.

@@ -1,4 +1,4 @@
-//! Where SErrors are unmasked: never before there is a stack on which to dump one.
+//! Where SErrors are unmasked: never before there is a stack for the register dump.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +24,8 @@ fn binds(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
 }
 
-/// Follows every path from `entry` to the writes of SP. Returns their addresses, each with true if
-/// TPIDR was written before.
+/// Follows every path from `entry` to the writes to SP. Returns the addresses of these writes, each
+/// with true if TPIDR was written before.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {
@@ -42,8 +42,8 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
 }
 
 /// On CPU_ON and wake-up, SErrors are unmasked as soon as there is a stack. TPIDR already points to
-/// the channel through which vectors.S finds it. At reset they are left to the Rust code, which has
-/// a console on which to report them.
+/// the channel through which vectors.S finds it. At reset this is left to the Rust code, which has
+/// a console to report them on.
 #[test]
 fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();

@@ -1,4 +1,4 @@
-//! The firmware to which frozen figures belong. A figure counts the firmware's instructions, so
+//! The firmware that frozen figures belong to. The figures count the firmware's instructions, so
 //! TF-A built by another compiler has different figures.
 
 use std::fs;
@@ -15,9 +15,9 @@ pub const DESCRIPTION: &str = "firmware.json";
 /// The tools that built a firmware, and the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first line that the compiler and the linker print about their versions.
+    /// The first line of the compiler's and the linker's version output.
     pub toolchain: [String; 2],
-    /// SHA-256 of `bl31.bin`, with the GICv2 driver and with the GICv3 driver.
+    /// The SHA-256 of `bl31.bin`, with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],
 }
 
@@ -35,7 +35,7 @@ impl Frozen {
         Self { folder, firmware }
     }
 
-    /// Returns the `RT_INSTR` lines of one machine.
+    /// Returns the `RT_INSTR` lines for one machine.
     pub fn lines(&self, machine: &Machine) -> String {
         let path = self.folder.join(machine.file());
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -53,8 +53,9 @@ pub fn all() -> Vec<Frozen> {
         .collect()
 }
 
-/// Returns the figures for `firmware`: those of the same BL31, or otherwise of the same toolchain.
-/// The latter were measured before a change to the sources, which must not move figures.
+/// Returns the figures for `firmware`: those for the same BL31, or otherwise those for the same
+/// toolchain. The latter were measured before a change to the sources, which must not change the
+/// figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {
@@ -63,7 +64,7 @@ pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<
     })
 }
 
-/// Writes the description of `firmware` next to the figures found with it.
+/// Writes the description of `firmware` next to the figures measured with it.
 pub fn write(folder: &Path, firmware: &FirmwareFingerprint) {
     let text = serde_json::to_string_pretty(firmware).expect("JSON") + "\n";
     fs::write(folder.join(DESCRIPTION), text).expect("written");

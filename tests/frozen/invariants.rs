@@ -1,30 +1,30 @@
-//! Rules that the figures of any firmware must satisfy under the instruction clock.
+//! Rules that the figures must satisfy under the instruction clock, with any firmware.
 //!
-//! The suite's lead is CPU 0.0. In a serial scenario it suspends with all other CPUs off, and is on
-//! while the others go down. So the other CPUs in its cluster are never the last man there, and
-//! CPUs in other clusters always are.
+//! The suite's lead is CPU 0.0. In a serial scenario it suspends while all other CPUs are off, and
+//! is on while the others power down. The other CPUs in its cluster are therefore never the last
+//! man there, and CPUs in other clusters always are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::CPUS_IN_ORDER;
 use crate::common::{Rows, rt_instr};
 
-/// The rows of one scenario, by cluster and core.
+/// A scenario's rows, by cluster and core.
 type Scenario = BTreeMap<[u64; 2], Vec<u64>>;
 
 const LEAD: [u64; 2] = [0, 0];
-/// The index of the cache flush among the figures.
+/// The index of the cache flush in a row.
 const FLUSH: usize = 2;
-/// A cluster's flush takes more than this many times as long as a core's.
+/// A cluster flush takes more than this many times as long as a core flush.
 const FLUSH_FACTOR: u64 = 10;
 
-/// The role of a CPU in a serial scenario.
+/// A CPU's role in a serial scenario.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Part {
     Lead,
     /// The CPU's cluster stays on.
     MateOfLead,
-    /// The CPU's cluster goes down with it.
+    /// The CPU's cluster powers down with it.
     LastMan,
 }
 
@@ -36,7 +36,7 @@ fn part(place: [u64; 2]) -> Part {
     }
 }
 
-/// Returns true if each role has rows for exactly its CPUs.
+/// Returns true if all CPUs with the same role have the same row.
 fn has_a_row_a_part(rows: &Scenario) -> bool {
     let all: BTreeSet<(Part, &Vec<u64>)> = rows.iter().map(|it| (part(*it.0), it.1)).collect();
     let parts: BTreeSet<Part> = all.iter().map(|it| it.0).collect();
@@ -50,7 +50,7 @@ fn has_one_row(rows: &Scenario) -> bool {
 /// A statement, and whether it is true.
 type Check = (&'static str, bool);
 
-/// The rows of the scenarios of suspends and CPU_OFF.
+/// The rows of the suspend and CPU_OFF scenarios.
 struct Suite<'r> {
     deep: &'r Scenario,
     deep_parallel: &'r Scenario,
@@ -130,7 +130,7 @@ impl Suite<'_> {
     }
 }
 
-/// Lists the statements that are not true for `all`.
+/// Lists the statements that are false for `all`.
 pub fn broken(all: &Rows) -> Vec<String> {
     let scenario = |name: &str| &all[&format!("test_rt_instr_{name}")];
     let suite = Suite {

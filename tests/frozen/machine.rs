@@ -1,4 +1,4 @@
-//! The machines for which figures are frozen.
+//! The machines that have frozen figures.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Returns all machines: with 1, 4, 8 and 32 CPUs, of which a GICv2 supports at most 8.
+    /// Returns all machines: with 1, 4, 8 and 32 CPUs. A GICv2 supports at most 8.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (gic, counts) in [
@@ -29,7 +29,7 @@ impl Machine {
         all
     }
 
-    /// Returns the name of the file with its figures.
+    /// Returns the name of the file that contains its figures.
     pub fn file(&self) -> String {
         let level = match self.level {
             Level::El1 => 1,

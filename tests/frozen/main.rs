@@ -1,24 +1,24 @@
-//! The figures of the first edition, which must not change when the code is restructured. Each
-//! folder `tests/data/frozen/gcc-*` has those of one firmware. One column was measured again:
-//! Wakeup of the deepest level in parallel, which had included the reads of timestamps by CPUs that
-//! were awake.
+//! Figures measured with the first edition, which must not change when the code is restructured.
+//! Each folder `tests/data/frozen/gcc-*` has the figures for one firmware. One column was measured
+//! again: Wakeup for the deepest level in parallel, which had included the time in which awake CPUs
+//! read timestamps.
 //!
-//! Serial and CPU_OFF rows, and all rows of machines with one CPU, must be equal to the tick. In
-//! parallel scenarios QEMU runs one CPU after another, each until it yields, so the number of
-//! instructions from a wake-up to the spin loop decides which CPU sees the start first and takes a
-//! lock first. A few instructions more or less there, because the compiler outlines differently,
-//! let one CPU pass three others in the queue: it gains three steps, and each of the others loses
-//! one. So each column's sum must be within 1 %, and its sorted figures within a fifth.
+//! Serial and CPU_OFF rows, and all rows for machines with one CPU, must be equal to the tick. In
+//! parallel scenarios QEMU runs one CPU after another, each until it yields. The number of
+//! instructions from a wake-up to the spin loop therefore decides which CPU sees the start first
+//! and takes a lock first. If it changes slightly, because the compiler outlines differently, one
+//! CPU may overtake three others in the queue: it gains three steps, and each of the others loses
+//! one. Each column's sum must therefore be within 1 %, and its sorted figures within a fifth.
 //!
 //! With 32 CPUs even that is too strict: a CPU's turn ends in the middle of the queue, and a single
-//! NOP moves half of a column. There the same CPUs must have rows, and each cluster must have one
-//! last man, as before.
+//! NOP changes half of a column. In this case the same CPUs must have rows, and each cluster must
+//! have one last man, as before.
 //!
-//! If no figures are frozen for a firmware, each run is compared with a second one in the same way,
-//! and the [`invariants`] must hold.
+//! If there are no frozen figures for a firmware, each run is compared with a second run in the
+//! same way, and the [`invariants`] must hold.
 //!
-//! The test writes the figures that it measures to `target/psci-bench/frozen`, in the same files.
-//! To freeze the figures of another firmware, copy them to a new folder in `tests/data/frozen`.
+//! The test writes the measured figures to `target/psci-bench/frozen`, under the same file names.
+//! To freeze the figures for another firmware, copy them to a new folder in `tests/data/frozen`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -40,15 +40,15 @@ use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
 
-/// Figures in a parallel column may differ by one part in this many.
+/// Figures in a parallel column may differ by the inverse of this number.
 const FIGURE_PARTS: u64 = 5;
-/// The sum of a parallel column may differ by one part in this many.
+/// The sum of a parallel column may differ by the inverse of this number.
 const SUM_PARTS: u64 = 100;
 
 /// Parallel scenarios with more CPUs than this are compared only by their last men.
 const CPUS_IN_ORDER: usize = 8;
 
-/// Returns the figures of each column, sorted.
+/// Returns the sorted figures of each column.
 fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     let width = rows.values().map(Vec::len).max().unwrap_or(0);
     let column = |place: usize| {
@@ -59,8 +59,8 @@ fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     (0..width).map(column).collect()
 }
 
-/// Returns the clusters of the last men, whose cache flush (the third figure) is more than half of
-/// the longest.
+/// Returns the clusters of the last men. A last man's cache flush (the third figure) is more than
+/// half of the longest.
 fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     let flush = |row: &Vec<u64>| row.get(2).copied().unwrap_or(0);
     let longest = rows.values().map(flush).max().unwrap_or(0);
@@ -111,7 +111,7 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
     list
 }
 
-/// Returns the firmware that runs on this host use.
+/// Returns the firmware used by runs on this host.
 fn firmware_here() -> FirmwareFingerprint {
     let bl31 = [GicVersion::V2, GicVersion::V3].map(|gic| {
         let machines = Machine::all();
@@ -124,7 +124,7 @@ fn firmware_here() -> FirmwareFingerprint {
     FirmwareFingerprint { toolchain, bl31 }
 }
 
-/// Returns the `RT_INSTR` lines of a run of `machine`.
+/// Runs `machine` and returns its `RT_INSTR` lines.
 fn run(machine: &Machine) -> String {
     let text = common::pass(&machine.spec()).text;
     let lines = text.lines().filter(|line| line.starts_with("<RT_INSTR:"));

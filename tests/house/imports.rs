@@ -1,4 +1,4 @@
-//! Determines which file imports which, from each path in `use` or inline. Test modules are
+//! Determines which files import which, from every path in a `use` or inline. Test modules are
 //! ignored, and so are a parent's `mod` and `pub use`. A name that a module re-exports counts as an
 //! import of the file that defines it.
 
@@ -11,16 +11,16 @@ use fancy_regex::Regex;
 use quote::ToTokens;
 use syn::{Item, UseTree, Visibility};
 
-/// The path of a module or an item, starting with its crate's name.
+/// The path of a module or an item, starting with the crate name.
 type Names = Vec<String>;
 
-/// A module: a file, or a part of one in braces.
+/// A module: a file, or a part of a file in braces.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
-    /// The paths in its code, except those in a `pub use`.
+    /// The paths in the module's code, except those in a `pub use`.
     named: Vec<Names>,
-    /// The paths that `use` imports, by the name that becomes visible.
+    /// The paths imported by `use`, keyed by the name they introduce.
     uses: BTreeMap<String, Names>,
 }
 
@@ -39,7 +39,7 @@ fn join(module: &[String], name: &str) -> Names {
 }
 
 impl Crates {
-    /// Reads the crate of this name, and all its modules, from its root file.
+    /// Reads the crate with this name and all its modules, starting at its root file.
     pub fn read(&mut self, name: &str, root: &Path) {
         let folder = root.parent().expect("a folder");
         self.read_file(vec![name.into()], root, folder);
@@ -106,7 +106,7 @@ impl Crates {
         imports
     }
 
-    /// Returns the file that defines `path` as used in `module`; None if it is in another crate.
+    /// Returns the file that defines `path` as used in `module`, or None if it is in another crate.
     fn resolve(&self, module: &Names, path: &[String], depth: usize) -> Option<&PathBuf> {
         let (first, rest) = path.split_first()?;
         let child = join(module, first);
@@ -146,8 +146,8 @@ fn is_for_tests(item: &Item) -> bool {
     head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 
-/// Returns the paths of a `use`, with groups expanded, by the names before `as`; `self` in a group
-/// is the module itself.
+/// Returns the paths in a `use`, with groups expanded, using the names before `as`; `self` in a
+/// group is the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
@@ -163,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths of at least two names in other code, including macros: tokens are printed with
-/// a space between any two.
+/// Returns the paths with at least two names in other code, including macros: tokens are printed
+/// with a space between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));

@@ -45,7 +45,7 @@ fn order(file: &Path) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Returns a line for each import, with its files' paths relative to the root.
+/// Returns a line for each import, with file paths relative to the root.
 fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf)>) -> String {
     let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     let line = |it: &'i (PathBuf, PathBuf)| format!("{} -> {}\n", short(&it.0), short(&it.1));
@@ -72,8 +72,8 @@ fn no_folder_imports_a_later_one() {
     }
 }
 
-/// Writes a crate with these files. Returns the number of imports in cycles, and of those from a
-/// later folder.
+/// Writes a crate with these files. Returns the number of imports in cycles and the number of
+/// imports from a later folder.
 fn judge(files: &[(&str, &str)]) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
@@ -138,9 +138,9 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Only one file loads from addresses directly or through a package: the one for translation
-/// tables, which are not in a device. Devices are read by `src/machine/memory/mmio.rs`, whose loads
-/// `tests/entries` checks.
+/// Only one file loads from addresses directly or through an external crate: the one for
+/// translation tables, which are not in a device. Devices are read by `src/machine/memory/mmio.rs`,
+/// whose loads are checked in `tests/entries`.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: &str = "arm_gic::gicv3::{GicCpuInterface, InterruptGroup};";

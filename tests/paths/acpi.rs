@@ -1,4 +1,4 @@
-//! Machines described by ACPI tables: QEMU's own, and changed ones passed through fw_cfg.
+//! Machines described by ACPI tables: QEMU's own tables, and modified ones passed through fw_cfg.
 
 use std::fs;
 use std::sync::LazyLock;
@@ -16,14 +16,14 @@ use crate::common::{Log, compile_asl, workspace};
 use crate::efi::{ALL, STATES, application, edk2, under_tf_a};
 use crate::machine::{Machine, with_tree};
 
-/// Memory of QEMU's `virt`.
+/// The memory of QEMU's `virt`.
 const RAM: Region = Region {
     base: 0x4000_0000,
     size: 256 << 20,
 };
 const HEADER: usize = 36;
 
-/// A machine's memory at the time when the machine was turned off.
+/// A machine's memory at the time it was turned off.
 struct Ram(Vec<u8>);
 
 impl<'m> Memory<'m> for &'m Ram {
@@ -34,7 +34,7 @@ impl<'m> Memory<'m> for &'m Ram {
 }
 
 impl Ram {
-    /// The RSDP from which all tables are found.
+    /// The RSDP, which leads to all tables.
     fn rsdp(&self) -> u64 {
         let marks = memchr::memmem::find_iter(&self.0, b"RSD PTR ");
         let mut places = marks.map(|at| RAM.base + at as u64);
@@ -99,7 +99,7 @@ fn device_tree(properties: &str, more: &str) -> Vec<u8> {
     fs::read(file).expect("the tree")
 }
 
-/// Returns everything about a board that ACPI tables contain.
+/// Returns everything about a board that ACPI tables can describe.
 fn shared(tree: &[u8]) -> String {
     let board = Board::read(tree).expect("a board");
     let devices = (&board.uart, &board.gic, &board.timers, &board.timer_frame);
@@ -128,7 +128,7 @@ fn with_memory(tables: &Tables<'_>, bootargs: &str) -> Vec<u8> {
     adapt(&made.tree, Some(bootargs), Some(&[RAM])).expect("a tree that can be used")
 }
 
-/// Returns a DSDT with four CPUs in two containers, and with these states.
+/// Returns a DSDT with four CPUs in two containers and with these states.
 fn states(core: u32, cluster: u32) -> Vec<u8> {
     let source = workspace().root.join("tests/data/acpi/nested.asl");
     let source = fs::read_to_string(source).expect("the source");
@@ -136,7 +136,7 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
     compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
 }
 
-/// Names of QEMU's files: tables, and the pointer to them.
+/// The names of QEMU's files: the tables, and the pointer to them.
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
@@ -212,7 +212,7 @@ fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
         .firmware_file("etc/table-loader", &linker.0)
 }
 
-/// Returns QEMU's tables of a machine with a GICv3, with another DSDT.
+/// Returns QEMU's tables for a machine with a GICv3, with a different DSDT.
 fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
     static TABLES: LazyLock<Vec<Vec<u8>>> =
         LazyLock::new(|| ram_after_run("gic-version=3,virtualization=on", "").tables());
@@ -291,7 +291,7 @@ fn the_shell_comes_back_from_bad_tables() {
         (without(&[b"APIC"]), "no ACPI table APIC"),
         (without(&[b"GTDT"]), "no ACPI table GTDT"),
         (without(&[b"SPCR", b"DBG2"]), "no ACPI table"),
-        // The length of the first structure.
+        // Sets the length of the first structure to 0.
         (changed(b"APIC", 45, 0), "an entry of 0 bytes"),
     ];
     let check = |tables: &[Vec<u8>], expected: &str| {
@@ -310,7 +310,7 @@ fn the_shell_comes_back_from_bad_tables() {
             ],
         );
     };
-    // The shell waits for a key most of the time.
+    // The shell spends most of the time waiting for a key.
     thread::scope(|scope| {
         for (tables, expected) in &rows {
             scope.spawn(|| check(tables, expected));

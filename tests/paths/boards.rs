@@ -1,4 +1,4 @@
-//! Machines other than `virt`: with other UARTs, other GICs or none, with PSCI and without.
+//! Machines other than `virt`: with other UARTs, with other GICs or no GIC, with and without PSCI.
 
 use boards::GicVersion;
 use device_tree::adapt;
@@ -13,7 +13,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU hands over the user's tree, with the same /psci node as in its own.
+/// `-dtb`: QEMU hands over the user's tree, with the same /psci node as in its own tree.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";
@@ -27,8 +27,8 @@ fn zcu102() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// An image at address 0, as on Armada 8K, where no reference can point to its first bytes. No tree
-/// is handed over, and the memory around the image belongs to it.
+/// An image at address 0, as on Armada 8K. A reference cannot point to its first bytes. No tree is
+/// handed over, and the memory around the image belongs to the image.
 #[test]
 fn zcu102_from_address_0() {
     let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");
@@ -41,8 +41,8 @@ fn zcu102_from_address_0() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// A boot at EL3, with only the UART in the parameter block. The machine starts with all CPUs, of
-/// which a loader holds back three.
+/// A boot at EL3, with only the UART in the parameter block. The machine starts all its CPUs, and a
+/// loader holds three of them.
 #[test]
 fn raspi3b_from_address_0() {
     const WFI: u32 = 0xd503_207f;
@@ -72,7 +72,7 @@ fn versal() {
     assert_eq!(log.run.cpus.len(), 2);
 }
 
-/// There is no firmware with PSCI, as the CPU nodes show. A call would not return, so none is made.
+/// The CPU nodes show that there is no PSCI firmware. A call would not return, so no call is made.
 #[test]
 fn raspi3b_has_no_psci() {
     let no_psci = [
@@ -90,7 +90,7 @@ fn raspi3b_has_no_psci() {
         .parks(Verdict::BadInput, &no_psci);
 }
 
-/// TF-A for that board: it has PSCI but not CPU_SUSPEND, and there is still no GIC. Scenarios that
+/// TF-A on that board: it has PSCI but not CPU_SUSPEND, and there is still no GIC. Scenarios that
 /// need no interrupt are measured.
 #[test]
 fn raspi3b_under_tf_a() {

@@ -24,7 +24,7 @@ pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
 /// Returns the application, without a device tree and with these built-in boot arguments.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    // cargo keeps only one of them: alternating would rebuild both again and again.
+    // cargo keeps only one build: alternating would keep rebuilding both.
     static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT
         .lock()
@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// Each way in which EDK2 describes a machine, with GIC and exception level.
+/// Each way in which EDK2 describes a machine, with the GIC and the exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -99,8 +99,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A shell script that starts the application three times: EFI continues after each that measures
-/// nothing.
+/// A shell script that starts the application three times. EFI continues after each start that
+/// measures nothing.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(

@@ -1,5 +1,5 @@
 //! Real TF-A: what it hands over if BL33 is a Linux kernel, and if it follows the Firmware Handoff
-//! specification. (All other tests run with the default, X0 = MPIDR.)
+//! specification. (All other tests use the default, X0 = MPIDR.)
 
 use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
@@ -21,7 +21,7 @@ pub fn overlay() -> Platform {
     Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
 }
 
-/// Returns a platform in TF-A, with the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
+/// Returns a TF-A platform, with the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
 pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     Stock {
         platform: platform.into(),
@@ -38,8 +38,9 @@ pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
     flash
 }
 
-/// Returns the machine that starts from this flash. QEMU's tree does not name idle states, but its
-/// boot arguments do. They reach the tree only with `-kernel`, which TF-A does not load.
+/// Returns the machine that starts from this flash. QEMU's tree does not list idle states, but its
+/// boot arguments do. QEMU adds boot arguments to the tree only with `-kernel`, which TF-A does not
+/// load.
 pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     Machine::new(&format!(
         "virt,secure=on,gic-version=3,virtualization={virtualization}"

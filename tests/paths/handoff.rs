@@ -1,4 +1,4 @@
-//! X0 to X3 if no tree is appended: a stub loads them and continues to the payload, like a loader.
+//! X0 to X3 if no tree is appended: a stub loads them and jumps to the payload, like a loader.
 //! (TF-A's own transfer list is tested in `firmware`.)
 
 use hardware::image::handoff::{REGISTER, SIGNATURE};
@@ -8,12 +8,12 @@ use crate::machine::{FEW, Machine, Seen};
 
 /// The address of a tree or list, on a machine with 256 MiB.
 const THERE: u64 = 0x4800_0000;
-/// The last page of its memory.
+/// The last page of that machine's memory.
 const LAST: u64 = 0x4fff_f000;
 /// An address without memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
 
-/// Runs with these registers, and with these bytes at an address.
+/// Runs the payload with these registers, and with `bytes` at the address `at`.
 fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
     let image = [common::loading(&registers), common::image_of(None, 4)].concat();
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -44,14 +44,14 @@ fn list(tree: Option<&[u8]>) -> Vec<u8> {
     list
 }
 
-/// Through X1 and X3, or through X2, whatever the others are.
+/// The tree is passed in X1 and X3, or in X2, whatever the other registers contain.
 #[test]
 fn a_tree_is_found() {
     let in_list = "device tree in the transfer list at 0x48000000 (X3)";
     let by_x2 = "device tree at 0x48000000 (X2)";
     entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
     entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
-    // A list may have no tree. This one is after the tree.
+    // A list may have no tree. This list is located after the tree.
     let mut both = tree();
     both.resize(0x8000, 0);
     both.extend(list(None));
@@ -71,7 +71,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     at(THERE, &bad, "a wrong checksum at offset 0x4");
     at(THERE, &tree(), "there is none");
     at(NOWHERE, &good, "there is none");
-    // It starts in memory, but claims to continue beyond its end.
+    // It starts in memory, but claims to extend beyond the end of memory.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
     long[8..16].copy_from_slice(&[size, size].concat());

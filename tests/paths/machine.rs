@@ -18,24 +18,24 @@ use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
 
-/// Boot arguments for few samples: only whether there are any is tested.
+/// Boot arguments for few samples: only their presence is tested.
 pub const FEW: &str = "iterations=2 warmup=0";
 
 /// Long enough for a busy host.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// The file in which QEMU records exceptions, and its names for calls.
+/// The file in which QEMU records exceptions, and QEMU's names for calls.
 const RECORD: &str = "exceptions.log";
 const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 
-/// A command line under construction, and the files that it names.
+/// A command line under construction, and the files it names.
 pub struct Machine {
     words: Vec<OsString>,
     dir: TempDir,
 }
 
 impl Machine {
-    /// Starts with `-M` and its further words, separated by spaces.
+    /// Starts with `-M` and more words, separated by spaces.
     pub fn new(machine: &str) -> Self {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
@@ -69,7 +69,7 @@ impl Machine {
         self.option(option, path)
     }
 
-    /// Loads these bytes into memory; `more` are further options of the loader.
+    /// Loads these bytes into memory; `more` contains additional loader options.
     pub fn loaded(self, name: &str, bytes: &[u8], address: u64, more: &str) -> Self {
         let path = self.written(name, bytes);
         let file = path.display();
@@ -89,7 +89,7 @@ impl Machine {
         self.option("-drive", drive)
     }
 
-    /// Adds a drive with these bytes; `more` are further options.
+    /// Adds a drive with these bytes; `more` contains additional options.
     pub fn drive(self, name: &str, bytes: &[u8], more: &str) -> Self {
         let path = self.written(name, bytes);
         self.option("-drive", format!("file={},{more}", path.display()))
@@ -101,19 +101,19 @@ impl Machine {
         self.option("-fw_cfg", format!("name={name},file={}", path.display()))
     }
 
-    /// Adds the payload as a kernel, with these boot arguments.
+    /// Adds the payload as the kernel, with these boot arguments.
     pub fn kernel(self, bootargs: &str) -> Self {
         self.file("-kernel", "Image", &plain())
             .option("-append", bootargs)
     }
 
-    /// Records the exceptions that are taken, including calls.
+    /// Records all exceptions taken, including calls.
     pub fn recorded(self) -> Self {
         let record = self.dir.path().join(RECORD);
         self.with("-d int").option("-D", record)
     }
 
-    /// Runs until the machine exits, or until it parks after its last line.
+    /// Runs until the machine exits or parks after its last line.
     pub fn run(self) -> Seen {
         self.run_until(None)
     }
@@ -186,7 +186,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Checks that the log contains none of these words.
+    /// Checks that the log does not contain any of these words.
     pub fn lacks(&self, words: &[&str]) -> &Self {
         common::lacks_words(&self.plain, words, &self.text);
         self
@@ -209,15 +209,15 @@ impl Seen {
         Log::new(&self.log)
     }
 
-    /// Checks that the run was stopped after printing what it was run for, and that nothing was
+    /// Checks that the run was stopped after printing the expected mark, and that nothing was
     /// measured.
     pub fn stops(&self) {
         let ended = (self.verdict, &self.ending);
         assert_eq!(ended, (None, &MachineEnding::Interrupted), "{}", self.text);
     }
 
-    /// Checks that the run ended with this verdict and these words, then waits, and has not called
-    /// any firmware.
+    /// Checks that the run ended with this verdict and these words, that it then waits, and that it
+    /// made no firmware calls.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         self.lacks(&["Unhandled"])
             .check(verdict, MachineEnding::Parked, words);

@@ -1,8 +1,8 @@
-//! A board known only from its device tree, tests/data/made-up.dts: QEMU's `sbsa-ref` under the
-//! platform for it in TF-A. Everything in that tree differs from `virt`: the UART (on a bus with
-//! ranges), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the
-//! cpu-map shows, the place of the PSCI node, and the only idle state, a standby that the tree's
-//! boot arguments select. (No CPU comes back from its power-down states.)
+//! A board known only from its device tree, tests/data/made-up.dts: QEMU's `sbsa-ref` under TF-A's
+//! platform for it. Everything in that tree differs from `virt`: the UART (on a bus with ranges),
+//! the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the cpu-map shows,
+//! the location of the PSCI node, and the only idle state, a standby state selected by the tree's
+//! boot arguments. (CPUs do not return from its power-down states.)
 
 use boards::{Conduit, GicVersion};
 use hardware::board::Mpidr;

@@ -19,8 +19,8 @@ pub fn u_boot() -> Vec<u8> {
     fs::read(U_BOOT).expect("U-Boot")
 }
 
-/// Without input, this U-Boot boots the file given to QEMU with `-kernel`, and hands over QEMU's
-/// tree at an address of its choice.
+/// Without input, this U-Boot boots the file passed to QEMU with `-kernel`, and hands over QEMU's
+/// tree at an address that it chooses.
 const SAID: [&str; 3] = [
     "U-Boot",
     "Starting kernel ...",
@@ -40,7 +40,7 @@ fn booti() {
     }
 }
 
-/// Returns U-Boot's legacy image of a standalone program (include/image.h), which is copied to
+/// Returns a U-Boot legacy image for a standalone program (include/image.h), which is copied to
 /// `address` and started there.
 fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     const MAGIC: u32 = 0x2705_1956;
@@ -62,9 +62,9 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     [&header(Crc32::of(&header(0))), program].concat()
 }
 
-/// Started with the MMU and the caches on, as by `go`. The test uses `bootm`, which hands over in
-/// the same way, because `go` in this U-Boot waits until QEMU's PL011 is full. QEMU does not model
-/// caches: `tests/entries` checks their maintenance.
+/// Starts the payload with the MMU and the caches on, like `go`. The test uses `bootm`, which hands
+/// over in the same way, because `go` in this U-Boot waits until QEMU's PL011 is full. QEMU does
+/// not model caches: `tests/entries` checks their maintenance.
 #[test]
 fn a_standalone_program() {
     let start = environment("setenv autostart yes; bootm 0x48000000", None);
@@ -90,7 +90,7 @@ fn booti_behind_tf_a() {
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        // All four CPUs have a wake-up, because this firmware powers down CPUs.
+        // All four CPUs wake up, because this firmware powers down CPUs.
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

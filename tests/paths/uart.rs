@@ -7,13 +7,13 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{Machine, Seen, image};
 
-/// The addresses of the stub and the payload; the stub contains the second.
+/// The addresses of the stub and the payload. The stub contains the payload's address.
 const STUB: u64 = 0x4010_0000;
 const IMAGE: u64 = 0x4020_0000;
 
-/// Gives PCI function 00:02.0 the I/O ports from 0x1000 on, and goes on to
-/// the payload. Its configuration is at 0x40_1001_0000, and port 0 at
-/// 0x3eff_0000: VIRT_HIGH_PCIE_ECAM, VIRT_PCIE_PIO in QEMU's hw/arm/virt.c.
+/// Assigns the I/O ports starting at 0x1000 to PCI function 00:02.0, and continues to the payload.
+/// The function's configuration space is at 0x40_1001_0000, and port 0 at 0x3eff_0000:
+/// VIRT_HIGH_PCIE_ECAM, VIRT_PCIE_PIO in QEMU's hw/arm/virt.c.
 const CODE: [u32; 8] = [
     0xd2a2_0021, // mov  x1, #0x10010000
     0xf2c0_0801, // movk x1, #0x40, lsl #32
@@ -25,7 +25,7 @@ const CODE: [u32; 8] = [
     0xd61f_0060, // br   x3
 ];
 
-/// Runs with a tree that has these arguments, or without a tree.
+/// Runs the payload with a tree that has these arguments, or without a tree.
 fn run(bootargs: Option<&str>) -> Seen {
     let pl011 = "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000";
     let ns16550 = "kind = \"ns16550\"\nbase = 0x3eff_1000\nsize = 8";

@@ -15,7 +15,7 @@ pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
-/// Boot arguments as written into every tree by the Raspberry Pi's firmware.
+/// Boot arguments as written into every tree by the Raspberry Pi firmware.
 const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
                          vc_mem.mem_base=0x3ec00000 console=tty1 rootwait";
 
@@ -24,7 +24,7 @@ const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_hea
 fn kernel_at_el1() {
     let passed_over = format!("Ignored boot arguments of another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
-    // As many as Linux takes.
+    // As many as Linux accepts.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
     let many = format!("{words} {FEW}");
     // 125 words of 8 characters, not counting the spaces between them.
@@ -76,7 +76,7 @@ fn loaded_anywhere() {
     }
 }
 
-/// Returns a machine at EL2, with the payload and a tree of this board.
+/// Returns a machine at EL2, with the payload and a tree for this board.
 fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
     let image = with_tree(&common::builtin_tree(board, Conduit::Smc, cpus, FEW));
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -84,8 +84,8 @@ fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
-/// Booted on a Cortex-A53, like HiKey960: what the tree says about another CPU, or about the SoC,
-/// decides how all CPUs read the counter.
+/// Booted on a Cortex-A53, like HiKey960: information in the tree about another CPU, or about the
+/// SoC, determines how all CPUs read the counter.
 #[test]
 fn the_counter_has_an_erratum() {
     let a53 = "[cpus]\ncompatible = [\"arm,cortex-a53\", \"arm,cortex-a73\"]\n";
@@ -102,8 +102,8 @@ fn the_counter_has_an_erratum() {
     }
 }
 
-/// An SError that a loader left pending, here at EL2 for the payload at EL1. It is taken once there
-/// is a console on which to report it.
+/// An SError left pending by a loader, here at EL2 for the payload at EL1. It is taken once there
+/// is a console to report it on.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
@@ -135,7 +135,7 @@ fn an_serror_is_pending() {
         );
 }
 
-/// Returns code that stores words to 32-bit addresses, followed by these words.
+/// Returns code that stores words to 32-bit addresses, followed by the words in `then`.
 fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     let mut code = Vec::new();
     for (address, value) in stores {
@@ -149,8 +149,8 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     code
 }
 
-/// An earlier stage left the UART's SPI enabled, which is asserted from the first byte on. It also
-/// acknowledged SGI 0, which has the same priority as the payload's, and never ended it.
+/// An earlier stage left the UART's SPI enabled, which is asserted from the first byte onwards. It
+/// also acknowledged SGI 0, which has the same priority as the payload's SGI, and never ended it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;
@@ -222,7 +222,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
     }
 }
 
-/// As on a board with an unknown interrupt controller: CPUs are turned on and off, but not
+/// Like a board with an unknown interrupt controller: CPUs are turned on and off, but not
 /// suspended.
 #[test]
 fn a_tree_without_a_gic() {
@@ -244,8 +244,8 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing can wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // Checks that the record with which other tests see no call does show calls: at least CPU_ON
-    // and CPU_OFF for each sample.
+    // Checks that the exception record, which contains no calls in other tests, does show calls: at
+    // least CPU_ON and CPU_OFF for each sample.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
     assert_eq!(log.facts().gic, None);
@@ -253,8 +253,8 @@ fn a_tree_without_a_gic() {
     assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
-/// At EL3 nothing can be measured. This is reported through the UART in the tree or in the
-/// parameter block. No call is made, although both name a conduit.
+/// Nothing can be measured at EL3. This is reported on the UART given by the tree or the parameter
+/// block. No call is made, although both specify a conduit.
 #[test]
 fn entered_at_el3() {
     let board = boards::load("qemu").expect("the board");

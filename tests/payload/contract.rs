@@ -1,5 +1,5 @@
-//! Applies the expressions that other programs use for reading logs to a real log: TF-A's LAVA
-//! monitor, its RT_INSTR parsers, its expect script.
+//! Checks a real log with the regular expressions of other programs that read logs: TF-A's LAVA
+//! monitor, its RT_INSTR parsers and its expect script.
 
 use fancy_regex::{Captures, Regex};
 use report::log::read_bytes;
@@ -31,7 +31,7 @@ fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
         .collect()
 }
 
-/// LAVA's monitor reads the log as it grows, so it sees one test at a time.
+/// The LAVA monitor reads the log as it grows, so it sees one test at a time.
 fn check_monitor(text: &str) {
     let case = r"(?s)> Executing '(?P<test_case_id>.+?(?='))'(.*)  TEST COMPLETE\s+(?P<result>(Skipped|Passed|Failed|Crashed))";
     let pieces = text.split("> Executing").skip(1);
@@ -46,7 +46,7 @@ fn check_monitor(text: &str) {
     assert_eq!(cases, expected);
 }
 
-/// There is one line for each CPU and test, in a stable order, with tabs, and ended by `/>`, as
+/// There is one line for each CPU and test, in a stable order, with tabs and a trailing `/>`, as
 /// TF-A's awk scripts require.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
@@ -69,8 +69,8 @@ fn check_rows(text: &str) {
     }
 }
 
-/// Each scenario's records follow its text. The last record precedes the summary, which fits with
-/// the last line on a screen of 100 columns and 30 lines.
+/// Each scenario's records follow its text. The last record precedes the summary. The summary and
+/// the last line fit on a screen of 100 columns and 30 lines.
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
     for part in parts.map(|part| part.split("******").next().expect("a split has a part")) {
@@ -94,7 +94,7 @@ fn other_programs_find_their_marks() {
     let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass)
         .says(&["Tests Failed : 0"])
         .lacks(&["Tests Passed : 0", "Panic:", "Unhandled exception on "]);
-    // A UART of 115,200 baud takes 3.6 s for a default run.
+    // A UART at 115,200 baud takes 3.6 s for a default run.
     assert!(ran.result.log.len() <= 40 << 10);
     // As received over the UART: the line endings are CR LF.
     let text = ran.result.text();
@@ -119,7 +119,7 @@ fn other_programs_find_their_marks() {
     assert!(last.starts_with(pass), "{last}");
 }
 
-/// Records of two runs are never read as those of one, even if all else is the same.
+/// Records from two runs are never read as one run, even if everything else is the same.
 #[test]
 fn each_start_has_an_identity_of_its_own() {
     let args = "only=psci_version_parallel iterations=1 warmup=0";

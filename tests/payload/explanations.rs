@@ -1,5 +1,5 @@
-//! What explains the figures of a whole run, on firmware with one channel to its power controller
-//! and without.
+//! The explanations for the results of a whole run, on firmware with and without a single channel
+//! to its power controller.
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;
@@ -7,7 +7,7 @@ use run::model::Verdict;
 
 use crate::common::{self, spec};
 
-/// Returns the explanations of a run of the suite on this variant of the firmware, one a line.
+/// Returns the explanations for a suite run on this firmware variant, one per line.
 fn explained(variant: &str) -> String {
     let options = format!("--icount --variant {variant}");
     let ran = common::ends(&spec(&options, "iterations=2 warmup=1"), Verdict::Pass);

@@ -1,4 +1,4 @@
-//! Faults of boards, in real firmware: each test boots QEMU under a TF-A that has one fault
+//! Board faults, in real firmware: each test boots QEMU under a TF-A with one fault
 //! (platforms/qemu/tf-a). It expects a verdict that names the fault, the CPU and the step, and
 //! complete results for everything that the fault does not affect.
 //!
@@ -20,14 +20,14 @@ use crate::common::{self, Ran};
 
 /// The number of samples requested.
 const N: u32 = 3;
-/// The number of CPUs of the machine, in clusters of four; the lead is 0.
+/// The machine's number of CPUs, in clusters of four. The lead is CPU 0.
 const CPUS: u64 = 8;
 /// The CPU that most faults affect.
 const VICTIM: Mpidr = Mpidr::new(5);
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
 const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
-/// Those that suspend a CPU. PSCI_VERSION is measured before them.
+/// The scenarios that suspend a CPU. PSCI_VERSION is measured before them.
 const SUSPENDING: [ScenarioId; 5] = [
     SuspendDeepParallel,
     SuspendDeepSerial,
@@ -35,7 +35,7 @@ const SUSPENDING: [ScenarioId; 5] = [
     CpuSuspendSerial,
     CpuOffSerial,
 ];
-/// The scenarios that no fault of CPU_SUSPEND affects.
+/// The scenarios that CPU_SUSPEND faults do not affect.
 const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
 /// Returns `fault`, limited to the victim.
@@ -43,14 +43,14 @@ fn at_victim(fault: &str) -> String {
     format!("{fault},cpu={VICTIM}")
 }
 
-/// Returns a run under firmware with `fault`. Under the instruction clock deadlines take no real
-/// time, and a run is repeatable.
+/// Returns a run under firmware with `fault`. Under the instruction clock, deadlines take no real
+/// time and runs are repeatable.
 fn spec(fault: &str) -> RunSpec {
     let options = format!("--icount --fault {fault}");
     common::spec(&options, &format!("iterations={N} warmup=1"))
 }
 
-/// Returns a run of only this scenario.
+/// Returns a run with only this scenario.
 fn only(scenario: &str, fault: &str) -> RunSpec {
     let args = Some(format!("iterations={N} warmup=1 only={scenario}"));
     RunSpec {
@@ -69,10 +69,10 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec` and expects this verdict, these words, and that the fault occurred.
+/// Runs `spec`, and expects this verdict, these words, and that the fault occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
-    // The firmware names its fault; otherwise the test would show nothing.
+    // The firmware prints the name of its fault; otherwise the test would prove nothing.
     let fault = spec.fault.as_deref().expect("a run with a fault");
     let name = fault.split(',').next().expect("a split has a part");
     let struck = format!("psci-bench fault: {name} struck ");
@@ -105,7 +105,7 @@ impl Ran {
     }
 }
 
-/// Expects no effect: each CPU has all samples.
+/// Expects no effect: every CPU has all its samples.
 fn costs_nothing(spec: &RunSpec, words: &[&str]) -> Ran {
     run(spec, Pass, words).complete_but(&ALL, &[])
 }
@@ -115,15 +115,15 @@ fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words).complete_but(&ALL, &[VICTIM])
 }
 
-/// Expects that the victim is lost in its suspends, after PSCI_VERSION.
+/// Expects that the victim is lost in a suspend, after PSCI_VERSION.
 fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words)
         .complete_but(&[PsciVersionParallel], &[])
         .complete_but(&SUSPENDING, &[VICTIM])
 }
 
-/// Expects that only the loss of the victim is reported, for the reason in the first of `words`. It
-/// is on a separate line, before the scenario ends.
+/// Expects that only the victim's loss is reported, with the reason in the first of `words`. The
+/// report is on a separate line, before the scenario ends.
 fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
@@ -141,8 +141,8 @@ fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
     run(spec, Fail, &["7 CPUs lost"]).complete_but(&ALL, &others);
 }
 
-/// Expects that each CPU_SUSPEND of the victim fails: the parallel scenarios have no valid round
-/// and name the reason; the serial ones have all other CPUs.
+/// Expects that each CPU_SUSPEND on the victim fails: the parallel scenarios have no valid round
+/// and name the reason; the serial scenarios have all other CPUs.
 fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
     let words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
     run(spec, Fail, &words)
@@ -150,13 +150,13 @@ fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
         .complete_but(&UNTOUCHED, &[]);
 }
 
-/// Expects that each CPU_SUSPEND of the victim is refused with this error.
+/// Expects that each CPU_SUSPEND on the victim is refused with this error.
 fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
     let refused = format!("rejects power_state 0x02010222 on CPU 1.1: {}", words[0]);
     spoils_suspend(spec, &[&refused]);
 }
 
-/// Expects that there are no PMF timestamps, for this reason, and that the caller's side is
+/// Expects that there are no PMF timestamps, for this reason, and that the caller-side times are
 /// measured.
 fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);

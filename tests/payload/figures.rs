@@ -1,8 +1,8 @@
-//! The figures are plausible under the instruction clock, on the pinned TF-A version.
-//! `tests/frozen` checks the rows of single CPUs to the tick.
+//! Checks that results are plausible under the instruction clock, on the pinned TF-A version.
+//! `tests/frozen` checks the rows for single CPUs to the tick.
 //!
-//! One tick is then one instruction on any CPU, so a figure includes what the other CPUs did
-//! meanwhile, but it is exactly repeatable.
+//! One tick is then one instruction on any CPU, so a result includes the instructions that other
+//! CPUs executed meanwhile, but it is exactly repeatable.
 
 use std::collections::BTreeSet;
 
@@ -28,9 +28,9 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
         let last = mates().max_by_key(|it| it.1.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
-    // isb and mrs between the two reads: any more is due to the call itself.
+    // isb and mrs between the two reads. Anything more is due to the call itself.
     assert_eq!(log.facts().overheads.empty, 2);
-    // Between the two mrs there are smc, isb, mrs and the firmware's path; the same on every CPU
+    // Between the two mrs there are smc, isb, mrs and the firmware's path: the same on every CPU
     // and in every sample.
     let calls = log.metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
@@ -39,9 +39,9 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 }
 
 /// Two of four runs must be identical to the byte. On a busy host up to one in eight runs with 32
-/// CPUs differs, which is caused by QEMU, and rarely twice in the same way
-/// (`xtask::qemu::host_cpu`). If the payload caused it, through memory contents or host time,
-/// hardly any two runs would be identical.
+/// CPUs differs because of QEMU, and rarely twice in the same way (`xtask::qemu::host_cpu`). If the
+/// payload caused the differences, through memory contents or host time, hardly any two runs would
+/// be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
@@ -57,9 +57,9 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
     panic!("no two runs are the same: on stderr is where they differ");
 }
 
-/// The lead's naps are in microseconds by its CNTFRQ_EL0. Halving that makes them half as long in
-/// ticks, and changes nothing else: the lead looks twice as often. The caller's own figures include
-/// the sleep, whose length is computed from CNTFRQ_EL0.
+/// The length of the lead's naps is computed from its CNTFRQ_EL0. Halving that value makes them
+/// half as long in ticks and changes nothing else: the lead polls twice as often. The caller-side
+/// results include the sleep, whose length is also computed from CNTFRQ_EL0.
 #[test]
 fn no_figure_depends_on_how_often_the_lead_looks() {
     let run = |hz: u32| {

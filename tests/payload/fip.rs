@@ -1,5 +1,5 @@
-//! BL33 replaced in a FIP made by TF-A's build: the result boots with trusted boot, and is rejected
-//! without a valid certificate.
+//! Replaces BL33 in a FIP created by TF-A's build: the result boots with trusted boot, and is
+//! rejected without a valid certificate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,10 +23,10 @@ use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
 const CPUS: u32 = 4;
-/// The arguments of the payload.
+/// The payload's boot arguments.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
-/// Returns TF-A with a FIP made by its own build.
+/// Returns TF-A with a FIP created by its own build.
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
@@ -45,7 +45,7 @@ fn xtask(line: &str, args: Option<&str>) -> u8 {
     xtask::cli::main(words.chain(args).map(OsString::from))
 }
 
-/// Discards the UART's output, and sets a flag when it contains `what`.
+/// Discards the UART output, and sets a flag when it contains `what`.
 struct Until<'u> {
     what: &'u str,
     said: String,
@@ -116,7 +116,7 @@ fn in_a_fip_with_certificates() {
         let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
         xtask(&format!("fip build {given} {key} -o {new}"), Some(ARGS))
     };
-    // Without the key, or with another one, nothing is written.
+    // Without the key, or with a different key, nothing is written.
     assert_eq!(build(""), 2);
     let other = path("other.pem");
     let mut openssl = Command::new("openssl");
@@ -134,7 +134,7 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // Forced in with the old certificate, it does not boot: the check is real.
+    // If it is forced in with the old certificate, it does not boot: the check is real.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

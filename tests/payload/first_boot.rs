@@ -18,8 +18,8 @@ fn marking(mut image: Vec<u8>) -> Vec<u8> {
     image
 }
 
-/// Runs `image` with these options of `qemu` until it exits or has been silent too long. Expects
-/// `last` to be the last stage marked, and to be named by the diagnosis.
+/// Runs `image` with these `qemu` options until it exits or has been silent for too long. Expects
+/// `last` to be the last stage marked, and to be named in the diagnosis.
 fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     let spec = RunSpec {
         payload: Payload::Image(image),
@@ -52,7 +52,7 @@ fn a_boot_that_is_refused_stops_at_its_stage() {
     stops_at(bare, "--smp 2", Mmu);
     let unknown = marking(common::image(2, "nosuchkey=1"));
     stops_at(unknown, "--smp 2", Tree);
-    // The tree has a GICv3.
+    // The tree describes a GICv3.
     let other_gic = marking(common::image(2, "iterations=1"));
     stops_at(other_gic, "--smp 2 --gic 2", Firmware);
 }
@@ -70,7 +70,7 @@ fn a_cpu_that_never_arrives_leaves_the_mark_of_cpu_on() {
     stops_at(image, "--smp 2 --fault cpu-on-lost", CpuOn);
 }
 
-/// Marks are on separate lines, and do not change any figure.
+/// Marks are on separate lines, and do not change any result.
 #[test]
 fn a_good_boot_has_all_marks_in_order() {
     let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");

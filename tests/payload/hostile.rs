@@ -1,5 +1,5 @@
-//! Invalid input from outside: the payload says what is wrong and where, and ends with the right
-//! exit code.
+//! Invalid external input: the payload says what is wrong and where, and ends with the right exit
+//! code.
 
 use boards::GicVersion;
 use fdt_blob::{Blob, cells};
@@ -49,7 +49,7 @@ fn no_device_tree() {
     }
 }
 
-/// Words that a loader may add to a tree that it hands over are an error in an appended one.
+/// Words that a loader may add to the tree it hands over are an error in an appended tree.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");
@@ -68,7 +68,7 @@ fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     ends(&much, Verdict::BadInput, &words);
 }
 
-/// The entry code builds its tables after the tree to which the parameter block points.
+/// The entry code builds its tables after the tree that the parameter block points to.
 #[test]
 fn an_impossible_parameter_block_is_reported() {
     const TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
@@ -92,7 +92,7 @@ fn an_impossible_parameter_block_is_reported() {
     }
 }
 
-/// Returns a run with QEMU's tree, changed.
+/// Returns a run with a modified copy of QEMU's tree.
 fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
     let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
     change(&mut tree);
@@ -158,7 +158,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
     }
 }
 
-/// Nothing can be printed; the diagnosis shows where it would have been.
+/// Nothing can be printed; the diagnosis shows where the output would have gone.
 #[test]
 fn of_a_mute_end_both_uarts_are_named() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
@@ -177,7 +177,7 @@ fn of_a_mute_end_both_uarts_are_named() {
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
     let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
-    // The CPU interface is at a device that can be read, a virtio one.
+    // The CPU interface address belongs to a readable device: a virtio device.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";
     set(&mut tree, node, "reg", &reg);
@@ -189,7 +189,7 @@ fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
 #[test]
 fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     let mut image = common::image(2, "");
-    // The conduit, after the UART.
+    // The conduit, which follows the UART.
     image[PARAMETER_BLOCK + 0x39] = 0xff;
     let words = ["the parameter block is damaged; rebuild the image"];
     ends(&of_image(image.clone()), Verdict::BadInput, &words);
@@ -234,7 +234,7 @@ fn a_cpu_without_a_redistributor_is_named() {
     ends(&spec, Verdict::BadInput, &words);
 }
 
-/// An undefined instruction, on the lead, and in code that the lead does not execute.
+/// An undefined instruction on the lead, and one in code that the lead does not execute.
 #[test]
 fn an_exception_is_dumped_and_costs_its_cpu() {
     let on_lead = [

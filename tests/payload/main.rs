@@ -1,5 +1,5 @@
-//! The payload under QEMU: its output and its verdicts. Each module covers one topic; all are one
-//! program, so that it is linked only once.
+//! The payload under QEMU: its output and its verdicts. Each module covers one topic; all modules
+//! form one program, which is linked only once.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! CPU_ON soon after CPU_OFF, on firmware that for 500 us after a CPU is OFF either accepts the
-//! CPU_ON but still powers off the CPU, or refuses it.
+//! CPU_ON soon after CPU_OFF, on firmware that, for 500 us after a CPU is OFF, either refuses
+//! CPU_ON or accepts it but still powers off the CPU.
 
 use run::measure::Metric;
 use run::model::Verdict;
@@ -7,7 +7,7 @@ use run::plan::ScenarioId;
 
 use crate::common::{self, Ran, rt_instr, spec};
 
-/// Runs four CPUs under this variant of the firmware.
+/// Runs four CPUs under this firmware variant.
 fn run(variant: &str, args: &str, verdict: Verdict) -> Ran {
     let options = format!("--smp 4 --icount --variant {variant}");
     let args = format!("iterations=2 warmup=1 {args}");
@@ -43,7 +43,7 @@ fn a_cpu_turned_on_immediately_after_its_off_is_lost() {
 fn an_internal_failure_that_passes_loses_no_cpu() {
     let variant = "cpu-on-race=500,cpu-on-answer=failure";
     let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
-    // The time during which the firmware refused is not included in the way up.
+    // The time during which the firmware refused the call is not included in the power-up.
     let cells = log.cells(ScenarioId::CpuOn);
     let ways_up = cells.filter_map(|(_, cell)| cell.series_of(Metric::TurnOn));
     let longest = ways_up.map(|it| it.summary.max).max();

@@ -31,8 +31,8 @@ fn medians(
     found
 }
 
-/// TF-A holds the locks of the levels above the core while a CPU goes down at these levels, and
-/// takes none for the core level alone.
+/// TF-A holds the locks for the levels above the core while a CPU powers down at these levels. It
+/// takes no lock for the core level alone.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
@@ -50,8 +50,8 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
 
-/// The caller's time does not include the dirtying, not even that of the lead: the start is agreed
-/// on after it.
+/// The caller-side time does not include making lines dirty, not even on the lead: the start is set
+/// afterwards.
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
@@ -60,7 +60,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
-        // QEMU has no caches, so it is the same call and sleeps for the same time.
+        // QEMU has no caches, so the call is the same and sleeps for the same time.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
             assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");
@@ -75,7 +75,7 @@ const CORE: u64 = 0x1_0002;
 const CLUSTER: u64 = 0x101_0022;
 const SYSTEM: u64 = 0x201_0222;
 
-/// Returns the states that were measured in one way on this number of CPUs.
+/// Returns the states that were measured in this variant on this number of CPUs.
 fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> {
     let found = medians(log, ScenarioId::IdleStates, variant, metric);
     for (state, step) in &found {
@@ -107,7 +107,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
             assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
         }
     }
-    // All are down, so every requested state is reached.
+    // All CPUs are down, so every requested state is reached.
     for variant in [Variant::Parallel, Variant::Osi] {
         let counts = of(variant, Count);
         assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
@@ -120,7 +120,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
-/// Returns the medians of a step of `cold_call` by MPIDR, which are those of `cpus` CPUs.
+/// Returns the medians for a step of `cold_call` by MPIDR. There must be `cpus` of them.
 fn cold_calls(
     log: &Log,
     (variant, x): (Variant, u64),
@@ -133,8 +133,8 @@ fn cold_calls(
     step
 }
 
-/// The instruction clock has no caches: a cold call executes the same instructions as a warm one,
-/// so the two differ only if something else than the call is timed.
+/// The instruction clock has no caches. A cold call executes the same instructions as a warm call,
+/// so the two only differ if something other than the call is timed.
 #[test]
 fn a_cold_call_is_the_same_call() {
     let args = "only=cold_call iterations=2 warmup=1";
@@ -187,7 +187,7 @@ fn cold_calls_without_pmf_and_power_down() {
     }
 }
 
-/// QEMU's own PSCI has no power-down, so a suspend measures the caller's time.
+/// QEMU's own PSCI has no power-down, so a suspend measures the caller-side time.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
@@ -211,7 +211,7 @@ fn what_the_firmware_does_not_have_is_said() {
     assert!(suspend.map(|it| it.status).eq([skipped]));
 }
 
-/// Also if the GIC loses its state, and if the firmware keeps caches coherent.
+/// This also holds if the GIC loses its state, and if the firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
     for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {

@@ -23,7 +23,7 @@ fn spec(options: &str, args: &str) -> RunSpec {
     common::spec(options, &format!("only=timer_latency {args}"))
 }
 
-/// Checks each series against the rule that all expiries are accounted for, and against its
+/// Checks that every expiry in each series is accounted for, and that the series matches its
 /// histogram. Returns the number of overruns, counted for each series.
 pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
     let all = log.series(ScenarioId::TimerLatency);
@@ -49,7 +49,8 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     all.values().map(overruns).sum()
 }
 
-/// Under the instruction clock none is missed. In real time some may be, and are counted.
+/// Under the instruction clock no expiry is missed. In real time some may be missed, and are
+/// counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {
     let loads = LOADS.map(Variant::word).join(",");
@@ -64,8 +65,8 @@ fn handled_and_overruns_are_all_expiries() {
     }
 }
 
-/// A timer that stops firing: the image turns it off in the loop, replacing an instruction that
-/// only says which load is first. An idle CPU then waits in WFI until another timer ends it,
+/// A timer that stops firing: the image turns it off in the loop, with an instruction that replaces
+/// the one selecting the first load. An idle CPU then waits in WFI until another timer wakes it,
 /// whether the lead is alone or not.
 #[test]
 fn a_silent_timer_is_named_where_the_cpu_is_idle() {

@@ -1,7 +1,7 @@
 //! States that stop the CPUs' own timers: a CPU that stays awake wakes the others by SGI, and a
 //! timer frame is used only if it wakes the lead in a trial.
 //!
-//! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine in QEMU has a
+//! The overlay firmware stops the timers (`timer-stop=1`). QEMU has no AArch64 machine with a
 //! memory-mapped generic timer, so memory takes its place here. A working frame is tested with
 //! fakes: `crates/hardware/src/devices/timer_frame.rs`, `crates/suite/src/scenario/tests/wake.rs`,
 //! `xtask/tests/machine/sse_timer.rs`.
@@ -20,7 +20,7 @@ use crate::common;
 
 /// The number of samples requested.
 const N: u32 = 3;
-/// The number of CPUs of the machine, in clusters of four.
+/// The machine's number of CPUs, in clusters of four.
 const CPUS: usize = 8;
 
 /// Returns a run in which a power-down stops the timers.
@@ -29,13 +29,13 @@ fn spec(options: &str, args: &str) -> RunSpec {
     common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
 }
 
-/// Returns true if a cell has a Powerdown or Latency figure.
+/// Returns true if a cell has a Powerdown or Latency value.
 fn has_first_figure(cell: &Cell) -> bool {
     let metrics = [Metric::Powerdown, Metric::Latency];
     metrics.iter().any(|it| cell.figure(*it).is_some())
 }
 
-/// Checks that all scenarios have all rows (parallel ones over both placements of the helper) and
+/// Checks that all scenarios have all rows (parallel scenarios across both helper placements) and
 /// that PSCI_STAT counts the expected level.
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
@@ -185,7 +185,7 @@ fn a_frame_that_can_not_be_used_is_named() {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
             let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
             let text = text.replace("memory-mib = 1024", "memory-mib = 1021");
-            // All power-downs of the firmware stop the timers.
+            // All the firmware's power-downs stop the timers.
             let stops = "local-timer-stop = true\npower-state = 0x0";
             text.replace("power-state = 0x0", stops)
                 + &format!(

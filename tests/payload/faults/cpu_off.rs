@@ -1,4 +1,4 @@
-//! CPU_OFF and AFFINITY_INFO that fail.
+//! CPU_OFF and AFFINITY_INFO failures.
 
 use boards::device_tree::{self, Choices};
 use boards::{Conduit, GicVersion, StateFormat};
@@ -38,7 +38,7 @@ fn affinity_info_fails() {
     );
 }
 
-/// Firmware without CPU_OFF, which reports that, is measured by the warm method.
+/// Firmware that reports that it lacks CPU_OFF is measured with the warm method.
 #[test]
 fn absent() {
     let words = [
@@ -53,7 +53,7 @@ fn absent() {
         .complete_but(&but_off, &[]);
 }
 
-/// The firmware has CPU_OFF, but the tree says that no CPU comes back after it, so it is not
+/// The firmware has CPU_OFF, but the tree says that CPUs do not come back after it, so it is not
 /// called.
 #[test]
 fn forbidden() {
@@ -83,7 +83,7 @@ fn forbidden() {
         .lacks(&["<RT_INSTR:"]);
 }
 
-/// Firmware that does not report it costs the scenario in which it turns out.
+/// If the firmware does not report it, the scenario that discovers it is lost.
 #[test]
 fn not_supported() {
     let words = [
@@ -96,8 +96,8 @@ fn not_supported() {
         .complete_but(&[SuspendDeepSerial], &[]);
 }
 
-/// The victim goes off for another CPU's turn, not for its own: the figures of other CPUs in its
-/// cluster are those of a cluster that stays up.
+/// The victim powers off for another CPU's turn, but not for its own. The results of other CPUs in
+/// its cluster are those of a cluster that stays up.
 #[test]
 fn denied_out_of_turn() {
     let words = [

@@ -53,7 +53,7 @@ fn no_cpu_arrives() {
     loses_all_but_lead(&spec("cpu-on-lost"), &[]);
 }
 
-/// Late, but within the time that a CPU has.
+/// The CPU arrives late, but within the time limit.
 #[test]
 fn arrives_late() {
     costs_nothing(
@@ -62,8 +62,7 @@ fn arrives_late() {
     );
 }
 
-/// If it is later than that, the CPU is sent away when it arrives, and does not keep its cluster
-/// up.
+/// If the CPU arrives later than that, it is sent away and does not keep its cluster up.
 #[test]
 fn arrives_too_late() {
     loses_victim(
@@ -81,7 +80,7 @@ fn another_context_id() {
     );
 }
 
-/// The first has 10 s to arrive, and each later one has 1 s: 16 s in total instead of 70.
+/// The first CPU has 10 s to arrive, and each later CPU has 1 s: 16 s in total instead of 70 s.
 #[test]
 fn none_arrives_and_the_first_costs_the_most() {
     let spec = RunSpec {

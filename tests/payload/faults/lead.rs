@@ -34,7 +34,7 @@ fn takes_an_exception() {
     );
 }
 
-/// Counted like that of any other CPU, and not fatal.
+/// Counted like the same fault on any other CPU, and not fatal.
 #[test]
 fn comes_back_with_another_context_id() {
     passes(
@@ -46,7 +46,7 @@ fn comes_back_with_another_context_id() {
     );
 }
 
-/// The lead does not come back from its own part of the round.
+/// The lead does not return from its own part of the round.
 #[test]
 fn names_a_cpu_that_did_not_arrive_before_its_own_part() {
     let mut image = common::image(2, "only=psci_version_parallel");

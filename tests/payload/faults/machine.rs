@@ -1,4 +1,4 @@
-//! Faults in the counter, interrupts and exception level, which firmware controls outside PSCI.
+//! Faults in the counter, interrupts and exception level, which firmware controls outside of PSCI.
 
 use boards::GicVersion;
 use run::measure::Metric;
@@ -6,14 +6,14 @@ use xtask::build::payload::TreeSource;
 
 use super::*;
 
-/// Figures are then in ticks, not in an unknown unit.
+/// Results are then in ticks, not in an unknown unit.
 #[test]
 fn cntfrq_is_zero() {
     costs_nothing(&spec("cntfrq"), &["0 Hz cannot be right"])
         .lacks(&["<RT_INSTR:", "Warning: CNTFRQ"]);
 }
 
-/// All figures are converted with the lead's.
+/// All results are converted with the lead's frequency.
 #[test]
 fn cntfrq_of_another_cpu() {
     costs_nothing(
@@ -34,7 +34,7 @@ fn the_gics_local_enables_are_gone_after_a_wake_up() {
 /// Several CPUs stop at once; each prints its last lines in full.
 #[test]
 fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
-    // All that are turned on in the second round. The lead is entered only once.
+    // All CPUs that are turned on in the second round. The lead is entered only once.
     let args = "iterations=2 warmup=0 only=psci_version_parallel";
     let spec = common::spec("--fault serror,skip=1", args);
     let seen = run(&spec, Fail, &["7 CPUs lost"]);
@@ -70,8 +70,8 @@ fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
     }
 }
 
-/// Pending before there is a stack: taken and dumped once there is one. The calibrated sleep
-/// decides which entry is the first wake-up.
+/// An SError that is pending before there is a stack is taken and dumped once there is one. The
+/// calibrated sleep determines which entry is the first wake-up.
 #[test]
 fn an_serror_is_pending_at_an_entry() {
     let words = [
@@ -81,7 +81,7 @@ fn an_serror_is_pending_at_an_entry() {
     ];
     let tags = SUSPENDING.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
-        // In PSCI_VERSION all entries are from CPU_ON.
+        // In PSCI_VERSION all entries come from CPU_ON.
         let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
         let seen = run(&spec, Fail, &words).complete_but(&SUSPENDING, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
@@ -91,8 +91,8 @@ fn an_serror_is_pending_at_an_entry() {
     assert!((1..8).any(is_lost_in_call), "no wake-up");
 }
 
-/// A pending interrupt is recognized as the timer's only by its number: here the tree gives one
-/// that nothing raises.
+/// A pending interrupt is identified as the timer's only by its number. Here the tree specifies a
+/// number that nothing raises.
 #[test]
 fn another_interrupt_is_not_taken_for_the_timers() {
     let board = common::board_with("\nphysical = 30\n", "\nphysical = 24\n");
@@ -108,8 +108,8 @@ fn another_interrupt_is_not_taken_for_the_timers() {
 }
 
 /// Endless interrupts on one CPU, starting 5 ms after its first arrival, when its timer has been
-/// shown to wake it. An earlier interrupt may cost the CPU, depending on when it looks for the
-/// timer's interrupt.
+/// proven to wake it. With an earlier interrupt the CPU may be lost, depending on when it checks
+/// for the timer interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];
@@ -122,8 +122,8 @@ fn an_interrupt_storm() {
     .complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Returns `image` changed for a CPU whose HCR_EL2.E2H does not clear: its only write of HCR_EL2 is
-/// removed, so that the value set by the firmware stays.
+/// Returns `image` as it would behave on a CPU whose HCR_EL2.E2H cannot be cleared: its only write
+/// to HCR_EL2 is removed, so that the value set by the firmware stays.
 fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     const MSR_HCR_EL2_X9: [u8; 4] = 0xd51c_1109_u32.to_le_bytes();
     const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
@@ -136,8 +136,8 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     image
 }
 
-/// HCR_EL2.E2H does not clear at any entry: the run continues in the EL2&0 regime, and the figures
-/// of single CPUs are those of the same CPU with E2H = 0.
+/// HCR_EL2.E2H cannot be cleared at any entry: the run continues in the EL2&0 regime, and the
+/// results for single CPUs are the same as with E2H = 0.
 #[test]
 fn e2h_stays_set() {
     use Metric::{CacheFlush, Powerdown, Wakeup};
@@ -157,7 +157,7 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // Under the same fault, whose code at EL3 takes time, but here E2H clears.
+        // Under the same fault, whose code at EL3 takes time, but with E2H cleared.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

@@ -1,4 +1,4 @@
-//! CPU_SUSPEND failures, and CPUs that do not come back.
+//! CPU_SUSPEND failures, and CPUs that do not return.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn wakes_late() {
     );
 }
 
-/// If it is later than that, the CPU is lost, and is sent away when it arrives.
+/// If the CPU arrives later than that, it is lost, and is sent away when it arrives.
 #[test]
 fn wakes_too_late() {
     loses_victim_in_suspend(
@@ -73,8 +73,8 @@ fn comes_back_to_nowhere() {
     );
 }
 
-/// Resumed at an address without memory, without vectors. Such a CPU takes the instruction clock
-/// from all others.
+/// The CPU is resumed at an address without memory, and without vectors. Such a CPU blocks the
+/// instruction clock for all others.
 #[test]
 fn is_resumed_nowhere() {
     loses_victim_in_suspend(
@@ -92,7 +92,7 @@ fn not_supported() {
     run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Occasionally during the measurement: counted and repeated, and not a failure.
+/// Occasional occurrences during the measurement are counted and repeated, and are not a failure.
 #[test]
 fn given_up_twice() {
     // As in TF-A 2.13 and later, with fresh EXIT stamps.
@@ -102,7 +102,7 @@ fn given_up_twice() {
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
-/// A warning but not a failure: the samples count.
+/// This is a warning, not a failure: the samples count.
 #[test]
 fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];

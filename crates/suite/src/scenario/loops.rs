@@ -33,8 +33,8 @@ struct OperationKind {
 const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-/// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware has no service
-/// there, and TF-A prints no warning.
+/// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware never has a service
+/// there, so it never prints a warning for this call.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
@@ -197,7 +197,7 @@ impl Micro<'_, '_> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough or the time limit is reached. Both include warm-up.
+    /// Takes batches until there are enough or the time limit, which includes warm-up, is reached.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         self.bench.clear_cells();
