@@ -1,4 +1,4 @@
-//! Lists the board files in `embedded.rs`, which `src/read.rs` includes.
+//! Writes a list of all board files to `embedded.rs`, which `src/read.rs` includes.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -41,15 +41,15 @@ pub struct Psci {
     pub conduit: Conduit,
 }
 
-/// The rule that continues the list of clusters, for emulated machines.
+/// The rule for continuing the list of clusters, for emulated machines.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Continues {
-    /// Number of CPUs in each cluster.
+    /// The number of CPUs in each cluster.
     pub cluster: u32,
-    /// Number of CPUs after which Aff1 is incremented.
+    /// The number of CPUs after which Aff1 is incremented.
     pub per_aff1: u32,
-    /// Total number of CPUs, including those listed.
+    /// The total number of CPUs, including those listed.
     pub count: u32,
 }
 
@@ -70,13 +70,13 @@ impl Continues {
 pub struct Cpus {
     /// The CPUs of each cluster.
     pub clusters: Vec<Vec<Mpidr>>,
-    /// The `compatible` strings of each listed cluster's CPUs. From them the payload finds the
-    /// errata of CPUs other than the one it is booted on.
+    /// The `compatible` strings for the CPUs in each listed cluster. The payload uses them to find
+    /// the errata of CPUs other than the boot CPU.
     pub compatible: Option<Vec<String>>,
     pub continues: Option<Continues>,
 }
 
-/// QEMU's options for starting the board.
+/// The QEMU options for starting the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {
@@ -88,11 +88,11 @@ pub struct Qemu {
     pub cpus: u32,
     /// `-m`, in MiB.
     pub memory_mib: u64,
-    /// True if `-M` takes `secure=`, `virtualization=` and `gic-version=`. Other machines
-    /// have EL3, EL2 and the board's default GIC.
+    /// True if `-M` accepts `secure=`, `virtualization=` and `gic-version=`. Other machines have
+    /// EL3, EL2 and the board's default GIC.
     #[serde(default = "yes")]
     pub adjustable: bool,
-    /// Further options.
+    /// Additional options.
     #[serde(default)]
     pub arguments: Vec<String>,
 }
@@ -109,13 +109,13 @@ pub enum Verified {
     No,
 }
 
-/// All of a board file.
+/// A complete board file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardFile {
     /// The name of its folder.
     pub name: String,
-    /// The name for people to read.
+    /// The human-readable name.
     pub title: String,
     /// Where the payload has been run with this file.
     pub verified: Option<Verified>,
@@ -123,11 +123,11 @@ pub struct BoardFile {
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,
-    /// The firmware that is used if none is named.
+    /// The firmware used if no firmware is named.
     pub default_firmware: String,
     /// Non-secure memory.
     pub memory: Vec<Region>,
-    /// The parts of the memory that are in use.
+    /// The parts of memory that are already in use.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
     /// The console.
@@ -142,15 +142,15 @@ pub struct BoardFile {
     pub watchdog: Option<WatchdogEntry>,
     /// The CPUs.
     pub cpus: Cpus,
-    /// The firmwares, by name.
+    /// The firmware variants, by name.
     pub firmware: BTreeMap<String, Firmware>,
     /// The file that the board's loader reads.
     pub package: Option<Package>,
-    /// The steps by which a LAVA lab starts the board.
+    /// How a LAVA lab starts the board.
     pub lab: Option<Lab>,
-    /// Facts for a page in TF-A's documentation.
+    /// Facts for a page in the TF-A documentation.
     pub publish: Option<Publish>,
-    /// The options for QEMU, if QEMU emulates the board.
+    /// The QEMU options, if QEMU emulates the board.
     pub qemu: Option<Qemu>,
 }
 
@@ -174,7 +174,7 @@ impl BoardFile {
         self.timer.as_ref()?.frame.as_ref()
     }
 
-    /// Refuses `asked` if there is no GIC to choose.
+    /// Rejects `asked` if there is no GIC to choose.
     pub fn check_gic(&self, asked: Option<GicVersion>) -> Result<()> {
         match asked {
             Some(gic) if self.gic.is_none() => {
@@ -184,8 +184,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns the default number of CPUs: QEMU's if the board has options for QEMU, otherwise that
-    /// of all listed CPUs.
+    /// Returns the default number of CPUs: QEMU's default if the board has QEMU options, otherwise
+    /// the number of all listed CPUs.
     pub fn default_cpus(&self) -> Result<u32> {
         match &self.qemu {
             Some(qemu) => Ok(qemu.cpus),
@@ -193,7 +193,7 @@ impl BoardFile {
         }
     }
 
-    /// Returns the largest number of CPUs that any of the firmwares supports.
+    /// Returns the largest number of CPUs that any firmware variant supports.
     pub(super) fn most_cpus(&self) -> u32 {
         let most = self.firmware.values().map(|firmware| firmware.max_cpus);
         most.max().unwrap_or(1)
@@ -232,7 +232,7 @@ impl BoardFile {
         own.map_or("arm,armv8", String::as_str)
     }
 
-    /// Returns all CPUs, listed or continued by the rule, as one list per cluster.
+    /// Returns all CPUs, listed or added by the rule, as one list per cluster.
     pub fn all_clusters(&self) -> Vec<Vec<Mpidr>> {
         match &self.cpus.continues {
             Some(rule) => rule.clusters(),
@@ -240,8 +240,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns where the payload has been run with this file. A file that does not say so has
-    /// options for QEMU, and this project's tests run it there.
+    /// Returns where the payload has been run with this file. A file that does not say so has QEMU
+    /// options, and this project's tests run it in QEMU.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

@@ -1,13 +1,13 @@
-//! A fault of a board file, and its line.
+//! An error in a board file, and its line.
 
 use std::fmt::Display;
 
 use anyhow::anyhow;
 use toml::de::{DeTable, DeValue};
 
-/// A fault of a board file.
+/// An error in a board file.
 pub(super) struct BoardFault {
-    /// The path of the value, as in `gic.v3.redistributors[1]`.
+    /// The path to the value, such as `gic.v3.redistributors[1]`.
     path: String,
     reason: String,
 }

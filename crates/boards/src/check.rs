@@ -1,4 +1,4 @@
-//! Checks of a board file: impossible values and contradictions.
+//! Checks a board file for impossible values and contradictions.
 
 use hardware::board::{ADDRESSES, CPU_MAX, GICR, Region};
 use hardware::image::{BASE_MAX, working_memory};
@@ -12,7 +12,7 @@ use super::{check_package, check_tree, texts};
 
 type Check = Result<(), BoardFault>;
 
-/// Returns an error for the first fault.
+/// Returns the first error found.
 pub(super) fn check(board: &BoardFile) -> Check {
     texts::check(board)?;
     verified(board)?;
@@ -38,7 +38,8 @@ fn verified(board: &BoardFile) -> Check {
     require(board.qemu.is_some(), "verified", reason)
 }
 
-/// Checks that no two ranges overlap, and that each reserved range lies within one range of memory.
+/// Checks that ranges do not overlap, and that each reserved range lies within a single memory
+/// range.
 fn memory(board: &BoardFile) -> Check {
     let reserved = board.reserved.iter().map(Reserved::region).collect();
     for (list, ranges) in [("memory", &board.memory), ("reserved", &reserved)] {
@@ -133,7 +134,7 @@ fn firmwares(board: &BoardFile) -> Check {
     Ok(())
 }
 
-/// Checks that the image and the minimum of working memory fit at the load address.
+/// Checks that the image and the minimum working memory fit at the load address.
 fn load_address(board: &BoardFile) -> Check {
     let (path, base, size) = ("load-address", board.load_address, BASE_MAX as u64);
     let is_there = |memory: &&Region| memory.contains(&Region { base, size: 1 });
@@ -155,7 +156,7 @@ fn load_address(board: &BoardFile) -> Check {
     require(have >= need, path, reason)
 }
 
-/// Checks the properties of devices that the payload does not read from a tree.
+/// Checks device properties that the payload does not read from the tree.
 fn devices(board: &BoardFile) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();

@@ -1,4 +1,4 @@
-//! Checks of a board file's `[package]` table.
+//! Checks a board file's `[package]` table.
 
 use itertools::Itertools as _;
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use super::board_fault::{BoardFault, require};
 use super::image_kinds::{known, uuid_of};
 use super::package::{PackageBlob, PackageKind};
 
-/// Returns an error for the first fault.
+/// Returns the first error found.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let Some(package) = &board.package else {
         return Ok(());
@@ -53,7 +53,7 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     require(is_twice.is_none(), "package.parts", reason)
 }
 
-/// Refuses unknown options, nil UUIDs, UUIDs for which there is an option, and duplicates.
+/// Rejects unknown options, nil UUIDs, UUIDs that have an option, and duplicates.
 fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), BoardFault> {
     let at = format_args!("{path}.requires");
     for option in options {

@@ -1,4 +1,4 @@
-//! Checks a board file with the payload's own reader, which reads the trees built from the file.
+//! Checks a board file by reading the trees built from it with the payload's own reader.
 
 use hardware::board::GicVersion;
 
@@ -7,7 +7,7 @@ use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
 use super::firmware::StateEntry;
 
-/// The keys of a board file to which an error of the reader refers, by the beginning of the error.
+/// The board file keys that the reader's errors refer to, by the beginning of the error message.
 const KEYS: [(&str, &str); 15] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),
@@ -26,8 +26,8 @@ const KEYS: [(&str, &str); 15] = [
     ("", "title"),
 ];
 
-/// Refuses a board if the payload could not use one of its trees: with each GIC version and all
-/// CPUs, or with the idle states of each firmware.
+/// Rejects a board if the payload could not use one of its trees: with each GIC version and all
+/// CPUs, or with each firmware's idle states.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let versions = [GicVersion::V2, GicVersion::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {

@@ -21,7 +21,7 @@ times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTI
 run on      Where the payload has run with the board file; -: nowhere yet, all values are from documents.
 ";
 
-/// Returns the table of `boards`, followed by the measurements that are not possible on them.
+/// Returns a table of `boards`, followed by the measurements that are not possible on them.
 pub fn table(boards: &[BoardFile]) -> String {
     let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
     rows.extend(boards.iter().map(row));
@@ -70,7 +70,7 @@ fn firmware(board: &BoardFile) -> &Firmware {
     &board.firmware[&board.default_firmware]
 }
 
-/// Returns the levels of the power-down states, in the file's order.
+/// Returns the levels of the power-down states, in file order.
 fn powerdowns(firmware: &Firmware) -> String {
     let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
     let levels = states.map(|state| level(state.level)).unique().join(" ");
@@ -81,7 +81,7 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// Returns what wakes CPUs from power-down states, and whether that has been seen on a board.
+/// Returns what wakes CPUs from power-down states, and whether this has been observed on a board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
         let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;
@@ -111,7 +111,7 @@ fn level(level: Option<u8>) -> &'static str {
 }
 
 /// Returns a short phrase for the source of timestamps. The overlay platform has PMF. The file does
-/// not say whether a stock platform under QEMU has it, so PMF is not promised there.
+/// not say whether a stock platform under QEMU has PMF, so PMF is not promised there.
 fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };

@@ -1,8 +1,8 @@
 //! The device tree of a board file.
 //!
 //! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
-//! understands it. This project adds only `psci-bench,power-level` in idle states and
-//! `psci-bench,no-cpu-off` in the firmware's node.
+//! understands it. This project only adds `psci-bench,power-level` to idle states and
+//! `psci-bench,no-cpu-off` to the PSCI node.
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
@@ -18,13 +18,13 @@ use super::firmware::StateEntry;
 /// The options for building a board's tree.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
-    /// Number of CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// The interrupt controller's version; it has no meaning without a GIC.
+    /// The interrupt controller's version; meaningless without a GIC.
     pub gic: GicVersion,
-    /// The conduit of PSCI calls.
+    /// The conduit for PSCI calls.
     pub conduit: Conduit,
-    /// False if no CPU comes back after CPU_OFF.
+    /// False if CPUs do not come back after CPU_OFF.
     pub cpu_off: bool,
     /// The idle states that the firmware accepts.
     pub idle_states: &'c [StateEntry],
@@ -33,7 +33,7 @@ pub struct Choices<'c> {
 const CLOCK_PHANDLE: u32 = 2;
 const IDLE_PHANDLES: u32 = 0x10;
 
-/// Builds the tree of `board`, with `bootargs` in `/chosen`.
+/// Builds the tree for `board`, with `bootargs` in `/chosen`.
 pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result<Vec<u8>> {
     check_bootargs(bootargs)?;
     let uart = &board.uart;
@@ -140,7 +140,7 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
 }
 
 /// Returns the distributor and only as many redistributor regions as the CPUs need: an emulated
-/// machine has the later regions only if it has that many CPUs.
+/// machine only has the later regions if it has enough CPUs.
 fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
     let mut frames = vec![gic.distributor];
@@ -156,7 +156,7 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     Ok(frames)
 }
 
-/// Builds the watchdog's node, and that of its clock if it has a separate one.
+/// Builds the watchdog node, and a clock node if the watchdog has a separate clock.
 fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
@@ -177,7 +177,7 @@ fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     }
 }
 
-/// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
+/// Returns the GIC described by the tree `blob`, if any, and the number of CPUs.
 pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     let board = read(blob)?;
     let gic = board.gic.map(|gic| match gic {
@@ -187,11 +187,12 @@ pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-/// Reads the tree `blob` as the payload does. Also refuses faults that the payload would find only
-/// while it runs, or that it could not report.
+/// Reads the tree `blob` like the payload does. Also rejects errors that the payload would only
+/// find at run time or could not report.
 pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let board = payload::Board::read(blob)?;
-    // Only the CPUs can tell whether Aff0 numbers threads, so either reading is accepted.
+    // Only the CPUs' MPIDRs show whether Aff0 numbers threads, so either interpretation is
+    // accepted.
     board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));

@@ -1,4 +1,4 @@
-//! The devices of a board file: UART, timers, interrupt controller, watchdog.
+//! The devices in a board file: UART, timers, interrupt controller, watchdog.
 
 use hardware::board::{GicVersion, IntId, Region};
 use hardware::devices::uart::Layout;
@@ -13,9 +13,9 @@ pub struct UartEntry {
     pub kind: UartKind,
     pub base: u64,
     pub size: u64,
-    /// Left shift from register number to byte offset; only for a 16550.
+    /// The left shift from register number to byte offset; only for a 16550.
     pub reg_shift: Option<u8>,
-    /// Width of a register access in bytes; only for a 16550.
+    /// The width of a register access in bytes; only for a 16550.
     pub reg_io_width: Option<u8>,
 }
 
@@ -25,7 +25,7 @@ impl UartEntry {
         Region { base, size }
     }
 
-    /// Returns the UART in the form of the parameter block.
+    /// Returns the UART in the form used in the parameter block.
     pub fn emergency(&self) -> image::Uart {
         let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)
@@ -42,11 +42,11 @@ pub struct Timer {
     pub hypervisor: IntId,
     #[serde(default, deserialize_with = "counter_erratum")]
     pub erratum: Option<CounterErratum>,
-    /// The frame that wakes a CPU from states in which those timers stop.
+    /// The frame that wakes a CPU from states that stop those timers.
     pub frame: Option<Frame>,
 }
 
-/// Reads an erratum by its property in a device tree.
+/// Reads an erratum by its device tree property.
 fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
     let name = String::deserialize(value)?;
     let mut errata = CounterErratum::OF_SOCS.into_iter();
@@ -57,27 +57,27 @@ fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterEr
 }
 
 impl Timer {
-    /// Returns the INTIDs in the order of the device tree binding.
+    /// Returns the INTIDs in the order given by the device tree binding.
     pub fn intids(&self) -> [IntId; 4] {
         let (secure, el2) = (self.secure_physical, self.hypervisor);
         [secure, self.physical, self.r#virtual, el2]
     }
 }
 
-/// A non-secure frame of the memory-mapped timer. It wakes a CPU from states in which the CPU's own
-/// timer stops.
+/// A non-secure frame in the memory-mapped timer. It wakes a CPU from states that stop the CPU's
+/// own timer.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// First address of CNTBaseN.
+    /// The base address of CNTBaseN.
     pub base: u64,
-    /// Size of CNTBaseN in bytes.
+    /// The size of CNTBaseN in bytes.
     pub size: u32,
     /// The physical timer's interrupt, an SPI.
     pub interrupt: IntId,
     /// CNTCTLBase.
     pub control: Region,
-    /// Number of the frame in CNTCTLBase.
+    /// The number of the frame in CNTCTLBase.
     pub number: u32,
 }
 
@@ -92,11 +92,11 @@ pub struct GicV2 {
 #[serde(deny_unknown_fields)]
 pub struct GicV3 {
     pub distributor: Region,
-    /// The redistributor regions, in the order of the CPUs.
+    /// The redistributor regions, in CPU order.
     pub redistributors: Vec<Region>,
 }
 
-/// The interrupt controller. For an emulated board, each version that can be selected.
+/// The interrupt controller. For an emulated board, every version that can be selected.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {
@@ -127,12 +127,12 @@ pub enum WatchdogEntry {
     /// Arm PrimeCell SP805.
     Sp805 {
         registers: Region,
-        /// Frequency of WDOGCLK in Hz.
+        /// The frequency of WDOGCLK in Hz.
         clock: u32,
         /// The INTID, an SPI.
         interrupt: Option<IntId>,
     },
-    /// SBSA generic watchdog, which counts at the system counter's rate.
+    /// SBSA generic watchdog, which counts at the system counter rate.
     SbsaGwdt {
         control: Region,
         refresh: Region,
@@ -142,7 +142,7 @@ pub enum WatchdogEntry {
 }
 
 impl WatchdogEntry {
-    /// Returns the frames in the order of the device tree binding.
+    /// Returns the frames in the order given by the device tree binding.
     pub fn frames(&self) -> Vec<Region> {
         match *self {
             Self::Sp805 { registers, .. } => vec![registers],

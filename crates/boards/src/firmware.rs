@@ -5,15 +5,15 @@ use std::num::NonZeroU32;
 use hardware::spec::psci::StateFormat;
 use serde::{Deserialize, Deserializer};
 
-/// A state in which a CPU can be suspended.
+/// A state that a CPU can be suspended to.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StateEntry {
-    /// The name of its node.
+    /// The name of its device tree node.
     pub name: String,
-    /// The argument of CPU_SUSPEND.
+    /// The argument to CPU_SUSPEND.
     pub power_state: u32,
-    /// The highest power level that is powered down; a board file always gives it.
+    /// The highest power level that is powered down. Required in a board file.
     #[serde(deserialize_with = "required_level")]
     pub level: Option<u8>,
     /// The layout of `power_state`.
@@ -37,39 +37,38 @@ impl StateEntry {
     }
 }
 
-/// The platform in TF-A that runs on a board without an overlay platform.
+/// The TF-A platform that runs on a board without an overlay platform.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Stock {
     /// `PLAT`.
     pub platform: String,
-    /// Offset in the flash at which BL1 looks for the FIP, in bytes.
+    /// The offset in flash where BL1 looks for the FIP, in bytes.
     pub fip_base: usize,
-    /// True if BL33 is already at the load address when BL1 starts, and not in the FIP.
+    /// True if BL33 is not in the FIP but already at the load address when BL1 starts.
     #[serde(default)]
     pub preloaded: bool,
-    /// Further `NAME=value` arguments for make; `{gic}` stands for 2 or 3.
+    /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// Number of CPUs in a cluster of its power domain tree, if that differs from the board file;
-    /// needs the rule `cpus.continues`.
+    /// The number of CPUs per cluster in its power domain tree, if different from the board file.
+    /// Requires the rule `cpus.continues`.
     pub cluster: Option<NonZeroU32>,
 }
 
-/// Whether PMF timestamps exist in a firmware that is built with
-/// `ENABLE_RUNTIME_INSTRUMENTATION=1`.
+/// Whether PMF timestamps exist in firmware built with `ENABLE_RUNTIME_INSTRUMENTATION=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The user has to add that file; without it the link fails.
+    /// The user must add that file; without it the link fails.
     Unlinked,
     /// There is no PMF.
     None,
 }
 
-/// A firmware that the board can run.
+/// A firmware variant that the board can run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Firmware {
@@ -82,9 +81,9 @@ pub struct Firmware {
     pub cpu_off: bool,
     /// The measurements that are not possible with this firmware, and why.
     pub note: Option<String>,
-    /// The platform in TF-A, if the firmware is not built for the overlay platform.
+    /// The TF-A platform, if the firmware is not built for the overlay platform.
     pub stock: Option<Stock>,
-    /// The states that its CPU_SUSPEND accepts.
+    /// The states accepted by its CPU_SUSPEND.
     #[serde(default)]
     pub idle_state: Vec<StateEntry>,
 }
@@ -94,8 +93,8 @@ pub(super) fn yes() -> bool {
 }
 
 impl Firmware {
-    /// Returns the states in the format that the firmware was built for. If no state has that
-    /// format, the firmware was built for the other one, and all states are returned.
+    /// Returns the states in the format that the firmware was built for. If there is no state in
+    /// that format, the firmware was built for the other format, and all states are returned.
     pub fn idle_states(&self, format: StateFormat) -> Vec<StateEntry> {
         match self.of_format(format) {
             none if none.is_empty() => self.idle_state.clone(),
@@ -103,7 +102,7 @@ impl Firmware {
         }
     }
 
-    /// Returns the states in this format.
+    /// Returns the states that use this format.
     pub fn of_format(&self, format: StateFormat) -> Vec<StateEntry> {
         let states = self.idle_state.iter();
         states

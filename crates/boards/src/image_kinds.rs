@@ -1,6 +1,6 @@
 //! The kinds of images in a FIP.
 //!
-//! The names, the order and the UUIDs are those of TF-A's `fiptool` (TF-A 2.12.1,
+//! The names, the order and the UUIDs are taken from TF-A's `fiptool` (TF-A 2.12.1,
 //! `tools/fiptool/tbbr_config.c` and `include/tools_share/firmware_image_package.h`).
 
 use std::sync::LazyLock;
@@ -11,26 +11,26 @@ use uuid::Uuid;
 /// A kind of image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKind {
-    /// The option that names its file, without the dashes.
+    /// The option that specifies its file, without the dashes.
     pub option: &'static str,
-    /// The name for people to read.
+    /// The human-readable name.
     pub title: &'static str,
     /// The UUID in a FIP.
     pub uuid: Uuid,
 }
 
-/// Returns the kind that has this UUID.
+/// Returns the kind with this UUID.
 pub fn known(uuid: Uuid) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.uuid == uuid)
 }
 
-/// Returns the kind that has this option.
+/// Returns the kind with this option.
 pub fn called(option: &str) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.option == option)
 }
 
-/// Returns the UUID of the kind that has this option. For any other word, returns the nil UUID,
-/// which no image has.
+/// Returns the UUID of the kind with this option. For any other word, returns the nil UUID, which
+/// is never used for an image.
 pub fn uuid_of(option: &str) -> Uuid {
     called(option).map_or(Uuid::nil(), |kind| kind.uuid)
 }
@@ -43,12 +43,12 @@ pub struct NotAUuid(String);
 /// Parses a UUID from the command line.
 ///
 /// # Errors
-/// If `text` is not in the form of a UUID.
+/// Returns an error if `text` is not a well-formed UUID.
 pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
     Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
 
-/// UUID, option and title of each kind, in the order in which fiptool packs them.
+/// The UUID, option and title of each kind, in the order in which fiptool packs them.
 const TABLE: &str = "\
 659227032f74e6448dff579ac1ff0610 scp-fwu-cfg SCP Firmware Updater Configuration FWU SCP_BL2U
 60b3eb37c1e5ea419df319eda11f6801 ap-fwu-cfg AP Firmware Updater Configuration BL2U
@@ -100,7 +100,7 @@ pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     TABLE.lines().filter_map(kind).collect()
 });
 
-/// Returns an entry's name for messages.
+/// Returns an entry's name, for use in messages.
 pub fn label(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}, {}", kind.option, kind.title),

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-/// The longest time limit of a job, in minutes: one day.
+/// The maximum time limit for a job, in minutes: one day.
 pub const MINUTES_MAX: u32 = 24 * 60;
 
-/// LAVA's method of putting files onto a board.
+/// The LAVA method for putting files onto a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deploy {
-    /// The SD card of an Arm Versatile Express board, seen as a USB drive.
+    /// The SD card of an Arm Versatile Express board, exposed as a USB drive.
     Vemsd,
     /// Commands that the lab defines.
     Flasher,
@@ -23,12 +23,12 @@ pub struct Lab {
     pub device_type: String,
     /// How files are put onto the board.
     pub deploy: Deploy,
-    /// The path of the FIP in the board's recovery image, a zip file.
+    /// The path to the FIP in the board's recovery image, which is a zip file.
     pub recovery: String,
     /// The connection to BL33's UART, if it is not the first one.
     pub console: Option<String>,
     /// The prompt on the first connection when the board starts.
     pub prompt: Option<String>,
-    /// The time limit of a job.
+    /// The time limit for a job.
     pub minutes: u32,
 }

@@ -1,7 +1,7 @@
 //! Boards: the files `platforms/BOARD/board.toml`, embedded by `build.rs`, parsed and checked.
 //!
-//! The crate neither builds images nor runs anything. It reads no files at run time: an added or
-//! changed board takes effect with the next build.
+//! The crate neither builds images nor runs anything. It reads no files at run time: added or
+//! changed boards take effect in the next build.
 //!
 //! ```
 //! use boards::device_tree::{Choices, build};
@@ -29,16 +29,16 @@
 //! |---|---|
 //! | [`image_kinds`] | the kinds of images in a FIP |
 //! | `board_fault` | an error in a board file, with its line |
-//! | `devices`, `firmware`, `lab`, `package`, `publish` | parts of a board file |
+//! | `devices`, `firmware`, `lab`, `package`, `publish` | sections of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | rules for names and sentences |
-//! | [`device_tree`] | the device tree of a board |
+//! | [`device_tree`] | a board's device tree |
 //! | `check_tree` | checks those trees with the payload's own reader |
 //! | `check_package`, `check` | contradictions within a file |
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |
 //!
-//! A file imports only from those above it.
+//! A file imports only from the files above it.
 
 #![forbid(unsafe_code)]
 

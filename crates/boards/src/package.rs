@@ -13,19 +13,19 @@ pub enum PackageKind {
     Raw,
     /// A flattened image tree, which U-Boot loads.
     Fit,
-    /// A vendor's format, written by the vendor's tool.
+    /// A vendor format, written by the vendor's tool.
     Vendor,
 }
 
-/// An image for which fiptool has no option.
+/// An image that has no fiptool option.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageBlob {
     /// The UUID in a FIP.
     pub uuid: Uuid,
-    /// The name for people to read.
+    /// The human-readable name.
     pub title: String,
-    /// The name of its file in the build that makes it.
+    /// The name of its file in the build that creates it.
     pub file: Option<String>,
 }
 
@@ -35,10 +35,10 @@ pub struct PackageBlob {
 pub struct FipPart {
     /// The name of the file.
     pub file: String,
-    /// The images that it requires, by fiptool's options.
+    /// The images it requires, by their fiptool options.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// The images that it requires and for which fiptool has no option.
+    /// The images it requires that have no fiptool option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
 }
@@ -51,18 +51,18 @@ pub struct Package {
     pub kind: PackageKind,
     /// The name of the file on the board.
     pub file: String,
-    /// Where to install the file, as text for people.
+    /// Where to install the file, as human-readable text.
     pub install: String,
-    /// The images that the FIP requires in addition to BL33, by fiptool's options.
+    /// The images that the FIP requires in addition to BL33, by their fiptool options.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Alignment of each image in the FIP, in bytes.
+    /// The alignment of each image in the FIP, in bytes.
     #[serde(default = "one")]
     pub align: u64,
-    /// The images that the FIP requires and for which fiptool has no option.
+    /// The images that the FIP requires and that have no fiptool option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
-    /// Further FIPs.
+    /// Additional FIPs.
     #[serde(default)]
     pub parts: Vec<FipPart>,
     /// The vendor's tool.

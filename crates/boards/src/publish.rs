@@ -1,26 +1,27 @@
-//! `[publish]`: facts about the board for a page of results that no log contains.
+//! `[publish]`: facts about the board that are needed for a results page but not contained in any
+//! log.
 
 use serde::Deserialize;
 
-/// Facts for a page in TF-A's documentation.
+/// Facts for a page in the TF-A documentation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Publish {
-    /// The board's name in the page's title.
+    /// The board's name in the page title.
     pub title: String,
     /// The URL of the manufacturer's page.
     pub link: Option<String>,
     /// Sentences about its CPUs and power levels.
     pub about: String,
-    /// The clocks at which it ran.
+    /// The clock frequencies at which it ran.
     #[serde(default)]
     pub clocks: Vec<ClockDomain>,
-    /// The clusters, in the order of `cpus.clusters`.
+    /// The clusters, in the same order as in `cpus.clusters`.
     #[serde(default)]
     pub clusters: Vec<PublishedCluster>,
 }
 
-/// What published tables do not say about a cluster.
+/// Information about a cluster that published tables do not contain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedCluster {
@@ -30,7 +31,7 @@ pub struct PublishedCluster {
     pub l2: u64,
 }
 
-/// A part of the board that has a separate clock.
+/// A part of the board with a separate clock.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockDomain {

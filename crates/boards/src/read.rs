@@ -9,14 +9,15 @@ use super::check::check;
 /// The name and the text of each board file in `platforms/`, sorted.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The maximum size of a board file, in bytes. It bounds the time of checks that compare each entry
-/// with all others.
+/// The maximum size of a board file, in bytes. This bounds the time taken by checks that compare
+/// each entry with all others.
 pub(super) const FILE_MAX: usize = 64 << 10;
 
 /// Returns the board called `name`.
 ///
 /// # Errors
-/// If there is no such board, or its file has a fault; the error gives the line.
+/// Returns an error if there is no such board, or if its file is invalid; the error then contains
+/// the line.
 pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
@@ -26,7 +27,7 @@ pub fn load(name: &str) -> Result<BoardFile> {
     parse_in_folder(folder, text)
 }
 
-/// Parses the board file in `folder`, which has the board's name.
+/// Parses the board file in `folder`, which is named after the board.
 pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     let file = format!("platforms/{folder}/board.toml");
     let board = parse(&file, text)?;
@@ -36,10 +37,10 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     Ok(board)
 }
 
-/// Parses `text`; `name` is the file's name in error messages.
+/// Parses `text`; `name` is the file name used in error messages.
 ///
 /// # Errors
-/// If the text is too long, is not TOML, or describes an impossible board.
+/// Returns an error if the text is too long, is not TOML, or describes an impossible board.
 pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
     if text.len() > FILE_MAX {
         bail!("{name}:1: larger than the limit of {FILE_MAX} bytes");

@@ -1,4 +1,4 @@
-//! Tests of the existing board files, and of changes to a made-up one.
+//! Tests for the existing board files, and for changes to a made-up board file.
 
 mod changes;
 mod real;

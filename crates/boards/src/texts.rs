@@ -8,7 +8,7 @@ use regex::Regex;
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 
-/// A regular expression for a text, and its rule in words for the error.
+/// A regular expression for a text, and the rule in words for the error message.
 type Rule = (LazyLock<Regex>, &'static str);
 
 macro_rules! rule {
@@ -58,7 +58,7 @@ fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), Bo
     require(pattern.is_match(text), path, reason)
 }
 
-/// Returns an error for the first text that breaks its rule.
+/// Returns an error for the first text that violates its rule.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     one("title", &board.title, &TITLE)?;
     each("note", &board.note, &NOTE)?;

@@ -1,8 +1,8 @@
-//! The parts of the EFI application that need no firmware and are tested on the host. The
+//! The parts of the EFI application that do not need firmware and are tested on the host. The
 //! application itself is in `main.rs`; its modules `start` and `machine` exist only for
 //! `aarch64-unknown-uefi`.
 //!
-//! The library calls no EFI service and has no unsafe code.
+//! The library calls no EFI services and has no unsafe code.
 //!
 //! ```
 //! use psci_bench_efi::load_options::{LoadOptions, parse};
@@ -15,7 +15,7 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | [`load_options`] | boot arguments in the load options of an application |
+//! | [`load_options`] | boot arguments in an application's load options |
 //! | [`memory_map`] | EFI's memory map |
 
 #![no_std]

@@ -10,7 +10,7 @@ pub enum LoadOptions {
     None,
     /// Boot arguments, which may still contain characters that are not printable ASCII.
     Arguments(String),
-    /// Something other than text, as boot managers store for themselves.
+    /// Something other than text, such as data that boot managers store for themselves.
     Binary,
 }
 

@@ -6,7 +6,7 @@ use device_tree::merge;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
-/// Types of memory in which a program may read tables: those of loaders, services and ACPI.
+/// The types of memory from which a program may read tables: loader, services and ACPI memory.
 const READABLE: [MemoryType; 8] = [
     MemoryType::LOADER_CODE,
     MemoryType::LOADER_DATA,
@@ -19,7 +19,7 @@ const READABLE: [MemoryType; 8] = [
 ];
 
 /// Returns the memory that EFI reports as free, cacheable and not reserved for a purpose. Adjacent
-/// parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending order of addresses.
+/// parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending address order.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     let (cached, special) = (
         MemoryAttribute::WRITE_BACK,
@@ -35,7 +35,7 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions
 }
 
-/// Returns the memory in which tables can be read, in ascending order of addresses.
+/// Returns the memory from which tables can be read, in ascending address order.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
 }

@@ -22,9 +22,9 @@ use crate::machine::efi_services::{
 };
 use crate::machine::{payload, registers};
 
-/// The payload's image, with or without a device tree of the user's.
+/// The payload image, with or without a user-provided device tree.
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
-/// The boot arguments if the load options give none.
+/// The boot arguments used if the load options contain none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
 /// The bytes of a device tree, and its name in messages.
@@ -74,7 +74,7 @@ enum UnfitTree {
     NoGicV3,
     #[error("the console is at address 0: no UART is there")]
     NoUart,
-    /// The boot arguments in it are wrong; contains the plan's error message.
+    /// The tree's boot arguments are wrong. Contains the plan's error message.
     #[error("{0}")]
     BootArguments(String),
     #[error("it has {size} bytes, more than {TREE_MAX}")]
@@ -121,7 +121,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     };
     let bootargs = match (arguments.as_deref(), ARGUMENTS) {
         (Some(given), _) => Some(given),
-        // The tree is the user's.
+        // The tree was provided by the user.
         (None, "") if block.tree_size > 0 => None,
         (None, built_in) => Some(built_in),
     };
@@ -155,7 +155,8 @@ fn arguments(services: &EfiServices) -> Option<String> {
     }
 }
 
-/// Finds the device tree: the user's, or else EFI's, or else one built from the ACPI tables.
+/// Finds the device tree: the user's tree, otherwise EFI's, otherwise a tree built from the ACPI
+/// tables.
 fn find_tree(
     services: &EfiServices,
     block: &ParameterBlock,
@@ -198,7 +199,7 @@ fn find_tree(
     }
 }
 
-/// Reads everything that the payload reads of its tree before it measures, and returns the number
+/// Reads everything that the payload reads from its tree before measuring, and returns the number
 /// of CPUs.
 fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
@@ -220,7 +221,8 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Ok(cpus.len())
 }
 
-/// Copies the image to memory, with room for a tree and for what the payload needs first.
+/// Copies the image to memory, with room for a tree and for the working memory that the payload
+/// needs at first.
 fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
@@ -242,7 +244,7 @@ fn place(
 }
 
 impl Loaded {
-    /// Writes `tree` after the image, and its place to the parameter block.
+    /// Writes `tree` after the image, and its location to the parameter block.
     fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
         let (offset, size) = (self.block.tree_offset as usize, tree.len());
         if size > TREE_MAX {
@@ -274,7 +276,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
             return status;
         }
     };
-    // This cannot cause a new failure: the tree in memory is kept if there is no better one.
+    // This cannot cause a new failure: the tree in memory is kept if the new one cannot be used.
     let memory = free(&left.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);

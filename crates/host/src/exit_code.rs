@@ -1,24 +1,24 @@
-//! Exit codes of the commands. 0 means success.
+//! The exit codes of all commands. 0 means success.
 
 use anyhow::Result;
 
 use crate::interrupt;
 use crate::progress::say;
 
-/// A job, a test case or a verdict did not pass, a figure is a regression, or something was skipped
-/// that must not be.
+/// A job, test case or verdict did not pass, a result is a regression, or something that must not
+/// be skipped was skipped.
 pub const FAILED: u8 = 1;
-/// The input or the usage is wrong, or something required is not available.
+/// The input or the usage is wrong, or something required is unavailable.
 pub const BAD: u8 = 2;
 /// A run, a log or a comparison is incomplete, or the user interrupted the command.
 pub const INCOMPLETE: u8 = 3;
 
-/// The exit codes of all commands, for a program's help. A command with other codes documents them
-/// in its own help.
+/// The exit codes of all commands, for a program's help text. A command with different codes
+/// documents them in its own help.
 pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";
 
-/// Returns the exit code of a command that ended with `result`, after printing the error if there
+/// Returns the exit code for a command that ended with `result`. Prints the error first, if there
 /// is one.
 pub fn of(result: Result<u8>) -> u8 {
     match result {

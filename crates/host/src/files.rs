@@ -12,13 +12,14 @@ use crate::progress::say;
 use crate::stdout::Out;
 use crate::wrap::TerminalText;
 
-/// An option and the file named by it.
+/// An option and the file it specifies.
 type NamedPath<'n, P> = (&'n str, P);
-/// A complete file that has not been renamed yet, and its final path; None if it was written in
-/// place.
+/// A completely written file that has not been renamed yet, and its final path; None if the file
+/// was written in place.
 type Staged = Option<(TempPath, PathBuf)>;
 
-/// Refuses to overwrite an input file, or to write into a folder whose files are inputs.
+/// Returns an error if the output would overwrite an input file or go to a folder whose files are
+/// inputs.
 pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
@@ -37,7 +38,7 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     Ok(())
 }
 
-/// Returns true if a file at `path`, or the target of a link there, is in `folder` at any depth.
+/// Returns true if a file at `path`, or the target of a link at `path`, is anywhere below `folder`.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
     let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
@@ -45,14 +46,14 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
 }
 
-/// Refuses an output path that cannot be a file or that is one of the inputs.
+/// Rejects an output path that cannot be a file or that is one of the inputs.
 pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
 
-/// Returns true if both paths lead to the same file. Links can give a file two paths, and so can
-/// `./`, even if the file does not exist yet.
+/// Returns true if both paths refer to the same file. A file can have two paths because of links or
+/// `./`, even if it does not exist yet.
 fn same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -75,7 +76,7 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Refuses a path at which, as far as can be seen beforehand, no file can be written.
+/// Rejects a path if it is already clear that no file can be written there.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -90,8 +91,8 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
              if it can"
         );
     }
-    // A rename needs write permission only for the directory, so a read-only file is refused here.
-    // Root may open it nevertheless.
+    // A rename only needs write permission for the directory, so a read-only file is rejected here.
+    // Root may be able to open it anyway.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
             bail!("{at}: cannot write this file: it is read-only");
@@ -107,8 +108,9 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
 }
 
-/// Writes the files and says so. Whatever happens meanwhile, each file has either its old or its
-/// new contents in full. No file is replaced before all of them have been stored.
+/// Writes the files and prints a message. Whatever happens meanwhile, each file has either its
+/// complete old or its complete new contents. No file is replaced until all of them have been
+/// stored.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
@@ -119,8 +121,8 @@ pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file with `fill`. Whatever happens meanwhile, the file has either its old or its new
-/// contents in full.
+/// Writes a file with `fill`. Whatever happens meanwhile, the file has either its complete old or
+/// its complete new contents.
 pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -128,8 +130,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Writes the file named by `-o` as `write_by` does, or to standard output if there is no such
-/// option.
+/// Writes the file given by `-o` like `write_by`, or to standard output if there is no such option.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -142,7 +143,7 @@ pub fn write_or_print(
     Ok(out.flush()?)
 }
 
-/// As `write_or_print`, for text: on a terminal, its lines are wrapped.
+/// Like `write_or_print`, but for text: on a terminal, lines are wrapped.
 pub fn write_or_print_text(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -163,7 +164,7 @@ fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
-/// Writes a file with `fill` in the directory of the file that it is to replace.
+/// Writes a file with `fill`, in the directory of the file that it will replace.
 fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -178,8 +179,8 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     let old = fs::metadata(&target).ok();
     let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
     if !is_file || is_of_the_system(path) {
-        // Special files, such as a flash device, cannot be replaced. A path that is a regular file
-        // nevertheless, as stdout may be, is appended to, because others also write to it.
+        // Special files, such as a flash device, cannot be replaced. If such a path is still a
+        // regular file, as stdout may be, it is appended to, because others also write to it.
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);
         fill(&mut out)?;
@@ -204,7 +205,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     Ok(Some((file.into_temp_path(), target)))
 }
 
-/// Returns true if `path` is one that the system provides, such as /dev/stdout.
+/// Returns true if `path` is provided by the system, such as /dev/stdout.
 fn is_of_the_system(path: &Path) -> bool {
     fs::canonicalize(directory(path))
         .is_ok_and(|dir| ["/dev", "/proc"].iter().any(|place| dir.starts_with(place)))

@@ -1,4 +1,4 @@
-//! Requests from the user to end the command: Ctrl-C, SIGTERM or SIGHUP.
+//! User requests to end the command: Ctrl-C, SIGTERM or SIGHUP.
 
 use std::process::exit;
 use std::sync::Once;
@@ -10,8 +10,8 @@ use crate::side_by_side::is_given_up;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Returns the flag that such a signal sets from now on instead of ending this process. A second
-/// signal ends it.
+/// Returns a flag. From now on, such a signal sets the flag instead of ending this process. A
+/// second signal ends the process.
 pub fn watch() -> Result<&'static AtomicBool> {
     static WATCHED: Once = Once::new();
     let mut set = Ok(());
@@ -28,8 +28,8 @@ pub fn watch() -> Result<&'static AtomicBool> {
 }
 
 /// Returns an error after such a signal, or if the other of two steps that run [side by
-/// side](crate::side_by_side()) has failed. A terminal sends the signal to build programs too; the
-/// error of a program that it ended is of no use.
+/// side](crate::side_by_side()) has failed. A terminal also sends the signal to build programs; an
+/// error from a program that was ended in this way is useless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

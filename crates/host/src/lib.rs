@@ -1,6 +1,6 @@
-//! Functions that every program on the host needs: progress, child processes, files, interrupts.
+//! Functions needed by every program on the host: progress, child processes, files, interrupts.
 //!
-//! The crate knows nothing about PSCI, boards or runs, and has no command line.
+//! The crate is independent of PSCI, boards and runs, and has no command line.
 //!
 //! ```
 //! use std::fs;
@@ -23,20 +23,20 @@
 //! | file | task |
 //! |---|---|
 //! | [`hex`] | bytes as hexadecimal digits |
-//! | [`read_file`] | reads files of a bounded size |
+//! | [`read_file`] | reads files, with a size limit |
 //! | [`stdout`] | standard output, whose reader may close it |
-//! | [`wrap`] | lines wrapped to a terminal |
+//! | [`wrap`] | lines wrapped to the terminal width |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
 //! | `side_by_side` | two steps at the same time |
 //! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
-//! | [`places`] | directories that several processes share |
+//! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |
 //! | [`log_file`] | the file to which a UART's full output is written |
 //! | [`process`] | child processes, silent unless they fail |
 //! | [`exit_code`] | the exit codes of the commands |
 //!
-//! A file imports only from those above it.
+//! A file imports only from the files above it.
 
 #![forbid(unsafe_code)]
 

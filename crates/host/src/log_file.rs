@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::places::next_free;
 
-/// A file to which a UART's full output is written. It is locked meanwhile, because two runs in one
-/// file would look like one. A write error does not end the run that is being shown; [`Self::end`]
-/// returns it.
+/// A file to which a UART's full output is written. It is locked while in use, because two runs in
+/// one file would look like one. A write error does not end the run that is being shown; the error
+/// is returned by [`Self::end`].
 pub struct LogFile {
     path: PathBuf,
     file: io::Result<File>,
@@ -19,20 +19,21 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens `path` and empties it at once, so that nothing of a previous run remains.
+    /// Opens `path` and empties it immediately, so that nothing from a previous run remains.
     ///
     /// # Errors
-    /// If another run is writing to it.
+    /// Returns an error if another run is writing to it.
     pub fn create(path: &Path) -> Result<Self> {
         let mut file = Self::at(path)?;
         file.add(b"");
         Ok(file)
     }
 
-    /// Opens `path` and empties it at the first byte. Without any output the file stays unchanged.
+    /// Opens `path` and empties it when the first byte is written. Without any output the file
+    /// stays unchanged.
     ///
     /// # Errors
-    /// If another run is writing to it.
+    /// Returns an error if another run is writing to it.
     pub fn at(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(path);
@@ -46,7 +47,7 @@ impl LogFile {
         })
     }
 
-    /// Creates a file in `folder`, named by the next free number.
+    /// Creates a file in `folder`, named with the next free number.
     pub fn in_next(folder: &Path) -> Result<Self> {
         let (path, file) = next_free(folder, ".log", File::create_new)?;
         lock(&file, &path)?;
@@ -82,7 +83,7 @@ impl LogFile {
 }
 
 /// Locks `file` until it is closed. Several runs may write to a device such as /dev/null, and a log
-/// is kept even if the file system has no locks.
+/// is written even if the file system does not support locks.
 fn lock(file: &File, path: &Path) -> Result<()> {
     if is_regular(file) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         bail!(

@@ -1,5 +1,5 @@
-//! Directories and files that several processes share. Each is created once, and in full or not at
-//! all.
+//! Directories and files shared by several processes. Each is created once, and completely or not
+//! at all.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Creates the directory `place` with `make` unless it exists. `make` gets an empty directory to
-/// fill; other processes that need the same directory wait.
+/// Creates the directory `place` with `make` unless it already exists. `make` receives an empty
+/// directory to fill; other processes that need the same directory wait.
 pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if place.is_dir() {
         return Ok(());
@@ -38,8 +38,8 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::rename(&partial, place).with_context(at)
 }
 
-/// Creates a file or directory in `folder`, named by the next free number, with `make`, which must
-/// fail if the path exists. Also returns the path.
+/// Creates a file or directory in `folder` with `make`, named with the next free number. `make`
+/// must fail if the path exists. Also returns the path.
 pub fn next_free<T>(
     folder: &Path,
     ending: &str,

@@ -1,5 +1,5 @@
-//! Child processes: silent while they succeed; if they fail, the error contains the end of their
-//! output.
+//! Child processes. They are silent if they succeed; if they fail, the error contains the end of
+//! their output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -22,21 +22,21 @@ use crate::interrupt;
 use crate::progress::StepProgress;
 use crate::temporary;
 
-/// The number of lines that are shown from the end of a failed program's output.
+/// The number of lines shown from the end of a failed program's output.
 const TAIL: usize = 40;
 /// The time between two checks of a child.
 const TICK: Duration = Duration::from_millis(20);
-/// The time that an interrupted child gets to end by itself.
+/// The time an interrupted child has to exit by itself.
 const GRACE: Duration = Duration::from_secs(1);
-/// The time after which a step's progress is shown: most steps find everything already built.
+/// The time after which a step's progress is shown. In most steps everything is already built.
 const LATE: Duration = Duration::from_millis(500);
 
-/// A program that did not succeed.
+/// A program that failed.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct ProgramFailure {
     message: String,
-    /// The cause, if the program's output contains an error of the operating system.
+    /// The cause, if the program's output contains an operating system error.
     kind: Option<ErrorKind>,
 }
 
@@ -50,7 +50,7 @@ impl ProgramFailure {
     }
 }
 
-/// Returns true if `error` was caused by a full disk, in this program or in one that it ran.
+/// Returns true if `error` was caused by a full disk, in this program or a program it ran.
 pub fn is_storage_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let own = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -98,8 +98,8 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command` and returns its standard output. Each command is run only once; this is for
-/// values that stay the same while this tool runs, such as a compiler's version.
+/// Runs `command` and returns its standard output. Each command is run only once, so this is for
+/// values that do not change while this tool runs, such as a compiler version.
 pub fn output_once(command: &mut Command) -> Result<String> {
     static OUTPUTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut outputs = OUTPUTS.lock().expect("nothing panics while it is locked");
@@ -113,8 +113,8 @@ pub fn output_once(command: &mut Command) -> Result<String> {
 }
 
 /// Runs `command` without showing its output. A line shows the progress of `what`, unless `what` is
-/// empty or the command ends soon. If it fails, the error contains the end of the output, and the
-/// file `log` contains all of it.
+/// empty or the command ends quickly. If it fails, the error contains the end of the output, and
+/// the file `log` contains all of it.
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = temporary(tempfile::tempfile())?;
@@ -136,8 +136,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command`, the step `what`, without input. An interrupt ends the command, and its process
-/// group if it has a separate one; it is killed if it does not end by itself.
+/// Runs `command` for the step `what`, without input. An interrupt ends the command, and its
+/// process group if it is separate; the command is killed if it does not exit by itself.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =
@@ -159,7 +159,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may belong to root. It cannot be signalled then, only waited for.
+    // A child may belong to root. It then cannot be signaled, only waited for.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
@@ -176,8 +176,8 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Returns a command with few environment variables, because a makefile reads all of them. It has a
-/// separate process group, like `cargo`.
+/// Returns a command with few environment variables, because make turns all of them into variables.
+/// It has a separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

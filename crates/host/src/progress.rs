@@ -1,5 +1,5 @@
-//! Progress: on a terminal a spinner with its time, or a bar; otherwise lines. All of it goes to
-//! stderr, because stdout is for the UART's output.
+//! Progress: on a terminal a spinner with the elapsed time, or a bar; otherwise lines. All of it
+//! goes to stderr, because stdout is for UART output.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr};
@@ -12,23 +12,23 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::wrap::wrapped;
 
-/// The minimum duration of a step that a terminal still shows once it has ended.
+/// The minimum duration of a step that a terminal still shows after it has ended.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The displays of all steps in progress, one below the other.
+/// The displays for all steps in progress, one below the other.
 static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// The display of one long step.
+/// The display for one long step.
 pub struct StepProgress {
     bar: ProgressBar,
-    /// The step's name, if a terminal still shows the step once it has ended.
+    /// The step's name, if a terminal still shows the step after it has ended.
     what: String,
     /// True if the progress is printed as lines instead.
     is_printed: bool,
 }
 
 impl StepProgress {
-    /// Shows that `what` begins; without a terminal, prints a line.
+    /// Shows that `what` has started; without a terminal, prints a line.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {
@@ -40,12 +40,12 @@ impl StepProgress {
         progress
     }
 
-    /// Shows that `what` begins, if stderr is a terminal.
+    /// Shows that `what` has started, if stderr is a terminal.
     pub fn on_terminal(what: &str) -> Self {
         // Hidden if stderr is not a terminal.
         let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
-        // A terminal writes `^C` at the cursor. At the end of the line that would start another
-        // line, and this one would remain.
+        // A terminal writes `^C` at the cursor. If the cursor were at the end of the line, `^C`
+        // would start a new line and this one would remain.
         bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(120));
@@ -57,7 +57,7 @@ impl StepProgress {
         }
     }
 
-    /// Shows that `what` begins within the step, with the time from now on.
+    /// Shows that `what` has started within the step, and restarts the elapsed time.
     pub fn step(&self, what: &str) {
         if self.is_printed {
             say(what);
@@ -67,7 +67,7 @@ impl StepProgress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Shows which part of the step is done, after its name.
+    /// Shows which part of the step is done, after the step's name.
     pub fn part(&self, part: &str) {
         self.bar.set_prefix(part.to_owned());
     }
@@ -94,7 +94,7 @@ impl Drop for StepProgress {
     }
 }
 
-/// Returns a duration in words: `34 s`, `16 min`.
+/// Returns a duration as text: `34 s`, `16 min`.
 pub fn in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..100 => format!("{seconds} s"),
@@ -111,24 +111,25 @@ fn style(template: &str) -> ProgressStyle {
     style.with_key("time", time)
 }
 
-/// The beginning of a line that `cargo xtask test` shows even for tests that pass.
+/// The prefix of a line that `cargo xtask test` shows even for tests that pass.
 pub const NOTE: &str = "note on this host: ";
 
-/// Prints a line to stderr for a test that can check less on this host than on others.
+/// Prints a line to stderr, for a test that can check less on this host than on others.
 pub fn note(text: &str) {
     // The test harness may have printed the test's name on this line. A closed stderr does not stop
     // the test.
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// The name under which this program was called, without its folder.
+/// The name this program was called by, without its folder.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or("xtask".into(), |name| name.to_string_lossy().into_owned())
 });
 
-/// Prints a line to stderr after the program's name, above the displays of steps in progress.
+/// Prints a line to stderr, prefixed with the program's name, above the displays for steps in
+/// progress.
 pub fn say(text: &str) {
     let text = format!("{}: {text}", *PROGRAM);
     let text = match stderr().is_terminal() {

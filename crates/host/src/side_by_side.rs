@@ -10,20 +10,20 @@ use anyhow::{Error, Result};
 /// Two steps in progress.
 struct TwoSteps {
     has_failed: AtomicBool,
-    /// The enclosing pair, if a step of it started this pair.
+    /// The enclosing pair, if this pair was started by one of its steps.
     outer: Option<Arc<TwoSteps>>,
 }
 
 thread_local! {
-    /// The pair to which the step on this thread belongs.
+    /// The pair that the step on this thread belongs to.
     static PAIR: RefCell<Option<Arc<TwoSteps>>> = const { RefCell::new(None) };
 }
 
 /// Runs `first` on this thread and `second` on another, and returns both results.
 ///
 /// # Errors
-/// The error of the step that fails first. The other step is then ended:
-/// [`crate::interrupt::check`] returns an error in it, which also ends the programs it has started.
+/// Returns the error from the step that fails first. The other step is then ended: in it,
+/// [`crate::interrupt::check`] returns an error, which also ends the programs it has started.
 pub fn side_by_side<A, B: Send>(
     first: impl FnOnce() -> Result<A>,
     second: impl FnOnce() -> Result<B> + Send,

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write, stdout};
 
-/// Standard output. It is not an error if the reader closes it: the verdict does not depend on it.
+/// Standard output. It is not an error if the reader closes it, because the verdict does not depend
+/// on it.
 #[derive(Default)]
 pub struct Out {
     closed: bool,

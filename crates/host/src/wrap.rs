@@ -1,4 +1,4 @@
-//! Lines wrapped to the width of a terminal, between words.
+//! Lines wrapped to the terminal width, between words.
 
 use std::io::{self, IsTerminal, Write, stdout};
 use std::str;
@@ -7,8 +7,8 @@ use console::Term;
 use itertools::Itertools as _;
 use textwrap::{Options, WordSplitter};
 
-/// Wraps each line of `text` at `width` columns, and indents the lines that follow by two more than
-/// the line itself. A word that is longer than a line is not broken.
+/// Wraps each line of `text` at `width` columns, and indents continuation lines by two more columns
+/// than the line itself. Words longer than a line are not broken.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = text.lines().map(|line| {
         let own = line.len() - line.trim_start_matches(' ').len();
@@ -22,7 +22,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Writes text to standard output: wrapped if that is a terminal.
+/// Writes text to standard output, wrapped if that is a terminal.
 pub struct TerminalText<W: Write> {
     out: W,
     width: Option<usize>,
@@ -31,7 +31,7 @@ pub struct TerminalText<W: Write> {
 }
 
 impl<W: Write> TerminalText<W> {
-    /// Returns a writer of text to `out`, which is standard output.
+    /// Returns a writer that writes text to `out`, which is standard output.
     pub fn new(out: W) -> Self {
         let is_terminal = stdout().is_terminal();
         Self {
@@ -68,7 +68,7 @@ impl<W: Write> Write for TerminalText<W> {
         Ok(bytes.len())
     }
 
-    /// Writes the line so far, too: text ends with a line's end.
+    /// Also writes the incomplete line. Text always ends with a newline.
     fn flush(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.out.flush()

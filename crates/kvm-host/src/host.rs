@@ -1,4 +1,4 @@
-//! Process 1: from a bare kernel to a guest, and to the end of the machine.
+//! Process 1: takes a bare kernel to a guest, and then turns the machine off.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -14,26 +14,26 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use rustix::termios::{self, OptionalActions};
 
-/// The program and its arguments, one a line.
+/// The file with the program and its arguments, one per line.
 const COMMAND: &str = "/vmm";
 
-/// Runs the guest, and turns the machine off.
+/// Runs the guest, then turns the machine off.
 pub fn run() -> ! {
     match guest() {
         Ok(how) => say(&format!("the VMM ended {how}")),
         Err(error) => say(&format!("{error:#}")),
     }
     loop {
-        // This returns only if it fails, which the kernel then says.
+        // This returns only on failure, which the kernel reports.
         let _ = reboot(RebootCommand::PowerOff);
         thread::sleep(Duration::from_secs(1));
     }
 }
 
-/// Prints a line on the console, which does not translate line ends.
+/// Prints a line on the console, which does not translate line endings.
 pub fn say(text: &str) {
     let mut out = io::stdout().lock();
-    // There is no other reader of an error.
+    // There is nowhere else to report an error.
     let _ = write!(out, "kvm-host: {text}\r\n").and_then(|()| out.flush());
 }
 
@@ -68,12 +68,12 @@ fn guest() -> Result<String> {
     })
 }
 
-/// Makes the terminal add nothing: the guest ends its lines by CR LF.
+/// Prevents the terminal from adding anything: the guest ends its lines with CR LF.
 fn raw_console() {
     let stdin = io::stdin();
     if let Ok(mut settings) = termios::tcgetattr(&stdin) {
         settings.make_raw();
-        // After a failure lines have one more CR, which readers of logs accept.
+        // After a failure, lines have an extra CR, which log readers accept.
         let _ = termios::tcsetattr(&stdin, OptionalActions::Now, &settings);
     }
 }

@@ -1,12 +1,11 @@
-//! The one program of the Linux that runs psci-bench as a guest under KVM.
+//! The only program in the Linux that runs psci-bench as a guest under KVM.
 //!
-//! As process 1 it sees to it that there is KVM, starts the virtual machine
-//! monitor that the file `/vmm` names, says how that ended, and turns the
-//! machine off. Called as `/init vmm …` it is such a monitor itself: one with
-//! kvmtool's layout ([`vmm`]).
+//! As process 1 it checks that KVM is available, starts the virtual machine monitor (VMM) given by
+//! the file `/vmm`, prints how it ended, and turns the machine off. When called as `/init vmm …`,
+//! it is itself a VMM with kvmtool's layout ([`vmm`]).
 //!
-//! All that it says of itself are lines that begin with `kvm-host: `, the last
-//! one `kvm-host: the VMM ended with exit code N`: `cargo xtask` reads them.
+//! Its own messages are lines that begin with `kvm-host: `. The last one is `kvm-host: the VMM
+//! ended with exit code N`. `cargo xtask` reads these lines.
 
 mod host;
 mod vmm;

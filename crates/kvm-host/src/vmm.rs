@@ -1,11 +1,11 @@
-//! A virtual machine monitor with kvmtool's layout: enough of one to boot an
-//! arm64 Image that prints and turns itself off.
+//! A minimal virtual machine monitor with kvmtool's layout: it can boot an arm64 Image that prints
+//! and turns itself off.
 //!
-//! After kvmtool (`arm64/`, 2015 and later): memory from 2 GiB on, the image
-//! at its `text_offset` in it, the device tree below the end of the first
-//! 256 MiB, aligned to 2 MiB; the GIC's distributor below 1 GiB, and CPU
-//! interface or redistributors below that; a 16550 at 16 MiB (since 2021), or
-//! at I/O port 0x3f8, which is that address. PSCI is KVM's.
+//! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
+//! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.
+//! The GIC's distributor is just below 1 GiB, and the CPU interface or redistributors are just
+//! below the distributor. A 16550 is at 16 MiB (since 2021) or at I/O port 0x3f8, which is also its
+//! address. PSCI is KVM's own.
 //!
 //! ```text
 //! /init vmm IMAGE TREE CPUS GIC UART MIB
@@ -32,19 +32,20 @@ use vm_superio::{Serial, Trigger};
 use crate::host::say;
 
 const MEMORY: u64 = 0x8000_0000;
-/// The tree lies within so much of the memory's start.
+/// The tree lies within this many bytes from the start of memory.
 const LOW_MEMORY: u64 = 256 << 20;
 const ALIGN: u64 = 2 << 20;
 const DISTRIBUTOR: u64 = 0x3fff_0000;
 const CPU_INTERFACE: u64 = 0x3ffd_0000;
 const REDISTRIBUTOR_SIZE: u64 = 0x2_0000;
 
-/// Registers by their place in `struct kvm_regs`, in words of 32 bits.
+/// The ID of a core register at offset 0 in `struct kvm_regs`. Offsets, in 32-bit words, are ORed
+/// in.
 const CORE: u64 = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE as u64;
 const X0: u64 = CORE;
 const PC: u64 = CORE | 64;
 
-/// The interrupt of the UART, which reaches no CPU.
+/// The UART's interrupt, which is not connected to any CPU.
 struct Unconnected;
 
 impl Trigger for Unconnected {
@@ -57,10 +58,10 @@ impl Trigger for Unconnected {
 
 type GuestUart = Serial<Unconnected, NoEvents, Stdout>;
 
-/// The eight registers of the UART, a byte each.
+/// The size of the UART: eight registers of one byte each.
 const UART_SIZE: u64 = 8;
 
-/// The parameters of a run.
+/// The parameters for a run.
 struct GuestWish {
     image: Vec<u8>,
     tree: Vec<u8>,
@@ -80,7 +81,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     for index in 0..wish.cpus {
         cpus.push(cpu(&vm, index).with_context(|| format!("CPU {index}"))?);
     }
-    // The GIC stays as long as this handle.
+    // The GIC exists for as long as this handle.
     let _gic = gic(&vm, wish)?;
     if let Some(first) = cpus.first() {
         for (register, value) in [(X0, tree), (PC, entry)] {
@@ -94,7 +95,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     thread::scope(|scope| {
         for mut cpu in cpus {
             scope.spawn(move || {
-                // The first CPU that ends ends the process.
+                // The first CPU to end also ends the process.
                 let result = run_cpu(&mut cpu, wish.uart, uart);
                 if let Err(error) = &result {
                     say(&format!("{error:#}"));
@@ -129,9 +130,9 @@ impl GuestWish {
     }
 }
 
-/// Gives the guest its memory with image and tree in it; where they are.
+/// Gives the guest its memory, with the image and tree in it. Returns their addresses.
 fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
-    // Kept for good: the guest has it as long as the process lives.
+    // Leaked on purpose: the guest uses it for as long as the process lives.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut memory[skip..];
@@ -153,13 +154,13 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
         memory_size: wish.memory,
         userspace_addr: memory.as_mut_ptr() as u64,
     };
-    // SAFETY: the region is `wish.memory` bytes of an allocation that is
-    // leaked, of which no reference is used from here on; it is the only one.
+    // SAFETY: the region is `wish.memory` bytes in a leaked allocation, and no reference to it is
+    // used from here on. It is the only region.
     unsafe { vm.set_user_memory_region(region) }.context("memory")?;
     Ok((MEMORY + offset, MEMORY + tree))
 }
 
-/// CPU `index`: the first is on, the others wait for CPU_ON.
+/// Creates CPU `index`. The first CPU is on, the others wait for CPU_ON.
 fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
     let cpu = vm.create_vcpu(index)?;
     let mut init = kvm_vcpu_init::default();

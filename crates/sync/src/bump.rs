@@ -1,16 +1,16 @@
-//! The bookkeeping of a heap that grows upwards and has no list of free blocks.
+//! The bookkeeping for a heap that grows upwards and has no free list.
 //!
-//! A freed block returns its bytes if no block follows it. Other bytes are returned when no block
+//! A freed block's bytes become free if no block follows it. Other bytes become free when no block
 //! after the mark is in use.
 
-/// The alignment of all blocks in bytes, unless more is requested.
+/// The alignment of all blocks in bytes, unless a larger one is requested.
 pub const ALIGN: usize = 16;
 
 /// A region of memory and the blocks in it, by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bump {
     end: usize,
-    /// The first address that belongs to no block.
+    /// The first address that does not belong to a block.
     next: usize,
     /// The mark.
     floor: usize,
@@ -34,7 +34,7 @@ impl Bump {
         self.end - self.next
     }
 
-    /// Allocates a block, aligned to the power of two `align`; None if it does not fit.
+    /// Allocates a block, aligned to the power of two `align`. Returns None if it does not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -48,7 +48,8 @@ impl Bump {
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()
     }
 
-    /// Frees a block. A block before the mark, or in another region, keeps its bytes.
+    /// Frees a block. The bytes of a block before the mark, or in another region, do not become
+    /// free.
     pub fn free(&mut self, at: usize, size: usize) {
         if at < self.floor || at >= self.end {
             return;
@@ -61,7 +62,7 @@ impl Bump {
         }
     }
 
-    /// Sets the mark: blocks before it keep their bytes permanently.
+    /// Sets the mark. The bytes of blocks before it never become free.
     pub fn mark(&mut self) {
         (self.floor, self.live) = (self.next, 0);
     }

@@ -1,9 +1,10 @@
-//! The atomics and cells of the hand-over. With `--cfg loom`, `cells_loom.rs` replaces them.
+//! The atomics and cells used by the hand-over. With `--cfg loom`, they are replaced by
+//! `cells_loom.rs`.
 
 use core::cell::UnsafeCell;
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A value that changes hands between CPUs.
+/// A value that is handed over between CPUs.
 #[derive(Debug)]
 pub struct SharedCell<T>(UnsafeCell<T>);
 
@@ -16,37 +17,37 @@ impl<T> SharedCell<T> {
     /// Returns a copy of the value.
     ///
     /// # Safety
-    /// No other CPU writes the value meanwhile.
+    /// No other CPU may write the value meanwhile.
     pub unsafe fn read(&self) -> T
     where
         T: Copy,
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.0.get().read() }
     }
 
     /// Changes the value.
     ///
     /// # Safety
-    /// No other CPU reads or writes the value meanwhile.
+    /// No other CPU may read or write the value meanwhile.
     pub unsafe fn write(&self, value: T)
     where
         T: Copy,
     {
-        // SAFETY: the caller's promise. The previous value is Copy: it needs no drop.
+        // SAFETY: guaranteed by the caller. The previous value is Copy, so it needs no drop.
         unsafe { self.0.get().write(value) };
     }
 
     /// Returns a reference to the value.
     ///
     /// # Safety
-    /// No other CPU reads or writes the value, and no other reference to it is in use.
+    /// No other CPU may read or write the value, and no other reference to it may be in use.
     #[expect(
         clippy::mut_from_ref,
         reason = "the value changes hands with the order"
     )]
     pub unsafe fn as_mut(&self) -> &mut T {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { &mut *self.0.get() }
     }
 }

@@ -1,5 +1,5 @@
 //! loom's atomics and cells, which replace `cells.rs`, with mutations: the ordering at one place in
-//! the source can be weakened, so that a test can show that the checker notices.
+//! the source can be weakened, to test that the checker notices.
 
 pub use loom::sync::atomic::Ordering;
 
@@ -90,7 +90,7 @@ macro_rules! atomic {
 atomic!(AtomicU32, AtomicU32, u32);
 atomic!(AtomicU64, AtomicU64, u64);
 
-/// A value that changes hands; loom reports accesses by two CPUs that are not ordered.
+/// A value that is handed over between CPUs; loom reports unordered accesses by two CPUs.
 #[derive(Debug)]
 pub struct SharedCell<T>(UnsafeCell<T>);
 
@@ -103,7 +103,7 @@ impl<T> SharedCell<T> {
     /// Returns a copy of the value.
     ///
     /// # Safety
-    /// None: loom checks the access.
+    /// None required: loom checks the access.
     pub unsafe fn read(&self) -> T
     where
         T: Copy,
@@ -115,7 +115,7 @@ impl<T> SharedCell<T> {
     /// Changes the value.
     ///
     /// # Safety
-    /// None: loom checks the access.
+    /// None required: loom checks the access.
     pub unsafe fn write(&self, value: T)
     where
         T: Copy,
@@ -127,10 +127,10 @@ impl<T> SharedCell<T> {
     /// Returns a reference to the value.
     ///
     /// # Safety
-    /// None: loom checks that no other thread accesses the value now.
+    /// None required: loom checks that no other thread accesses the value now.
     #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
     pub unsafe fn as_mut(&self) -> &mut T {
-        // SAFETY: the tests use no reference longer than one statement.
+        // SAFETY: the tests never use a reference for longer than one statement.
         self.0.with_mut(|place| unsafe { &mut *place })
     }
 }

@@ -1,8 +1,8 @@
 //! The hand-over between the lead and one other CPU.
 //!
-//! The lead writes an order and then increments `issued`; the CPU executes it, writes its outcome
-//! and then sets `done` to that number. In between, the order, outcome and tally belong to the CPU;
-//! otherwise they belong to the lead. A lost CPU keeps them forever.
+//! The lead writes an order and then increments `issued`. The CPU executes the order, writes its
+//! outcome and then sets `done` to that number. In between, the order, outcome and tally belong to
+//! the CPU; otherwise they belong to the lead. A lost CPU keeps them forever.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
@@ -17,13 +17,13 @@ const WRONG_CONTEXT: u32 = 2;
 pub enum Stop {
     /// It took an exception.
     Exception,
-    /// It was entered with a context ID other than its own.
+    /// It was entered with another context ID than its own.
     WrongContext,
 }
 
-/// The state that the lead and one other CPU share. Its numbers identify orders.
+/// The state shared by the lead and one other CPU. Its numbers identify orders.
 ///
-/// `Order` and `Outcome` are the messages. `Tally` is memory that changes hands with them, for
+/// `Order` and `Outcome` are the messages. `Tally` is memory that is handed over with them, for
 /// results that are too large for an outcome.
 #[derive(Debug)]
 pub struct Handover<Order, Outcome, Tally: 'static> {
@@ -41,8 +41,8 @@ pub struct Handover<Order, Outcome, Tally: 'static> {
     tally: SharedCell<Option<&'static mut Tally>>,
 }
 
-// SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
-// are stored with Release and loaded with Acquire; all else is atomic.
+// SAFETY: `order`, `outcome` and `tally` are handed over through `issued` and `done`, which are
+// stored with Release and loaded with Acquire; everything else is atomic.
 unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Outcome, Tally> {}
 
 /// Methods for the lead.
@@ -83,17 +83,17 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         self.issued.store(number.wrapping_add(1), Ordering::Release);
     }
 
-    /// Returns true if the CPU has reported that it is ready for its order's instant.
+    /// Returns true if the CPU has reported that it is ready to start its order.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Publishes the instant, not 0, at which the CPUs of the round make their calls.
+    /// Publishes the nonzero instant at which the round's CPUs make their calls.
     pub fn publish_start(&self, instant: u64) {
         self.start.store(instant, Ordering::Release);
     }
 
-    /// Returns the outcome of the last order; None while it is not done.
+    /// Returns the outcome of the last order, or None while it is not done.
     pub fn outcome(&self) -> Option<Outcome> {
         if !self.is_done() {
             return None;
@@ -108,13 +108,13 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         (code & RETURNED != 0).then_some(code as u32 as i32)
     }
 
-    /// Releases the CPU, which waits after its order for the lead's return.
+    /// Releases the CPU, which waits after its order until the lead has returned.
     pub fn release(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.released.store(number, Ordering::Release);
     }
 
-    /// Gives up the CPU. It powers off if it still arrives.
+    /// Gives up the CPU. If it arrives late, it powers off.
     pub fn dismiss(&self) {
         self.dismissed.store(1, Ordering::Release);
     }
@@ -122,7 +122,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
 
 /// Methods for the CPU.
 impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
-    /// Returns the order that is not done yet, if there is one.
+    /// Returns the pending order, if any.
     pub fn order(&self) -> Option<Order> {
         let number = self.issued.load(Ordering::Acquire);
         if number == self.done.load(Ordering::Relaxed) {
@@ -132,13 +132,13 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         unsafe { self.order.read() }
     }
 
-    /// Reports that the CPU is ready for its order's instant.
+    /// Reports that the CPU is ready to start its order.
     pub fn report_ready(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.ready.store(number, Ordering::Release);
     }
 
-    /// Returns the instant at which the CPUs of the round make their calls, once it is published.
+    /// Returns the instant at which the round's CPUs make their calls, once it is published.
     pub fn start(&self) -> Option<u64> {
         Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
     }
@@ -176,7 +176,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         self.stop.store(code, Ordering::Release);
     }
 
-    /// Forgets the wake-up SGIs of the last round.
+    /// Forgets the wake-up SGIs from the last round.
     pub fn clear_sgi_sent(&self) {
         self.sgi_sent_at.store(0, Ordering::Release);
     }
@@ -194,7 +194,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the CPU has an order that is not done, and has not been given up.
+    /// Returns true if the CPU has a pending order and has not been given up.
     pub fn is_busy(&self) -> bool {
         !self.is_done() && !self.is_dismissed()
     }
@@ -225,14 +225,14 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// Returns the tally, if there is one.
     ///
     /// # Safety
-    /// Order and outcome must be the caller's: done = issued for the lead, done !=
-    /// issued for the CPU. No other reference to the tally may be in use.
+    /// Order and outcome must belong to the caller: done = issued for the lead, done != issued for
+    /// the CPU. No other reference to the tally may be in use.
     #[expect(
         clippy::mut_from_ref,
         reason = "the tally changes hands with the order"
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
-        // SAFETY: the caller's promise: no other CPU reads or writes the tally.
+        // SAFETY: guaranteed by the caller: no other CPU reads or writes the tally.
         unsafe { self.tally.as_mut() }.as_deref_mut()
     }
 }

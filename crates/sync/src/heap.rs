@@ -1,8 +1,8 @@
 //! The heap, in one region after another: a few KiB while the device tree is read, then working
 //! memory.
 //!
-//! Only one CPU uses the heap, and never during a round. Any other use, and running out of memory,
-//! is a panic that says so.
+//! Only one CPU uses the heap, and never during a round. Any other use, or running out of memory,
+//! causes a panic with a message that says so.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -24,7 +24,7 @@ pub struct Heap {
     is_allowed: fn() -> bool,
 }
 
-// SAFETY: `region` is accessed only in `with_region`, by the one caller that has changed `state`
+// SAFETY: `region` is accessed only in `with_region`, by the single caller that has changed `state`
 // from FREE to IN_USE.
 unsafe impl Sync for Heap {}
 
@@ -49,23 +49,23 @@ impl Heap {
             IN_ROUND => panic!("heap: used in a round"),
             _ => panic!("heap: used by an exception or a panic"),
         }
-        // SAFETY: `state` was FREE and is IN_USE until the store below, so that no other
-        // reference to the region exists.
+        // SAFETY: `state` was FREE and is IN_USE until the store below, so no other reference to
+        // the region exists.
         let region = unsafe { &mut *self.region.get() };
         let result = act(region);
         self.state.store(FREE, Ordering::Release);
         result
     }
 
-    /// Makes `memory` the region for all later blocks. Blocks in the region before it stay as they
-    /// are, and its remaining bytes are not used again.
+    /// Makes `memory` the region for all later blocks. Blocks in the previous region stay where
+    /// they are, and its remaining bytes are not used again.
     pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
         let size = memory.len();
         let base = memory.as_mut_ptr().expose_provenance();
         self.with_region(|region| *region = Bump::new(base, base + size));
     }
 
-    /// Begins a round, in which any use of the heap is a panic.
+    /// Begins a round, during which any use of the heap causes a panic.
     pub fn begin_round(&self) {
         self.state.store(IN_ROUND, Ordering::Relaxed);
     }
@@ -99,9 +99,9 @@ impl Heap {
     }
 }
 
-// SAFETY: blocks lie in regions that belong to this heap alone. They are aligned as
-// requested, and overlap no other block in use (`Bump`). No call unwinds into the caller: a panic
-// ends the run.
+// SAFETY: blocks lie in regions that belong only to this heap. They are aligned as requested, and
+// do not overlap any other block in use (`Bump`). Calls never unwind into the caller: a panic ends
+// the run.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.take(layout)
@@ -116,9 +116,10 @@ unsafe impl GlobalAlloc for Heap {
         if self.with_region(|region| region.resize(block.addr(), old, size)) {
             return block;
         }
-        // SAFETY: the caller gives a size that does not overflow with this alignment.
+        // SAFETY: the caller passes a size that does not overflow with this alignment.
         let new = self.take(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
-        // SAFETY: both blocks have that many bytes, and the new one overlaps no block in use.
+        // SAFETY: both blocks have that many bytes, and the new one does not overlap any block in
+        // use.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
         self.with_region(|region| region.free(block.addr(), old));
         new

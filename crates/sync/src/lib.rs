@@ -1,9 +1,9 @@
 //! State that CPUs share: the hand-over of orders and outcomes between two CPUs, and the heap,
 //! which only one CPU uses.
 //!
-//! The crate does not define orders or outcomes; the messages are type parameters. It starts and
-//! stops no CPUs. It is compiled for the target, for the host, and with `--cfg loom` for the model
-//! checker (`crates/verify`).
+//! The crate does not define orders or outcomes; the messages are type parameters. It does not
+//! start or stop CPUs. It is compiled for the target, for the host, and with `--cfg loom` for the
+//! model checker (`crates/verify`).
 //!
 //! ```
 //! use std::hint::spin_loop;
@@ -31,9 +31,9 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | [`bump`] | the bookkeeping of a heap that grows upwards |
-//! | [`cells`] | atomics and cells, either the processor's or loom's |
-//! | [`handover`] | the state that the lead and one other CPU share |
+//! | [`bump`] | the bookkeeping for a heap that grows upwards |
+//! | [`cells`] | atomics and cells: real ones or loom's |
+//! | [`handover`] | the state shared by the lead and one other CPU |
 //! | `heap` | the heap, not compiled for loom |
 //!
 //! Each file imports only from the files above it.

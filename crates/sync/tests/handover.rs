@@ -9,7 +9,7 @@ use sync::Stop;
 
 type Handover = sync::Handover<u64, u64, u32>;
 
-/// The answers of all methods that change nothing.
+/// The results of all methods that do not change anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct View {
     order: Option<u64>,
@@ -117,7 +117,7 @@ fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
 #[test]
 fn the_tally_is_the_one_of_the_cpu() {
     let handover = Handover::new(Some(Box::leak(Box::default())));
-    // SAFETY: no order was given, so that the tally is the lead's, which is this thread.
+    // SAFETY: no order was given, so the tally belongs to the lead, which is this thread.
     assert!(unsafe { handover.tally_mut() }.is_some());
 }
 

@@ -1,4 +1,4 @@
-//! The heap on the host: its regions, and the uses that it refuses.
+//! The heap on the host: its regions, and the uses it rejects.
 
 #![cfg(not(loom))]
 
@@ -21,7 +21,7 @@ fn block_of(heap: &Heap) -> *mut u8 {
 }
 
 fn free(heap: &Heap, block: *mut u8) {
-    // SAFETY: each test gives blocks of block_of(), each once.
+    // SAFETY: each test frees blocks from block_of(), each once.
     unsafe { heap.dealloc(block, LAYOUT) };
 }
 
@@ -59,8 +59,8 @@ fn the_first_region_is_used_until_there_is_a_second() {
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     let first = block_of(&heap);
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
-    // A block of the first region grows into the second, and gives no bytes back.
-    // SAFETY: the layout is the block's.
+    // A block in the first region grows into the second region. No bytes become free. SAFETY: the
+    // layout is the block's.
     let grown = unsafe { heap.realloc(first, LAYOUT, 80) };
     assert_ne!(grown, first);
     free(&heap, block_of(&heap));

@@ -1,8 +1,8 @@
 //! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
-//! interleaving of the steps of two CPUs and every value that the memory model lets a load return.
+//! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
 //!
-//! Each ordering in `handover.rs` that is not relaxed is then weakened on its own. The scenarios
-//! must notice this if the messages depend on the ordering.
+//! Each ordering in `handover.rs` that is not relaxed is then weakened individually. The scenarios
+//! must detect this if the messages depend on the ordering.
 //!
 //! Without `--cfg loom` the crate is empty: `cargo xtask test` builds it with that flag. Nothing
 //! else is checked here; docs/verification.md lists the other checks.
@@ -17,16 +17,15 @@ use loom::sync::Arc;
 use loom::thread;
 use sync::cells::{self, AccessPlace};
 
-/// Number of consecutive orders: the second one reuses what the first one's hand-over left behind.
+/// The number of consecutive orders. The second order reuses the state left behind by the first.
 const ORDERS: u64 = 2;
 
-/// The environment variable with which this program calls itself to explore with one ordering
-/// weakened.
+/// The environment variable that makes a child of this program explore with one ordering weakened.
 const PLACE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
 
-/// The orderings on which the exchange of messages depends, by the code that contains them.
+/// The orderings that the message exchange depends on, by the code that contains them.
 const NEEDED: [&str; 4] = [
     "self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)",
     "self.issued.store(number.wrapping_add(1), Ordering::Release);",
@@ -43,15 +42,15 @@ fn wait_for<T>(mut given: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Explores all interleavings, whatever limit on preemptions the environment sets.
+/// Explores all interleavings, regardless of any preemption limit set in the environment.
 fn explore(scenario: fn()) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = None;
     model.check(scenario);
 }
 
-/// Each order reaches the CPU in full, and each outcome the lead, in turn. After the last one the
-/// CPU waits for its release.
+/// Each order reaches the CPU completely, and each outcome reaches the lead completely, in turn.
+/// After the last order the CPU waits to be released.
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
@@ -72,7 +71,7 @@ fn exchange() {
     cpu.join().expect("the CPU");
 }
 
-/// A CPU that has been given up either carried out its order in full or sees that it was given up.
+/// A CPU that has been given up either completed its order or sees that it was given up.
 fn dismissal() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
@@ -105,7 +104,7 @@ fn dismissed_cpu_did_its_order_or_stops() {
     explore(dismissal);
 }
 
-/// Returns true if a child of this program, in which loom may abort, notices that the ordering at
+/// Returns true if a child of this program, in which loom may abort, detects that the ordering at
 /// `place` is weakened.
 fn is_noticed(place: AccessPlace) -> bool {
     let program = env::current_exe().expect("this program");

@@ -1,9 +1,9 @@
-//! Changes to a made-up board file that are refused or accepted.
+//! Changes to a made-up board file that are rejected or accepted.
 
 /// Parts of the file with their replacements; each part occurs once.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// Changes that are refused, with the line and the message of each error.
+/// Rejected changes, with the line and message of each error.
 #[rustfmt::skip]
 pub const REFUSED: &[(Changes, &str)] = &[
     // The file as a whole.
@@ -357,7 +357,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "110: qemu.memory-mib: memory has 1024 MiB in total"),
 ];
 
-/// Changes that are accepted: values at the limits.
+/// Accepted changes: values at the limits.
 #[rustfmt::skip]
 pub const ACCEPTED: &[Changes] = &[
     &[("In flash.", "Über")],

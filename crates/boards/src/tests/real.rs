@@ -1,4 +1,4 @@
-//! The existing board files, as they are printed and as the documents show them.
+//! The existing board files, as they are printed and as they appear in the documentation.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn check_keys(made_up: &str) {
         let (before, rest) = made_up.split_at(at + 1);
         let text = format!("{before}nonsense = 1{end}{rest}");
         let error = crate::parse("x", &text).expect_err(rest).to_string();
-        // The error within a list is different.
+        // An error within a list is different.
         let Some((_, known)) = error.split_once("unknown field `nonsense`, expected ") else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Tests of changes to a made-up board file that are refused or accepted, and of its options.
+//! Tests for changes to a made-up board file that are rejected or accepted, and for its options.
 
 use hardware::board::Mpidr;
 use hardware::image::UartKind;
@@ -78,7 +78,7 @@ fn lists_that_are_too_long_are_refused() {
         format!("name = \"s{at}\"\nlevel = 0\npower-state = {value}")
     };
     let states = "firmware.tf-a-stock.idle-state";
-    // The board file has one reserved region and one of memory.
+    // The board file has one reserved region and one memory region.
     for (table, count, rest, expected) in [
         ("reserved", 63, reserved as fn(_) -> _, "accepted"),
         ("reserved", 64, reserved, "n64@40040000 reg: more than 64"),

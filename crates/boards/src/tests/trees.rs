@@ -28,7 +28,7 @@ fn choices(cpus: u32, gic: GicVersion) -> Choices<'static> {
     }
 }
 
-/// Checks that the payload reads from the tree what the board file contains.
+/// Checks that what the payload reads from the tree matches the board file.
 fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let blob = build(board, choices, bootargs).expect("a tree");
     let read = payload::Board::read(&blob).expect("a good tree");
@@ -164,7 +164,7 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
 }
 
 /// The well-known labels of these boards' CPUs, taken from published device trees and TF-A's
-/// topology rather than from the board files.
+/// topology code rather than from the board files.
 #[test]
 fn labels_are_those_of_published_topologies() {
     // With the MT bit, Aff0 is the thread number, and each core has one thread.

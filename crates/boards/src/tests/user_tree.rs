@@ -1,4 +1,4 @@
-//! Trees of QEMU's board file, used as trees from a user.
+//! Trees built from the QEMU board file, used as if a user had provided them.
 
 use device_tree::{Result, adapt};
 use dtoolkit::Node as _;

@@ -25,11 +25,11 @@ use super::heap::{self, HEAP_SIZE};
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
 /// The configuration table that contains ACPI's RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
-/// The number of descriptors for which a buffer has room in addition to the existing ones.
+/// The number of extra descriptors that a buffer has room for.
 const SPARE_DESCRIPTORS: usize = 64;
-/// The maximum number of characters of a shell argument.
+/// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
-/// Microseconds for which a message stays on the screen if no shell keeps it there.
+/// How long a message stays on the screen if there is no shell to keep it there, in microseconds.
 const MESSAGE_US: usize = 5_000_000;
 /// The number of attempts to exit boot services: the memory map can change between two calls.
 const EXITS: usize = 8;
@@ -38,23 +38,24 @@ const EXITS: usize = 8;
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// EFI, as long as its boot services can be called.
+/// EFI, for as long as its boot services can be called.
 pub struct EfiServices {
     boot: &'static BootServices,
-    /// The addresses and numbers of pages that are freed if EFI continues: the heap's and the
-    /// image's.
+    /// The address and page count of each allocation that is freed if EFI continues: the heap and
+    /// the image.
     pages: [(u64, usize); 2],
 }
 
 /// How the main function returns.
 pub enum MainResult {
-    /// With this status; the boot services may have ended, so no pages are freed.
+    /// Returns with this status. The boot services may have ended, so no pages are freed.
     Returned(Status),
-    /// Without starting the payload; EFI continues.
+    /// Returns without starting the payload; EFI continues.
     Refused(EfiServices),
 }
 
-/// The memory that contains tables according to EFI's map, except this application's heap.
+/// The memory that may contain tables according to EFI's memory map, except this application's
+/// heap.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -68,9 +69,9 @@ impl Memory<'static> for Readable {
             return None;
         }
         let first = ptr::with_exposed_provenance(base as usize);
-        // SAFETY: all of it is memory in use, as `parts` are, which EFI identity-maps. It is not
-        // the heap, and the image's pages were free when `parts` were made, so this application
-        // writes to none of it.
+        // SAFETY: like `parts`, all of it is memory in use, which EFI identity-maps. It is not the
+        // heap, and the image's pages were free when `parts` was created, so this application does
+        // not write to any of it.
         Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }
@@ -99,19 +100,19 @@ impl EfiServices {
     pub unsafe fn new(image: Handle, system: *const SystemTable) -> Self {
         SYSTEM.store(system.cast_mut(), Ordering::Relaxed);
         IMAGE.store(image, Ordering::Relaxed);
-        // SAFETY: by this function's contract the table is sound until ExitBootServices.
+        // SAFETY: by this function's contract the table is valid until ExitBootServices.
         let system = unsafe { &*system };
-        // SAFETY: the table's pointer to the boot services is sound for as long as the table.
+        // SAFETY: the table's pointer to the boot services is valid for as long as the table.
         let boot = unsafe { &*system.boot_services };
         let pages = [(0, 0); 2];
         Self { boot, pages }
     }
 
-    /// Allocates memory for the heap, which must not be used before.
+    /// Allocates memory for the heap, which must not be used before this call.
     pub fn set_heap(&mut self) -> Result<(), Status> {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
-        // SAFETY: the pages belong to this application alone, and EFI identity-maps memory.
+        // SAFETY: the pages belong only to this application, and EFI identity-maps memory.
         heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
@@ -126,8 +127,8 @@ impl EfiServices {
         Ok(base)
     }
 
-    /// Allocates whole pages for the image, zeroed, with at least `size` bytes. They are freed if
-    /// EFI continues.
+    /// Allocates at least `size` bytes of zeroed memory for the image, in whole pages. They are
+    /// freed if EFI continues.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
@@ -137,20 +138,20 @@ impl EfiServices {
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Frees all pages, so that EFI continues with the memory that it had.
+    /// Frees all pages, so that EFI continues with the memory it had before.
     ///
     /// # Safety
-    /// No value on the heap and no part of what [`EfiServices::take`] returned may be used
+    /// No value on the heap and no part of the memory returned by [`EfiServices::take`] may be used
     /// afterwards, and nothing may be allocated.
     pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
             // SAFETY: `allocate` returned these pages, and by this function's contract nothing uses
-            // them any longer.
+            // them anymore.
             let _ = unsafe { (self.boot.free_pages)(base, count) };
         }
     }
 
-    /// Returns the memory of `map` that may contain tables. The image's pages must not be allocated
+    /// Returns the memory in `map` that may contain tables. The image's pages must not be allocated
     /// yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
         let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
@@ -164,7 +165,7 @@ impl EfiServices {
     pub fn configuration_table(&self, wanted: Guid) -> Option<u64> {
         let system = system()?;
         let count = system.number_of_configuration_table_entries;
-        // SAFETY: the system table's pointer is null or sound.
+        // SAFETY: the system table's pointer is null or valid.
         let first = unsafe { system.configuration_table.as_ref() }?;
         // SAFETY: the system table has this many entries there.
         let tables = unsafe { slice::from_raw_parts(first, count) };
@@ -172,16 +173,16 @@ impl EfiServices {
         table.map(|table| table.vendor_table.expose_provenance() as u64)
     }
 
-    /// Returns the interface `wanted` of this image.
+    /// Returns this image's interface `wanted`.
     ///
     /// # Safety
-    /// T must be the type of the interfaces with this GUID.
+    /// `T` must be the type of interfaces with this GUID.
     unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
         let mut interface: *mut c_void = ptr::null_mut();
         let image = IMAGE.load(Ordering::Relaxed);
         // SAFETY: the last argument is a valid place for the interface's address.
         done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
-        // SAFETY: by this function's contract; it stays with the image.
+        // SAFETY: by this function's contract; the interface exists for as long as the image.
         unsafe { interface.cast::<T>().as_ref() }
     }
 
@@ -191,14 +192,14 @@ impl EfiServices {
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
         let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
         match options.filter(|options| !options.0.is_null()) {
-            // SAFETY: the load options have this many bytes, which stay with the image.
+            // SAFETY: the load options have this many bytes, which exist for as long as the image.
             Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
             None => &[],
         }
     }
 
-    /// Returns the arguments that EFI's shell read, without the program's name; None if the
-    /// application was not started by the shell. Each is UCS-2 text.
+    /// Returns the arguments parsed by the EFI shell, without the program's name, or None if the
+    /// application was not started by the shell. Each argument is UCS-2 text.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
         let guid = ShellParametersProtocol::GUID;
         // SAFETY: the GUID matches the type.
@@ -264,14 +265,14 @@ impl EfiServices {
         Err(Status::BUFFER_TOO_SMALL)
     }
 
-    /// Ends the boot services. After an error, they may have ended in part, and no service can be
-    /// called any more.
+    /// Ends the boot services. After an error they may be partly shut down, and services can no
+    /// longer be called.
     pub fn leave(self) -> Result<Left, Status> {
         let mut last = Status::SUCCESS;
         for _ in 0..EXITS {
             let map = self.memory_map()?;
             let image = IMAGE.load(Ordering::Relaxed);
-            // SAFETY: nothing but this application runs on this CPU, and `self` ends here.
+            // SAFETY: nothing but this application runs on this CPU, and `self` is consumed here.
             match done(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
                 Ok(()) => {
                     SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
@@ -283,7 +284,7 @@ impl EfiServices {
         Err(last)
     }
 
-    /// Waits for as long as a message must stay on the screen.
+    /// Waits while a message must stay on the screen.
     pub fn wait(&self) {
         wait(self.boot);
     }
@@ -291,8 +292,8 @@ impl EfiServices {
 
 /// Returns the system table, until ExitBootServices is called.
 fn system() -> Option<&'static SystemTable> {
-    // SAFETY: the pointer is null or EFI's, and the table is sound until ExitBootServices, which
-    // clears the pointer.
+    // SAFETY: the pointer is null or EFI's, and the table is valid until ExitBootServices, when the
+    // pointer is cleared.
     unsafe { SYSTEM.load(Ordering::Relaxed).as_ref() }
 }
 
@@ -306,7 +307,7 @@ fn wait(boot: &BootServices) {
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the system table's pointer to the boot services is sound for as long as the
+        // SAFETY: the system table's pointer to the boot services is valid for as long as the
         // table.
         let boot = unsafe { &*system.boot_services };
         wait(boot);
@@ -321,7 +322,7 @@ pub struct EfiConsole;
 impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
-        // SAFETY: the system table's pointer to the console is null, or sound for as long as the
+        // SAFETY: the system table's pointer to the console is null, or valid for as long as the
         // table.
         let Some(output) = (unsafe { console.as_ref() }) else {
             return Ok(());
@@ -341,13 +342,13 @@ impl fmt::Write for EfiConsole {
     }
 }
 
-/// Prints the last line on EFI's console.
+/// Prints the last line on the EFI console.
 pub fn print_closing(line: &ClosingLine<'_>) {
     // Writing to the console cannot fail.
     let _ = line.print(&mut EfiConsole);
 }
 
-/// Prints a sentence on EFI's console, wrapped to the width of a terminal.
+/// Prints a sentence on the EFI console, wrapped to the terminal width.
 macro_rules! print_line {
     ($($arguments:tt)*) => {{
         // Writing to the console cannot fail.

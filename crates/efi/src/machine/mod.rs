@@ -1,9 +1,9 @@
-//! All unsafe code of the application: EFI's services, the heap, and the jump to the payload.
+//! All the application's unsafe code: EFI services, the heap, and the jump to the payload.
 //!
 //! | part | task |
 //! |---|---|
 //! | `efi_services` | EFI's boot services and tables |
-//! | `heap` | the payload's heap, in pages that are allocated from EFI once |
+//! | `heap` | the payload's heap, in pages allocated from EFI once |
 //! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's place in memory, and the jump to it |
 //! | `registers` | registers of this CPU |
@@ -24,8 +24,8 @@ macro_rules! entry {
         ) -> uefi_raw::Status {
             use $crate::machine::efi_services::{EfiServices, MainResult};
 
-            // SAFETY: EFI starts an image with its handle and the system table, which is
-            // sound and stays until ExitBootServices (UEFI 2.10, section 4.1).
+            // SAFETY: EFI starts an image with its handle and the system table, which is valid
+            // until ExitBootServices (UEFI 2.10, section 4.1).
             let services = unsafe { EfiServices::new(image, system) };
             match $main(services) {
                 MainResult::Returned(status) => status,

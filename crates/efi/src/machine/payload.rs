@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::efi_services::Left;
 
-/// The first address of the image, and the address after its boot area.
+/// The start address of the image, and the address just past its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Keeps the place of the image in `memory`, which must be complete, for [`jump`].
+/// Stores the address of the complete image in `memory`, for [`jump`].
 pub fn keep(memory: &[u8]) {
     let range = memory.as_ptr_range();
     for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
@@ -16,27 +16,27 @@ pub fn keep(memory: &[u8]) {
     }
 }
 
-/// Jumps to the image that was kept.
+/// Jumps to the stored image.
 pub fn jump(_: &Left) -> ! {
     enter_kept()
 }
 
-/// Jumps to the image that was kept, once the boot services have ended.
+/// Jumps to the stored image, once the boot services have ended.
 pub(super) fn enter_kept() -> ! {
-    // The boot services are only ended after an image was kept.
+    // The boot services are only ended after an image was stored.
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
     let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
-    // SAFETY: `keep` was given a complete image with its boot area. The boot services have ended,
-    // as `jump`'s `Left` proves, or as `abort` returns only then; EFI's identity mapping of memory
-    // remains.
+    // SAFETY: `keep` was given a complete image with its boot area. The boot services have ended:
+    // `jump` has a `Left` to prove it, and `abort` only returns in that case. EFI's identity
+    // mapping of memory remains.
     unsafe { enter(base, end) }
 }
 
 /// Turns the MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
 /// arguments do. First writes everything up to `end` back to memory, including the code that runs
-/// with the caches off, as it was all written with caches on.
+/// with the caches off, because it was all written with caches on.
 ///
 /// # Safety
 /// `base` must be the first instruction of an image, and memory must be identity-mapped.
@@ -49,7 +49,7 @@ unsafe extern "C" fn enter(base: u64, end: u64) -> ! {
         "mrs x5, ctr_el0",
         "ubfx x5, x5, #16, #4", // DminLine: log2 of words
         "mov x6, #4",
-        "lsl x5, x6, x5", // bytes of a line
+        "lsl x5, x6, x5", // line size in bytes
         "sub x6, x5, #1",
         "1:",
         "dc civac, x0",

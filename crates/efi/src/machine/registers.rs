@@ -1,4 +1,4 @@
-//! Registers of this CPU that can be read at EL1 and EL2.
+//! This CPU's registers that can be read at EL1 and EL2.
 
 use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
 use hardware::board::Mpidr;
@@ -7,7 +7,7 @@ use hardware::board::Mpidr;
 const PART_MASK: u64 = 0xff00_fff0;
 const CORTEX_A73: u64 = 0x4100_d090;
 
-/// Returns the affinity of this CPU.
+/// Returns this CPU's affinity.
 pub fn mpidr() -> Mpidr {
     Mpidr::new(MPIDR_EL1.get())
 }

@@ -2,23 +2,23 @@
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer of bytes without a value: nothing has stored to them, or only an earlier stage has.
+/// The writer of bytes without a value: nothing has stored to them, or only an earlier stage.
 const EARLIER: u32 = 0;
 /// The writer of bytes that an earlier stage loaded.
 const LOADER: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub struct CacheLine {
-    /// Bytes whose last value may be in a cache but not in memory.
+    /// Bytes whose latest value may be in a cache but not in memory.
     dirty: u64,
     /// True if a cache may write the line back.
     may_be_written_back: bool,
     /// The CPUs and clusters whose caches may hold the line that may be written back.
     cpus: u64,
     clusters: u64,
-    /// Bytes of which a cache may hold a stale copy.
+    /// Bytes that a cache may hold a stale copy of.
     newer: u64,
-    /// Bytes whose last value may be lost.
+    /// Bytes whose latest value may be lost.
     lost: [(CacheFault, u64); 3],
     /// The times of the last store and of the last invalidate.
     stored: u64,
@@ -60,7 +60,7 @@ pub struct Owner {
 }
 
 impl CacheLine {
-    /// Returns a line that an earlier stage left dirty in some cache.
+    /// Returns a line that an earlier stage left dirty in a cache.
     pub fn soiled(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
         Self {
@@ -131,8 +131,8 @@ impl CacheLine {
         (self.cpus, self.clusters) = (0, 0);
     }
 
-    /// Starts an invalidate; from now on dirty bytes may be lost. Bytes left by an earlier stage
-    /// have no value on which a load could rely.
+    /// Starts an invalidate. From now on, dirty bytes may be lost. Bytes left by an earlier stage
+    /// have no value that a load could rely on.
     pub fn discard(&mut self) {
         let writers = self.writers.iter().rev();
         let stored = writers.fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
@@ -141,7 +141,7 @@ impl CacheLine {
 
     /// Applies maintenance that began at `begun` and is now complete.
     pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
-        // A store since then is not covered by it.
+        // It does not cover stores since then.
         if self.stored > begun {
             return;
         }
@@ -152,7 +152,7 @@ impl CacheLine {
         }
     }
 
-    /// Applies a flush by set and way of a CPU's own cache or its cluster's.
+    /// Applies a flush by set and way to a CPU's own cache or its cluster's cache.
     pub fn flush(&mut self, owner: Owner, level: u32) {
         match level {
             // The line moves to the cluster's cache.

@@ -1,5 +1,5 @@
-//! A model of data caches that do whatever the architecture permits: a cache may hold any line that
-//! it is allowed to, and may fill or evict it at any time. A [`CacheModel`] takes accesses and
+//! A model of data caches that do whatever the architecture permits: a cache may hold any line it
+//! is allowed to, and may fill or evict it at any time. A [`CacheModel`] is given accesses and
 //! maintenance operations, and returns a [`CacheFinding`] for a load that may return a value other
 //! than the last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
@@ -32,7 +32,7 @@ use std::ops::Range;
 
 use cache_line::{CacheLine, Owner};
 
-/// Size of a cache line, in bytes.
+/// The size of a cache line, in bytes.
 pub const LINE: u64 = 64;
 
 /// How memory is accessed.
@@ -44,7 +44,7 @@ pub enum Way {
     Uncached,
 }
 
-/// An instruction on a CPU that accesses memory.
+/// An instruction that accesses memory, and the CPU that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheActor {
     /// The CPU's number, below 64.
@@ -81,7 +81,7 @@ pub struct CacheFinding {
     pub address: u64,
     /// The load.
     pub reader: CacheActor,
-    /// The last store; None if it is from an earlier stage, before the model started.
+    /// The last store; None if it was made by an earlier stage, before the model started.
     pub writer: Option<CacheActor>,
 }
 
@@ -99,14 +99,14 @@ pub enum Maintenance {
 #[derive(Clone, Debug, Default)]
 struct CpuCaches {
     is_on: bool,
-    /// The last time at which the caches were on.
+    /// The last time the caches were on.
     last_on: u64,
-    /// The last time at which the cluster's cache was flushed while this CPU's caches were off.
+    /// The last time the cluster's cache was flushed while this CPU's caches were off.
     flushed: u64,
-    /// Maintenance that no DSB has completed yet, with its line and time.
+    /// Maintenance that has not been completed by a DSB yet, with its line and time.
     pending: Vec<(Maintenance, u64, u64)>,
-    /// Lines to which it has stored bypassing the caches since its last DMB or DSB. Maintenance is
-    /// not ordered with such stores (Arm ARM, D7.5.9).
+    /// Lines it has stored to, bypassing the caches, since its last DMB or DSB. Maintenance is not
+    /// ordered with such stores (Arm ARM, D7.5.9).
     unordered: BTreeSet<u64>,
 }
 
@@ -119,8 +119,8 @@ pub struct CacheModel {
     cpus: HashMap<u32, CpuCaches>,
     writers: Vec<CacheActor>,
     known: HashMap<CacheActor, u32>,
-    /// Memory whose lines may have been left dirty by an earlier stage and have not been accessed
-    /// yet.
+    /// Memory whose lines may have been left dirty by an earlier stage and that has not been
+    /// accessed yet.
     soiled: Vec<(Range<u64>, bool)>,
     clock: u64,
     /// The number of CPUs that share a second-level cache.
@@ -147,7 +147,7 @@ impl CacheModel {
     }
 
     /// Assumes that an earlier stage left all lines of `memory` dirty. `is_data` is true if they
-    /// contain data that it loaded, and false if it no longer needs their contents.
+    /// contain data loaded by that stage, and false if their contents are no longer needed.
     pub fn soil(&mut self, memory: Range<u64>, is_data: bool) {
         self.lines.retain(|line, _| !memory.contains(line));
         self.soiled.push((memory, is_data));
@@ -177,7 +177,7 @@ impl CacheModel {
         })
     }
 
-    /// Splits an access into lines, each with the mask of its bytes.
+    /// Splits an access into lines, each with a mask of its bytes.
     fn parts(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = address & !(LINE - 1);
         (first..address + size)
@@ -263,7 +263,7 @@ impl CacheModel {
         }
     }
 
-    /// Records the end of a loop of `DC CISW` or `CSW` over a CPU's cache: its own (level 1) or its
+    /// Records the end of a `DC CISW` or `CSW` loop over a CPU's cache: its own (level 1) or its
     /// cluster's (level 2).
     pub fn flush(&mut self, cpu: u32, level: u32) {
         self.clock += 1;

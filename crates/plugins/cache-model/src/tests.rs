@@ -22,7 +22,7 @@ use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff}
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
 use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
-/// Returns the faults of all loads. Each load has 8 bytes.
+/// Returns the faults in all loads. Each load is 8 bytes.
 fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[NotCleaned],
         ),
         (&[(0, Store(ON)), (1, Load(ON))], &[]),
-        // Hand-over from such a CPU.
+        // Hand-over from a CPU whose caches are off.
         (
             &[(0, Caches(true)), (1, Store(OFF)), (0, Load(ON))],
             &[NotInvalidated],
@@ -91,7 +91,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // A line left dirty by an earlier stage, invalidated before the store and after it.
+        // A line left dirty by an earlier stage, invalidated before and after the store.
         (
             &[(0, Soil), (0, Store(OFF)), (0, Load(OFF))],
             &[Overwritten],
@@ -141,7 +141,8 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // Power-down with a flush of the CPU's own cache, of the cluster's, and without a flush.
+        // Power-down without a flush, with a flush of the CPU's own cache, and with a flush of the
+        // cluster's cache.
         (&[(0, Store(ON)), (0, Reset), (1, Load(ON))], &[PoweredOff]),
         (
             &[(0, Store(ON)), (0, Flush(1)), (0, Reset), (1, Load(ON))],

@@ -1,12 +1,12 @@
-//! The attributes of pages, from walks of the translation tables (Arm ARM, D8.2). Pages of 4 KiB
-//! and TTBR0 are assumed, which firmware and payload use.
+//! Page attributes, from translation table walks (Arm ARM, D8.2). Assumes 4 KiB pages and TTBR0,
+//! which firmware and payload use.
 
 use std::collections::HashMap;
 
 use cache_model::Way;
 use qemu_abi::{read_memory, read_register};
 
-/// The registers of a translation regime, by their names in QEMU's debugger.
+/// The registers of each translation regime, by their names in QEMU's debugger.
 const REGISTERS: [[&str; 3]; 3] = [
     ["TTBR0_EL1", "TCR_EL1", "MAIR_EL1"],
     ["TTBR0_EL2", "TCR_EL2", "MAIR_EL2"],
@@ -24,7 +24,7 @@ pub struct Walked {
 pub struct Attributes(HashMap<(u64, u64), Way>);
 
 impl Attributes {
-    /// Forgets all pages, as after a TLBI.
+    /// Forgets all pages, for a TLBI.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -45,14 +45,14 @@ impl Attributes {
 fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Way> {
     let names = REGISTERS.get(level.saturating_sub(1) as usize)?;
     let [root, control, kinds] = names.map(|name| read_register(name).unwrap_or(0));
-    // TCR.IRGN0: how the walks access memory.
+    // TCR.IRGN0: how table walks access memory.
     let way = if control >> 8 & 3 == 0 {
         Way::Uncached
     } else {
         Way::Cached
     };
     let bits = 64 - (control & 0x3f);
-    // A first table with few entries is aligned to its size, but to at least 32 bytes.
+    // A first table with few entries is aligned to its size, but at least to 32 bytes.
     let mut table = root & 0x0000_ffff_ffff_ffe0;
     for step in 4 - bits.saturating_sub(12).div_ceil(9).min(4)..4 {
         let place = table + 8 * (address >> (39 - 9 * step) & 0x1ff);

@@ -3,7 +3,7 @@
 //!
 //! Arguments: `out=FILE` is the file for the findings. `entry=A-B` is the payload's image; at its
 //! first instruction, all other memory becomes dirty in any cache, as an earlier stage may have
-//! left it. `loss=A-B` gives in A the firmware's instruction at which a CPU loses power.
+//! left it. In `loss=A-B`, A is the address of the firmware instruction at which a CPU loses power.
 //! `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
@@ -21,7 +21,7 @@ use qemu_abi::{
 
 /// The RAM of QEMU's `virt` machine, secure and non-secure.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
-/// The number of CPUs in a cluster of the overlay platform.
+/// The number of CPUs in a cluster on the overlay platform.
 const CLUSTER: u32 = 4;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;
@@ -34,9 +34,9 @@ enum Special {
     Order,
     /// `TLBI`.
     Translations,
-    /// Maintenance by the address in a register.
+    /// Maintenance by address, from a register.
     Line(Maintenance, u32),
-    /// Maintenance by the set and way in a register.
+    /// Maintenance by set and way, from a register.
     SetWay(u32),
     /// `DC ZVA` of 64 bytes.
     Zero(u32),
@@ -46,11 +46,11 @@ enum Special {
 fn special(word: u32) -> Option<Special> {
     use Maintenance::{Clean, CleanInvalidate, Invalidate};
     let register = word & 0x1f;
-    // In bits 11:8, only ISH and SY cover all relevant domains and all kinds of access.
+    // In bits 11:8, only ISH and SY cover all relevant domains and all access types.
     if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
-    // DMB and DSB for stores or for all accesses in these domains.
+    // DMB and DSB, for stores or for all accesses, in these domains.
     if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }
@@ -91,7 +91,7 @@ struct Coherence {
     /// Each barrier or maintenance instruction, with its address.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
-    /// The firmware's address at which a CPU loses power, and how often it was executed.
+    /// The firmware address at which a CPU loses power, and how often it was executed.
     power_loss: u64,
     losses: u64,
     /// The addresses of all barriers and maintenance instructions that were executed.

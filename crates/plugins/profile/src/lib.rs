@@ -1,8 +1,8 @@
-//! Records the firmware's blocks that CPUs execute, and its stores of timestamps.
+//! Records the firmware blocks executed by CPUs, and the firmware's timestamp stores.
 //!
 //! Arguments: `out=FILE` is the file for the record. `blocks=A-B` is the address range of the
-//! firmware's code, and `stores=A-B` that of its timestamps. `lose=N` leaves out the Nth execution,
-//! for tests. `xtask/src/profile/record.rs` reads the record and describes its format.
+//! firmware's code, and `stores=A-B` that of its timestamps. `lose=N` omits the Nth execution, for
+//! tests. `xtask/src/profile/record.rs` reads the record and describes its format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -47,7 +47,8 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
 
 impl ProfilePlugin {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
-        // After one failed write, as on a full disk, each later one would also fail, after a delay.
+        // After a failed write, for example on a full disk, all later writes would also fail, each
+        // after a delay.
         if self.error.is_some() {
             return;
         }

@@ -11,8 +11,8 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// Uses VMPIDR_EL2, because the index is wrong in QEMU 10.0: it is that of the CPU that translated
-/// the block.
+/// Uses VMPIDR_EL2, because the index is wrong in QEMU 10.0: it is the index of the CPU that
+/// translated the block.
 #[cfg(feature = "api-2")]
 mod by_register {
     use std::collections::HashMap;
@@ -22,16 +22,16 @@ mod by_register {
 
     use crate::qemu;
 
-    /// The affinity fields of MPIDR that QEMU's machines use: Aff2 to Aff0.
+    /// The MPIDR affinity fields used by QEMU's machines: Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    /// The registers by name, and a buffer. All CPUs of the machine have the same model.
+    /// The registers by name, and a buffer. All CPUs in the machine are the same model.
     struct Registers {
         handles: Option<HashMap<String, *mut c_void>>,
         bytes: *mut qemu::Bytes,
     }
 
-    // SAFETY: only the thread of virtual CPUs uses QEMU's handles and the buffer.
+    // SAFETY: only the virtual CPUs' thread uses QEMU's handles and the buffer.
     unsafe impl Send for Registers {}
 
     static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
@@ -72,15 +72,15 @@ mod by_register {
     }
 
     /// Returns a register of the executing CPU by its name in QEMU's debugger, or None if there is
-    /// none. May be called only in callbacks of executing CPUs: all of [`crate::Plugin`]'s except
-    /// `translate` and `end`.
+    /// no such register. May be called only in an executing CPU's callbacks: all [`crate::Plugin`]
+    /// callbacks except `translate` and `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;
         let handle = *registers.handles.as_ref()?.get(name)?;
         let bytes = registers.bytes;
         // SAFETY: the array belongs to GLib, and only this thread uses it.
         unsafe { qemu::g_byte_array_set_size(bytes, 0) };
-        // SAFETY: the handle is from QEMU, for a CPU of this model.
+        // SAFETY: the handle comes from QEMU, for a CPU of this model.
         unsafe { qemu::qemu_plugin_read_register(handle, bytes) };
         word(bytes)
     }

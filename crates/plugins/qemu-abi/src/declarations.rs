@@ -1,8 +1,8 @@
-//! QEMU's functions and types. The sizes are those on a 64-bit host.
+//! QEMU's functions and types. The sizes are for a 64-bit host.
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The version of the interface that is declared here.
+/// The interface version declared here.
 pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2")) {
     (true, _) => 4,
     (false, true) => 2,
@@ -73,7 +73,7 @@ pub use since_2::*;
 mod since_2 {
     use std::ffi::{c_char, c_int, c_uint, c_void};
 
-    /// A register of a CPU.
+    /// A CPU register.
     #[repr(C)]
     pub struct Register {
         pub handle: *mut c_void,

@@ -1,11 +1,11 @@
-//! The parts of QEMU's TCG plugin interface that the plugins here use. A plugin implements
+//! The parts of QEMU's TCG plugin interface used by the plugins here. A plugin implements
 //! [`Plugin`], and [`export!`] makes it loadable by QEMU.
 //!
-//! The declarations are written from the interface's documentation (docs/devel/tcg-plugins.rst in
-//! QEMU). They are for version 0, which QEMU 7.2 to 8.2 load. With the feature `api-2` they are for
-//! version 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins
-//! are only for runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in
-//! one thread.
+//! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
+//! are for version 0, which QEMU 7.2 to 8.2 can load. With the feature `api-2` they are for version
+//! 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins are
+//! only for runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in one
+//! thread.
 
 mod cpus;
 mod declarations;
@@ -26,20 +26,20 @@ pub use declarations::VERSION;
 pub trait Plugin: Send {
     /// Called when QEMU has translated a block of instructions, before it is executed.
     fn translate(&mut self, block: &mut TranslatedBlock);
-    /// Called when a block is executed. `block` is the number given to [`TranslatedBlock::report`],
-    /// and `counts` are the instructions executed before its first one.
+    /// Called when a block is executed. `block` is the number passed to
+    /// [`TranslatedBlock::report`], and `counts` is the number of instructions executed before its
+    /// first instruction.
     fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts);
-    /// Called for an access by the block that was executed last, with the instruction's index in
-    /// it.
+    /// Called for an access by the last executed block, with the instruction's index in that block.
     fn access(&mut self, instruction: u32, access: MemoryAccess);
-    /// Called before an instruction is executed, with the number given to
+    /// Called before an instruction is executed, with the number passed to
     /// [`TranslatedBlock::report_instruction`].
     fn instruction(&mut self, _number: u32) {}
     /// Called when QEMU exits.
     fn end(&mut self, counts: InstructionCounts);
 }
 
-/// Instructions executed by all CPUs since the machine's start.
+/// The number of instructions executed by all CPUs since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounts {
     /// In blocks counted as inside.
@@ -48,7 +48,7 @@ pub struct InstructionCounts {
     pub outside: u64,
 }
 
-/// An access to memory.
+/// A memory access.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryAccess {
     /// True for a store.
@@ -62,7 +62,7 @@ pub struct MemoryAccess {
 static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
 
 fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
-    // A lock is poisoned only by a panic, which has ended QEMU.
+    // A lock is only poisoned by a panic, which would have ended QEMU.
     if let Ok(mut plugin) = PLUGIN.lock()
         && let Some(plugin) = plugin.as_mut()
     {
@@ -137,7 +137,7 @@ impl TranslatedBlock {
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
         for (place, instruction) in self.instructions().enumerate() {
             let place = ptr::without_provenance_mut(place);
-            // QEMU 7.2 takes some stores for loads if only stores are requested.
+            // QEMU 7.2 reports some stores as loads if only stores are requested.
             let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
             // SAFETY: the instruction belongs to this block; the callback uses the data only as an
             // index.
@@ -148,7 +148,7 @@ impl TranslatedBlock {
     }
 }
 
-// Instructions are counted by a callback each, not by code that QEMU inlines into blocks: QEMU 10.0
+// Each instruction is counted by a callback, not by code that QEMU inlines into blocks: QEMU 10.0
 // computes wrong addresses in that code if several CPUs share a thread.
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
@@ -160,7 +160,7 @@ fn call(instruction: *mut qemu::RawInstruction, call: qemu::Executed) {
     unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
 }
 
-// A separate load and store suffice: there is one thread of virtual CPUs.
+// A separate load and store are enough: all virtual CPUs run in one thread.
 fn increment(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
@@ -211,11 +211,11 @@ extern "C" fn ended(_: u64, _: *mut c_void) {
 /// An argument that a plugin cannot use.
 #[derive(Debug)]
 pub enum ArgumentError {
-    /// The argument of this name is missing.
+    /// The argument with this name is missing.
     Missing(String),
-    /// The argument of this name is not a range.
+    /// The argument with this name is not a range.
     NotARange(String),
-    /// The file named by the argument `name` cannot be written.
+    /// The file given by the argument `name` cannot be written.
     File {
         /// The argument's name.
         name: String,
@@ -247,7 +247,7 @@ impl PluginArguments {
     /// Returns the value of the argument `name`.
     ///
     /// # Errors
-    /// If it is missing.
+    /// Returns an error if the argument is missing.
     pub fn get(&self, name: &str) -> Result<&str, ArgumentError> {
         let mut pairs = self.0.iter().filter_map(|it| it.split_once('='));
         let found = pairs.find(|it| it.0 == name);
@@ -256,10 +256,10 @@ impl PluginArguments {
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 
-    /// Returns the two hexadecimal numbers of the argument `name=A-B`.
+    /// Returns the two hexadecimal numbers in the argument `name=A-B`.
     ///
     /// # Errors
-    /// If it is missing or malformed.
+    /// Returns an error if the argument is missing or malformed.
     pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, ArgumentError> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         let numbers = self.get(name)?.split_once('-');
@@ -268,7 +268,7 @@ impl PluginArguments {
     }
 }
 
-/// Installs the plugin that `make` creates; for [`export!`].
+/// Installs the plugin created by `make`; used by [`export!`].
 ///
 /// # Safety
 /// The arguments must be those that QEMU passes to `qemu_plugin_install`.
@@ -299,7 +299,7 @@ pub unsafe fn install<P: Plugin + 'static>(
         }
     };
     *PLUGIN.lock().expect("no other thread during installation") = Some(Box::new(plugin));
-    // SAFETY: the ID is the one that QEMU passed.
+    // SAFETY: this is the ID passed by QEMU.
     unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     // SAFETY: as above.
     unsafe { qemu::qemu_plugin_register_atexit_cb(id, ended, ptr::null_mut()) };
@@ -307,12 +307,12 @@ pub unsafe fn install<P: Plugin + 'static>(
     0
 }
 
-/// Exports a function from [`PluginArguments`] to a [`Plugin`] as a plugin for QEMU.
+/// Exports a function from [`PluginArguments`] to a [`Plugin`] as a QEMU plugin.
 #[macro_export]
 macro_rules! export {
     ($make:expr) => {
         /// The interface version, read by QEMU.
-        // SAFETY: QEMU expects this name, and nothing else has it.
+        // SAFETY: QEMU expects this name, and nothing else uses it.
         #[unsafe(no_mangle)]
         pub static qemu_plugin_version: std::ffi::c_int = $crate::VERSION;
 
