@@ -74,8 +74,8 @@ pub struct DeviceTree {
     pub source: String,
 }
 
-/// Finds the tree and maps it, or returns the reason why there is none. `registers` holds X0 to X3
-/// as the loader passed them.
+/// Finds the tree and maps it, or returns the reason why there is none. `registers` contains X0 to
+/// X3 as passed by the loader.
 pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,

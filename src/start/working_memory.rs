@@ -30,7 +30,7 @@ pub struct WorkingMemory {
     pub stacks: Room,
 }
 
-/// Maps every device once, so that one that cannot be mapped is reported.
+/// Maps every device once, so that a device that cannot be mapped is reported.
 pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     exception::register_device_name("console", registers(&board.uart));
     for (name, region) in board.devices() {

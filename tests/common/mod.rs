@@ -88,7 +88,7 @@ pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     }
 }
 
-/// Checks that the log `plain` contains none of these words.
+/// Checks that the log `plain` does not contain any of these words.
 pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
     for word in words {
         assert!(!plain.contains(word), "{word:?} in\n{seen}");
@@ -247,7 +247,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Reads the log, in which each record must be valid and occur once.
+    /// Reads the log. Each record must be valid and occur only once.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
         let mut run = RunBuilder::default();

@@ -112,7 +112,7 @@ impl Code {
     }
 }
 
-/// Returns the words of a program's code by address.
+/// Returns a program's code words by address.
 fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
     let text = file.section_by_name(".text").expect(".text");
     let words = text.data().expect("code").chunks_exact(4);

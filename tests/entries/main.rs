@@ -219,7 +219,7 @@ const UNMASK: u32 = 0xd503_42ff;
 #[test]
 fn interrupts_are_taken_at_one_place() {
     let code = Code::load();
-    // DAIFClr with bit 1, whatever the other bits; or DAIF as a register.
+    // DAIFClr with bit 1 set, regardless of the other bits, or DAIF accessed as a register.
     let unmasks = code.places(|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
     let writes = code.places(|word| word & !0x1f == 0xd51b_4220);
     let [unmask] = unmasks[..] else {

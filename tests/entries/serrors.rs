@@ -9,7 +9,8 @@ use super::code::Code;
 /// `msr daifclr, #4`: only PSTATE.A.
 const UNMASK: u32 = 0xd503_44ff;
 
-/// Returns true for DAIFClr with PSTATE.A, whatever the other bits, or DAIF as a register.
+/// Returns true for DAIFClr with PSTATE.A set, regardless of the other bits, or for DAIF accessed
+/// as a register.
 fn may_unmask(word: u32) -> bool {
     word & 0xffff_f0ff == 0xd503_40ff && word >> 10 & 1 == 1 || word & !0x1f == 0xd51b_4220
 }

@@ -38,7 +38,7 @@ impl Machine {
         format!("gic{}-el{level}-smp{}.txt", self.gic.number(), self.cpus)
     }
 
-    /// Returns the run of the six scenarios under the instruction clock.
+    /// Returns the run with the six scenarios under the instruction clock.
     pub fn spec(&self) -> RunSpec {
         RunSpec {
             smp: Some(self.cpus),

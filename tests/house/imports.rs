@@ -24,7 +24,7 @@ struct Source {
     uses: BTreeMap<String, Names>,
 }
 
-/// The modules of several crates.
+/// Modules from several crates.
 #[derive(Default)]
 pub struct Crates {
     modules: BTreeMap<Names, Source>,

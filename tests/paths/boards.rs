@@ -99,7 +99,7 @@ fn raspi3b_under_tf_a() {
     let firmware = built(&Platform::stock(&stock, 0, GicVersion::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
-    // All four CPUs start at 0, at EL3, as on the board.
+    // All four CPUs start at address 0 and at EL3, as on the board.
     let log = Machine::new("raspi3b")
         .with("-serial null -serial stdio")
         .loaded("armstub8.bin", &armstub, 0, "")

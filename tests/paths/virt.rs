@@ -253,7 +253,7 @@ fn a_tree_without_a_gic() {
     assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
-/// Nothing can be measured at EL3. This is reported on the UART given by the tree or the parameter
+/// Nothing can be measured at EL3. This is reported on the UART from the tree or the parameter
 /// block. No call is made, although both specify a conduit.
 #[test]
 fn entered_at_el3() {

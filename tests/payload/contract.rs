@@ -16,7 +16,7 @@ fn suite() -> [ScenarioId; 6] {
     suite
 }
 
-/// Returns the groups of each match of an expression.
+/// Returns the groups in each match of an expression.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
     let expression = Regex::new(expression).expect("a sound expression");
     let groups = |found: Captures<'_, str>| {

@@ -100,7 +100,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
-/// With and without the key of the old certificates; `fip build` is given the released payload.
+/// With and without the key for the old certificates. `fip build` uses the released payload.
 #[test]
 fn in_a_fip_with_certificates() {
     let firmware = built();

@@ -1,5 +1,5 @@
 //! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A, and under QEMU's own
-//! PSCI, which supports little of this.
+//! PSCI, which supports only a few of them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::common::{self, Log, spec};
 /// The lead, and the next CPU.
 const CPUS: [Mpidr; 2] = [Mpidr::new(0), Mpidr::new(1)];
 
-/// Returns the medians of one variant and metric: by x, then by MPIDR.
+/// Returns the medians for one variant and metric: by x, then by MPIDR.
 fn medians(
     log: &Log,
     scenario: ScenarioId,

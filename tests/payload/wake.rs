@@ -142,7 +142,7 @@ fn a_timer_that_stops_undeclared_costs_no_row() {
     common::ends(&spec, Verdict::Pass).says(&words);
 }
 
-/// The last CPU's second suspend, its trial of the deepest state, never returns.
+/// The last CPU's second suspend, which is its trial for the deepest state, never returns.
 #[test]
 fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     let words = [
@@ -180,7 +180,7 @@ fn a_frame_that_can_not_be_used_is_named() {
         (NOTHING, NOTHING + 0x1000, 0, "is not implemented"),
         (QEMU_TREE, MEMORY, 7, "count differs from the CPUs"),
     ] {
-        // The memory that takes the place of a frame must not be used by the payload.
+        // The payload must not use the memory that takes the place of a frame.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
             let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");

@@ -1,8 +1,8 @@
 //! A board as data: `platforms/BOARD/board.toml`.
 //!
 //! The file contains what xtask needs to build a device tree for a board, to pack its firmware and
-//! to start it in QEMU. Unknown keys, impossible values and contradictions are errors that give the
-//! file, the line and the key's path.
+//! to start it in QEMU. Unknown keys, impossible values and contradictions cause errors that show
+//! the file, the line and the key's path.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Continues {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cpus {
-    /// The CPUs of each cluster.
+    /// The CPUs in each cluster.
     pub clusters: Vec<Vec<Mpidr>>,
     /// The `compatible` strings for the CPUs in each listed cluster. The payload uses them to find
     /// the errata of CPUs other than the boot CPU.
@@ -113,7 +113,7 @@ pub enum Verified {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardFile {
-    /// The name of its folder.
+    /// The folder name.
     pub name: String,
     /// The human-readable name.
     pub title: String,
@@ -134,7 +134,7 @@ pub struct BoardFile {
     pub uart: UartEntry,
     /// The PSCI implementation in the board's own firmware.
     pub psci: Psci,
-    /// The interrupts of the per-CPU timers; present if there is a GIC.
+    /// The per-CPU timer interrupts; present if there is a GIC.
     pub timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
     pub gic: Option<GicChoice>,
@@ -164,7 +164,7 @@ impl BoardFile {
         })
     }
 
-    /// Returns the default GIC version. The value has no meaning without a GIC.
+    /// Returns the default GIC version. The value is meaningless without a GIC.
     pub fn default_gic(&self) -> GicVersion {
         self.gic.as_ref().map_or(GicVersion::V3, |gic| gic.default)
     }
@@ -225,7 +225,7 @@ impl BoardFile {
         board
     }
 
-    /// Returns the `compatible` strings of this cluster's CPUs.
+    /// Returns the `compatible` strings for this cluster's CPUs.
     pub fn cpu_compatible(&self, cluster: usize) -> &str {
         let names = self.cpus.compatible.as_ref();
         let own = names.and_then(|names| names.get(cluster));

@@ -44,8 +44,8 @@ pub(super) fn line(text: &str, offset: usize) -> usize {
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Returns the offset of the value at `path`, or of the innermost existing table or list on that
-/// path.
+/// Returns the offset of the value at `path` or, if it does not exist, of the innermost existing
+/// table or list on that path.
 fn offset(text: &str, path: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else {
         return 0;

@@ -7,7 +7,7 @@ use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
 use super::firmware::StateEntry;
 
-/// The board file keys that the reader's errors refer to, by the beginning of the error message.
+/// The board file keys that the reader's errors refer to, keyed by the start of the error message.
 const KEYS: [(&str, &str); 15] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),

@@ -1,4 +1,4 @@
-//! The device tree of a board file.
+//! Builds the device tree for a board file.
 //!
 //! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
 //! understands it. This project only adds `psci-bench,power-level` to idle states and

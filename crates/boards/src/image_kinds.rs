@@ -48,7 +48,7 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
     Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
 
-/// The UUID, option and title of each kind, in the order in which fiptool packs them.
+/// The UUID, option and title of each kind, in fiptool's packing order.
 const TABLE: &str = "\
 659227032f74e6448dff579ac1ff0610 scp-fwu-cfg SCP Firmware Updater Configuration FWU SCP_BL2U
 60b3eb37c1e5ea419df319eda11f6801 ap-fwu-cfg AP Firmware Updater Configuration BL2U

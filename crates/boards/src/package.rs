@@ -25,7 +25,7 @@ pub struct PackageBlob {
     pub uuid: Uuid,
     /// The human-readable name.
     pub title: String,
-    /// The name of its file in the build that creates it.
+    /// The file name in the build that creates it.
     pub file: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct PackageBlob {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FipPart {
-    /// The name of the file.
+    /// The file name.
     pub file: String,
     /// The images it requires, by their fiptool options.
     #[serde(default)]
@@ -49,7 +49,7 @@ pub struct FipPart {
 pub struct Package {
     /// The kind of file.
     pub kind: PackageKind,
-    /// The name of the file on the board.
+    /// The file name on the board.
     pub file: String,
     /// Where to install the file, as human-readable text.
     pub install: String,

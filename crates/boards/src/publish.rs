@@ -25,7 +25,7 @@ pub struct Publish {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedCluster {
-    /// The type of its CPUs.
+    /// Its CPU type.
     pub cpu: String,
     /// The size of its second-level cache, in bytes.
     pub l2: u64,

@@ -6,7 +6,7 @@ use super::board::BoardFile;
 use super::board_fault::{line, require};
 use super::check::check;
 
-/// The name and the text of each board file in `platforms/`, sorted.
+/// The name and contents of each board file in `platforms/`, sorted by name.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// The maximum size of a board file, in bytes. This bounds the time taken by checks that compare

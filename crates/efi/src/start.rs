@@ -27,7 +27,7 @@ const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// The boot arguments used if the load options contain none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
-/// The bytes of a device tree, and its name in messages.
+/// A device tree's bytes, and its name in messages.
 type NamedTree = (Vec<u8>, String);
 
 /// The payload in memory, complete except for the last memory map.
@@ -136,7 +136,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     Ok(loaded)
 }
 
-/// Returns the boot arguments with which the application was started.
+/// Returns the boot arguments that the application was started with.
 fn arguments(services: &EfiServices) -> Option<String> {
     if let Some(words) = services.shell_arguments() {
         let words: Vec<String> = words

@@ -179,7 +179,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     let old = fs::metadata(&target).ok();
     let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
     if !is_file || is_of_the_system(path) {
-        // Special files, such as a flash device, cannot be replaced. If such a path is still a
+        // Special files, such as a flash device, cannot be replaced. If the path turns out to be a
         // regular file, as stdout may be, it is appended to, because others also write to it.
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);

@@ -27,9 +27,9 @@ pub fn watch() -> Result<&'static AtomicBool> {
     Ok(&INTERRUPTED)
 }
 
-/// Returns an error after such a signal, or if the other of two steps that run [side by
-/// side](crate::side_by_side()) has failed. A terminal also sends the signal to build programs; an
-/// error from a program that was ended in this way is useless.
+/// Returns an error after such a signal, or if another step, running [side by
+/// side](crate::side_by_side()) with this one, has failed. A terminal also sends the signal to
+/// build programs; an error from a program that was ended in this way is useless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

@@ -31,7 +31,7 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::create_dir(&partial).with_context(at)?;
     let made = make(&partial);
     if made.is_err() {
-        // The error of `make` is reported, not that of the cleanup.
+        // Report the error from `make`, not one from the cleanup.
         let _ = fs::remove_dir_all(&partial);
     }
     made?;
@@ -67,7 +67,7 @@ mod tests {
     fn nothing_half_made_is_left() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let place = dir.path().join("a").join("thing");
-        // The `.partial` folder of a killed process is replaced.
+        // A `.partial` folder left by a killed process is replaced.
         fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
         let failed = once(&place, |partial| {
             fs::write(partial.join("half"), "x")?;

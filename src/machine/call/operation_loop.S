@@ -1,11 +1,11 @@
 // Loops that are timed as a whole, for the micro-benchmarks.
 //
-// There are two parts. repeat_WAY is the timed region for each way of counting: it reads the
+// There are two parts. repeat_WAY is the timed region for each kind of counter: it reads the
 // counter, branches to a loop and reads the counter again. repeat_WAY_cycles also reads
-// PMCCNTR_EL0, outside the counter reads: in a guest each of these reads may trap, and the
-// counter's figures must not include that. Each loop below is separate and does not use the
-// counter. The timed code is therefore the loop, one branch to it and one back; the variant `loop`
-// shows the cost of the branches. A test checks all of this in the linked image.
+// PMCCNTR_EL0, outside the counter reads: in a guest each of these reads may trap, and the measured
+// time must not include the trap. Each loop below is separate and does not use the counter. The
+// timed code is therefore the loop, one branch to it and one back; the variant `loop` shows the
+// cost of the branches. A test checks all of this in the linked image.
 //
 // Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:
 //   x19        operations left

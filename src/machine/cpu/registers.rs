@@ -90,7 +90,7 @@ pub fn dc_zva_bytes() -> Option<u64> {
     (!dczid.is_set(DCZID_EL0::DZP)).then(|| 4 << dczid.read(DCZID_EL0::BS))
 }
 
-/// Reads CNTFRQ_EL0, in Hz, as the firmware set it.
+/// Returns CNTFRQ_EL0 in Hz, as set by the firmware.
 pub fn counter_frequency() -> u64 {
     CNTFRQ_EL0.get()
 }

@@ -4,7 +4,7 @@
 //   In: x0 the first byte, x1 their number (a multiple of 64; of a page, except for
 //   stress_write), x2 the size of a data cache line, x3 the size of a DC ZVA block.
 //   All of it is Normal memory whose contents are never read.
-//   They use x0 to x5 and the flags, and no stack: stress_loop runs them where
+//   They use x0 to x5, the flags and no stack, because stress_loop runs them while
 //   the timer's interrupt may be taken at any instruction.
 
     .section .text.stress, "ax"

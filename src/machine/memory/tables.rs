@@ -71,7 +71,7 @@ pub enum MapError {
     TooFew(u64),
 }
 
-/// The tables, and the pool from which new ones are taken.
+/// The tables, and the pool that new tables are taken from.
 ///
 /// Mapping a page with a second [`Mapping`] is an error. A device region therefore never contains
 /// program data, and a constant region never contains data that is written to.
@@ -153,7 +153,8 @@ impl TranslationTables {
         read(self.walk(page).0)
     }
 
-    /// Maps the pages that `region` touches, none of which may be mapped: a mapped page is in use.
+    /// Maps the pages that `region` touches. They must not be mapped already: a mapped page is in
+    /// use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {
             Some(page) => Err(MapError::Conflict(page)),

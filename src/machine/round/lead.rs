@@ -30,8 +30,8 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// The time between two AFFINITY_INFO calls, in microseconds, when they do not disturb a CPU being
 /// measured; 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF provides the times for this CPU_OFF. Each call touches
-/// the firmware's data, and must not disturb the CPU on its way down.
+/// The time between two such calls if PMF provides the times for this CPU_OFF. Each call accesses
+/// the firmware's data, and must not disturb a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.

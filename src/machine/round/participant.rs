@@ -151,7 +151,7 @@ impl Participant {
         }
     }
 
-    /// Executes an order that consists of one call, or a loop of one, at `start`.
+    /// Executes an order that consists of one call, or of one call in a loop, at `start`.
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
@@ -247,8 +247,8 @@ impl Participant {
         self.channel.index == self.parts.lead
     }
 
-    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`; or, instead, the
-    /// first call after the wake-up.
+    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`. Alternatively,
+    /// times the first call after the wake-up.
     fn suspend(
         &self,
         order: &Order,
@@ -301,7 +301,7 @@ impl Participant {
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
-        // After the wait: the interrupt of a nap may still be pending.
+        // After the wait, a nap's interrupt may still be pending.
         let is_quiet = gic.drain();
         timer.arm(start + order.times.own_timer_after);
         let frame = self.timer_frame(order);

@@ -94,6 +94,6 @@ timer_interrupt:
     ldp     x18, x30, [sp, #128]
     ldp     x0, x1, [sp], #144
     eret
-1:  add     sp, sp, #144                // the last: IRQs stay masked, as the
-    msr     daifclr, #4                 //   exception left them; SErrors are
-    b       stress_done                 //   taken again
+1:  add     sp, sp, #144                // the last: IRQs stay masked, just as
+    msr     daifclr, #4                 //   the exception left them; SErrors
+    b       stress_done                 //   are unmasked

@@ -144,7 +144,7 @@ fn measure_timer(
         start: CounterValue::new(start),
         ..Outcome::default()
     };
-    // The interrupt of the last nap may still be pending.
+    // The last nap's interrupt may still be pending.
     if !waiter.gic.drain() {
         return Outcome {
             end: ActionEnd::Pending,

@@ -69,7 +69,7 @@ impl Waiter {
         }
     }
 
-    /// Returns the length of a nap after `waited` ticks of waiting; the first naps take `nap`
+    /// Returns the length of a nap after waiting for `waited` ticks. The first naps take `nap`
     /// ticks.
     pub fn nap_length(&self, waited: u64, nap: u64) -> u64 {
         if waited > self.ticks_of_us(LATE_US) {

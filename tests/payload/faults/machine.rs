@@ -31,7 +31,7 @@ fn the_gics_local_enables_are_gone_after_a_wake_up() {
     costs_nothing(&spec("gic-enables-lost"), &[]);
 }
 
-/// Several CPUs stop at once; each prints its last lines in full.
+/// Several CPUs stop at the same time; each prints all its last lines.
 #[test]
 fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
     // All CPUs that are turned on in the second round. The lead is entered only once.
@@ -122,8 +122,8 @@ fn an_interrupt_storm() {
     .complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Returns `image` as it would behave on a CPU whose HCR_EL2.E2H cannot be cleared: its only write
-/// to HCR_EL2 is removed, so that the value set by the firmware stays.
+/// Returns `image` modified to simulate a CPU whose HCR_EL2.E2H cannot be cleared: the only write
+/// to HCR_EL2 is removed, so the value set by the firmware stays.
 fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     const MSR_HCR_EL2_X9: [u8; 4] = 0xd51c_1109_u32.to_le_bytes();
     const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();

@@ -1,6 +1,6 @@
 //! Changes to a made-up board file that are rejected or accepted.
 
-/// Parts of the file with their replacements; each part occurs once.
+/// Parts of the file and their replacements. Each part occurs exactly once.
 type Changes = &'static [(&'static str, &'static str)];
 
 /// Rejected changes, with the line and message of each error.

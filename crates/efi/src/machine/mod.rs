@@ -6,7 +6,7 @@
 //! | `heap` | the payload's heap, in pages allocated from EFI once |
 //! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's place in memory, and the jump to it |
-//! | `registers` | registers of this CPU |
+//! | `registers` | this CPU's registers |
 
 pub mod efi_services;
 mod heap;

@@ -20,7 +20,7 @@ pub struct CacheLine {
     newer: u64,
     /// Bytes whose latest value may be lost.
     lost: [(CacheFault, u64); 3],
-    /// The times of the last store and of the last invalidate.
+    /// The times of the last store and the last invalidate.
     stored: u64,
     pub invalidated: u64,
     /// The writer of each byte, by number.

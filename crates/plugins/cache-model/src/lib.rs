@@ -85,7 +85,7 @@ pub struct CacheFinding {
     pub writer: Option<CacheActor>,
 }
 
-/// Maintenance of a line by address (`DC`), to the point of coherency.
+/// Cache line maintenance by address (`DC`), to the point of coherency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
     /// `DC CVAC` or `DC CVAP`.
@@ -128,8 +128,7 @@ pub struct CacheModel {
 }
 
 impl CacheModel {
-    /// Returns a machine in which each group of `cluster` consecutive CPUs shares a second-level
-    /// cache.
+    /// Returns a machine in which every `cluster` consecutive CPUs share a second-level cache.
     pub fn new(cluster: u32) -> Self {
         Self {
             cluster,

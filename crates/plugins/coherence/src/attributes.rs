@@ -13,7 +13,7 @@ const REGISTERS: [[&str; 3]; 3] = [
     ["TTBR0_EL3", "TCR_EL3", "MAIR_EL3"],
 ];
 
-/// A load of a descriptor.
+/// A descriptor load.
 pub struct Walked {
     pub address: u64,
     pub way: Way,
@@ -30,7 +30,7 @@ impl Attributes {
     }
 
     /// Returns how memory is accessed at an exception level whose MMU and caches are on. If the
-    /// page is not known, `walked` is called with the loads of its descriptors.
+    /// page is not known, `walked` is called for each descriptor load.
     pub fn way(&mut self, level: u64, address: u64, walked: impl FnMut(Walked)) -> Way {
         let key = (level, address >> 12);
         if let Some(way) = self.0.get(&key) {

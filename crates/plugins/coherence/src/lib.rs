@@ -2,9 +2,9 @@
 //! cache maintenance of all CPUs to a [`CacheModel`].
 //!
 //! Arguments: `out=FILE` is the file for the findings. `entry=A-B` is the payload's image; at its
-//! first instruction, all other memory becomes dirty in any cache, as an earlier stage may have
-//! left it. In `loss=A-B`, A is the address of the firmware instruction at which a CPU loses power.
-//! `xtask/src/verify/findings.rs` reads the findings.
+//! first instruction, all other memory becomes dirty in any cache, because an earlier stage may
+//! have left it that way. In `loss=A-B`, A is the address of the firmware instruction at which a
+//! CPU loses power. `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
 
@@ -94,7 +94,7 @@ struct Coherence {
     /// The firmware address at which a CPU loses power, and how often it was executed.
     power_loss: u64,
     losses: u64,
-    /// The addresses of all barriers and maintenance instructions that were executed.
+    /// The addresses of all executed barriers and maintenance instructions.
     maintained: BTreeSet<u64>,
     attributes: Attributes,
     now: Now,
@@ -133,7 +133,7 @@ fn is_ram(address: u64) -> bool {
 }
 
 impl Coherence {
-    /// Returns the actor of an access to RAM, or None for other memory.
+    /// Returns the actor for an access to RAM, or None for other memory.
     fn actor(&mut self, pc: u64, address: u64) -> Option<CacheActor> {
         if !is_ram(address) {
             return None;

@@ -3,8 +3,8 @@
 //!
 //! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
 //! are for version 0, which QEMU 7.2 to 8.2 can load. With the feature `api-2` they are for version
-//! 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins are
-//! only for runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in one
+//! 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins only
+//! support runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in one
 //! thread.
 
 mod cpus;
@@ -192,7 +192,7 @@ extern "C" fn reached(_: c_uint, number: *mut c_void) {
 }
 
 extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void) {
-    // SAFETY: QEMU passed the description of this access.
+    // SAFETY: QEMU passed the descriptor for this access.
     let is_store = unsafe { qemu::qemu_plugin_mem_is_store(access) };
     // SAFETY: as above.
     let size = 1 << unsafe { qemu::qemu_plugin_mem_size_shift(access) };

@@ -20,7 +20,7 @@ pub(crate) enum GridCell {
     Cpu(Label),
     /// A number: right-aligned, like all variants below.
     Count(u64),
-    /// A hexadecimal number, with the width of a `power_state`.
+    /// A hexadecimal number as wide as a `power_state`.
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
@@ -66,8 +66,8 @@ pub(crate) type Column = (&'static str, Vec<GridCell>);
 /// The number of spaces before the table, which is the content of a directive.
 const INDENT: usize = 3;
 
-/// Writes a grid under `title`, followed by an empty line. The first columns name the CPU of each
-/// row.
+/// Writes a grid under `title`, followed by an empty line. The first columns identify each row's
+/// CPU.
 pub(crate) fn grid(
     out: &mut dyn Write,
     run: &Run,

@@ -130,7 +130,7 @@ impl BenchStep {
         }
     }
 
-    /// Returns the step in which all CPUs suspend to an idle state.
+    /// Returns a step in which all CPUs suspend to an idle state.
     pub(crate) fn to_state(turns: Rounds, state: Chosen) -> Self {
         Self {
             ladder: state.ladder,
@@ -247,9 +247,9 @@ impl<'m> Bench<'m> {
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds a cell for a CPU's columns, which contain `metrics`, with samples out of `taken`.
-    /// Returns an error if too few samples of the first metric are valid; other metrics may have no
-    /// samples.
+    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples were kept from `taken`
+    /// attempts. Returns an error if too few samples of the first metric are valid; other metrics
+    /// may have no samples.
     pub(crate) fn add_cell(
         &mut self,
         cpu: CpuIndex,

@@ -49,7 +49,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
 }
 
 /// Measures one scenario, once for each helper placement. A scenario that turns CPUs off is skipped
-/// if this is known to be impossible, and has no results if it discovers that it is.
+/// if this is known to be impossible. If the scenario itself discovers that it is impossible, it
+/// has no results.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

@@ -65,8 +65,8 @@ pub struct States {
 impl States {
     /// Chooses from the board's idle states. States named in the plan take precedence.
     ///
-    /// The deepest power-down state is the one with the highest level, and the core state is the
-    /// one at level 0. If neither the board nor the format specifies levels, the device tree is
+    /// The deepest power-down state is the state with the highest level, and the core state is the
+    /// state at level 0. If neither the board nor the format specifies levels, the device tree is
     /// assumed to list the states by depth, as the idle-states binding requires.
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
         let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
