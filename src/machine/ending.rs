@@ -62,7 +62,7 @@ pub fn finish() -> ! {
 }
 
 /// Stops this CPU for good. Its timer may still be armed, and WFI does not wait while its interrupt
-/// is pending; YIELD is for the case that other interrupts are pending.
+/// is pending; YIELD is there in case other interrupts are pending.
 pub fn park() -> ! {
     timer::disarm_in_use();
     loop {

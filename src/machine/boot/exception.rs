@@ -37,7 +37,7 @@ impl SavedFrame {
         self.vector & 3 == 0 && self.class() == 0x16 && registers::exception_level() == 2
     }
 
-    /// The kind of exception, from the two lowest bits of the vector number.
+    /// Returns the kind of exception, from the two lowest bits of the vector number.
     fn kind(&self) -> &'static str {
         ["synchronous", "IRQ", "FIQ", "SError"][(self.vector & 3) as usize]
     }

@@ -106,9 +106,9 @@ pub(crate) struct BenchStep {
     /// The states that PSCI_STAT is read for.
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
-    /// The CPUs in a round of several CPUs.
+    /// The CPUs in a multi-CPU round.
     pub(crate) who: Who,
-    /// The CPU that stays awake in rounds of several CPUs.
+    /// The CPU that stays awake in multi-CPU rounds.
     pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
     /// True in OS-initiated mode, where the states in `ladder` are requested.
@@ -276,7 +276,7 @@ impl<'m> Bench<'m> {
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
-    /// Begins a step, with counts reset and cells empty.
+    /// Begins a step: resets the counts and empties the cells.
     pub(crate) fn begin(&mut self, step: BenchStep) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
@@ -290,7 +290,7 @@ impl<'m> Bench<'m> {
         self.clear_cells();
     }
 
-    /// Expects samples from each CPU that takes part in a round of several CPUs.
+    /// Expects samples from each CPU that takes part in a multi-CPU round.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
@@ -312,7 +312,7 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Returns the interrupt that wakes one CPU in its rounds in this step.
+    /// Returns the interrupt that wakes one CPU in its rounds during this step.
     pub(crate) fn waker_of(&self, cpu: CpuIndex) -> Waker {
         self.waker(match self.step.turns {
             Rounds::Parallel => self.step.who,

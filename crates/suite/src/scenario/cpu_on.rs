@@ -1,8 +1,8 @@
 //! Measures the times from CPU_ON to the first instruction and from CPU_OFF to OFF.
 //!
 //! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on the
-//! lead calls AFFINITY_INFO continuously. A round with all CPUs has no time until OFF, because the
-//! lead can poll only one CPU.
+//! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
+//! OFF, because the lead can poll only one CPU.
 //!
 //! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not disturb CPUs that are powering up.

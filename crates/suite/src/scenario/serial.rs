@@ -39,7 +39,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
                 quiet = quiet.max(bench.sleep.quiet);
                 warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
             }
-            // The other CPUs are measured nevertheless.
+            // The other CPUs are still measured.
             Err(wrong) => {
                 bench.cells[cpu.place()].is_given_up = true;
                 failure.get_or_insert(wrong);

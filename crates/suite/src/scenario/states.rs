@@ -56,7 +56,7 @@ pub struct States {
     pub(crate) format: StateFormat,
     /// The board's states in the firmware's format.
     pub(crate) accepted: Vec<Chosen>,
-    /// The board's other states, whose `power_state` has the other format.
+    /// The board's other states, whose `power_state` is in the other format.
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
@@ -143,7 +143,7 @@ impl States {
         all
     }
 
-    /// Records that the CPUs' own timers stop in this state, whatever the board says.
+    /// Records that the CPUs' own timers stop in this state, even if the board says otherwise.
     pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
         let named = self.deepest.iter_mut().chain(&mut self.core);
         for state in named.chain(&mut self.accepted) {

@@ -275,7 +275,7 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             true => &[Powerdown, Wakeup, CacheFlush],
             false => &[Call, Wake, TurnOn, TurnOff],
         },
-        // Steps never use these.
+        // Not used by steps.
         Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }

@@ -17,7 +17,7 @@ use super::serial::measure_serial;
 pub(crate) const PLACEMENTS: usize = 2;
 
 /// Returns the maximum number of helper placements for a scenario. The helper has no cell in a
-/// round of several CPUs.
+/// multi-CPU round.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id.procedure() {
         Procedure::Suspend(_, Turns::Parallel) => PLACEMENTS,

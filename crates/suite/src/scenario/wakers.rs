@@ -177,8 +177,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the interrupt that wakes CPUs from a state that stops their timers;
-    /// `helper` is the CPU that stays awake in rounds of several CPUs.
+    /// Returns the interrupt that wakes CPUs from a state that stops their timers; `helper` is the
+    /// CPU that stays awake in multi-CPU rounds.
     pub(crate) fn waker(
         &self,
         machine: &dyn Machine,

@@ -251,7 +251,7 @@ fn odd_rows() {
     check_log(&slow, &[huge], 1, &[missing]);
 }
 
-/// The caller's side is measured even without PMF and without a clock.
+/// Caller-side times are measured even without PMF and without a clock frequency.
 #[test]
 fn logs_without_rows() {
     let mut no_pmf = example::run(512);

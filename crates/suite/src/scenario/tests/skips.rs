@@ -11,10 +11,10 @@ fn without_states_or_a_gic_no_cpu_is_suspended() {
         (Fake::new(2).without_gic(), &STATES, Skip::NoGic),
     ] {
         let ran = run_with(fake, "iterations=2", states);
-        // CPU_OFF and PSCI_VERSION take no power_state.
+        // CPU_OFF and PSCI_VERSION have no power_state argument.
         assert_eq!((ran.counts(), ran.totals.rows_skipped), ([2, 4, 0], 1));
         assert_eq!(ran.skipped(skip), 4, "{:?}", ran.statuses());
-        // The lead's row of CPU_OFF is skipped for the same reason.
+        // The lead's CPU_OFF row is skipped for the same reason.
         let lead = ran.of(ScenarioId::CpuOffSerial).cell(0.into());
         assert_eq!(lead.and_then(|row| row.skipped), Some(skip));
         assert!(!ran.fake.asked.is_empty() && !ran.asks(is_suspend));
