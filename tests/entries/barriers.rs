@@ -1,5 +1,6 @@
 //! The barriers, cache and TLB maintenance, and system register writes in the assembly files, in
-//! order. QEMU does not reveal a missing one, so every change to this list needs an explanation.
+//! order. QEMU does not reveal a missing instruction, so every change to this list needs an
+//! explanation.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Looks for instruction sequences that Cortex-A53 r0p0 to r0p4 may execute incorrectly (Arm,
 //! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and in assembly, which
-//! the compiler's workaround does not change.
+//! the compiler's workaround does not cover.
 
 use super::accesses_memory;
 use super::code::Code;

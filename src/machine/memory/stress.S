@@ -1,7 +1,7 @@
 // Memory load, which a CPU executes while its own timer or another CPU's timer is measured. Each
 // function makes one pass over a range of bytes:
 //
-//   In: x0 the first byte, x1 their number (a multiple of 64; of a page, except for
+//   In: x0 the first byte, x1 the size in bytes (a multiple of a page, or of 64 for
 //   stress_write), x2 the size of a data cache line, x3 the size of a DC ZVA block.
 //   All of it is Normal memory whose contents are never read.
 //   They use x0 to x5, the flags and no stack, because stress_loop runs them while

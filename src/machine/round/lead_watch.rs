@@ -42,7 +42,7 @@ pub struct LeadWatch {
 }
 
 impl LeadWatch {
-    /// Returns an inactive watch. `watchdog` is the board's.
+    /// Returns an inactive watch. `watchdog` is the board's watchdog, if any.
     pub const fn new(lead: Mpidr, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),

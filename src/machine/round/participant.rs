@@ -507,7 +507,7 @@ pub fn stop_after_fault() -> ! {
         && let Some(channel) = parts.channels.iter().find(is_own)
     {
         let handover = &channel.handover;
-        // A second exception, while sending the SGIs, must not lead here again.
+        // A second exception while sending the SGIs must not repeat this.
         let is_first = handover.stop().is_none();
         handover.report_stop(Stop::Exception);
         let helps = handover.order().is_some_and(|it| it.action == Action::Help);

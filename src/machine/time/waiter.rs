@@ -10,7 +10,7 @@ use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::time::timer::CpuTimer;
 
-/// The length of a nap in microseconds, and therefore the maximum delay at the end of a wait.
+/// The length of a nap in microseconds, and therefore the delay at the end of a wait.
 pub const NAP_US: u64 = 50;
 
 /// The waiting time, in microseconds, after which naps grow longer. The awaited event is then late,
