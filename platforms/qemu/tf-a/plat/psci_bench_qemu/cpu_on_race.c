@@ -1,13 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PB_CPU_ON_RACE: TF-A marks a CPU as OFF before that CPU is in its WFI, or has
- * been taken over by its power controller. What becomes of a CPU_ON meanwhile is
- * up to the platform: on rpi3, rpi4, rpi5, rk3399, rk3588 and hikey960 it returns
- * SUCCESS and the CPU never arrives; zynqmp's returns INTERNAL_FAILURE.
+ * PB_CPU_ON_RACE: TF-A marks a CPU as OFF before that CPU has executed its WFI
+ * or the power controller has taken over. The effect of a CPU_ON in the
+ * meantime depends on the platform: on rpi3, rpi4, rpi5, rk3399, rk3588 and
+ * hikey960 it returns SUCCESS but the CPU never arrives; on zynqmp it returns
+ * INTERNAL_FAILURE.
  *
  * Here the gap begins when AFFINITY_INFO first returns OFF, and lasts for
- * PB_CPU_ON_RACE microseconds. The CPU that goes off executes nothing for it.
+ * PB_CPU_ON_RACE microseconds. The CPU that turns off executes no extra code
+ * for this.
  */
 
 #include <arch_helpers.h>
@@ -22,11 +24,11 @@
 
 #define MICROSECONDS		U(1000000)
 
-/* The instant of the counter at which a CPU was seen to be OFF, or one of these. */
+/* The counter value when a CPU was first seen to be OFF, or one of these. */
 #define OFF_SINCE_BOOT		UINT64_C(0)
 #define NOT_SEEN_OFF		UINT64_MAX
 
-/* A word of each CPU, in Device memory (platform_def.h). */
+/* A word for each CPU, in Device memory (platform_def.h). */
 static volatile uint64_t *const seen_off = (volatile uint64_t *)PB_SEEN_OFF_ADDR;
 
 void pb_race_init(void)
@@ -39,7 +41,10 @@ void pb_race_init(void)
 	seen_off[plat_my_core_pos()] = NOT_SEEN_OFF;
 }
 
-/* Whether the call under way is AFFINITY_INFO, by X0 of the caller. */
+/*
+ * Returns true if the current call is AFFINITY_INFO, according to the caller's
+ * X0.
+ */
 static bool is_affinity_info(void)
 {
 	cpu_context_t *caller = cm_get_context(NON_SECURE);

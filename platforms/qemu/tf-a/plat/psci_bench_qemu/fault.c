@@ -1,10 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The fault that is armed, which calls it strikes, and how often it did.
+ * The fault that is armed, which calls it affects, and how often it has
+ * occurred.
  *
- * Calls are counted for each CPU by itself. A count is changed by its CPU, or
- * for it by the one CPU that calls it, so that it needs no lock.
+ * Calls are counted separately for each CPU. Only the CPU itself, or the one
+ * CPU that calls it, changes a count, so no lock is needed.
  */
 
 #include <arch_features.h>
@@ -77,7 +78,7 @@ uint64_t pb_fault_arg_ticks(void)
 {
 	uint64_t ticks = armed.arg * (second / 1000000U);
 
-	/* 0 stands for no time at all, and not for no fault. */
+	/* 0 means no delay, not that there is no fault. */
 	return (ticks == 0U) ? 1U : ticks;
 }
 
@@ -86,7 +87,10 @@ uint64_t pb_fault_arg_or_second(void)
 	return (armed.arg == 0U) ? second : armed.arg;
 }
 
-/* A fault that this machine or this build cannot have would not be seen. */
+/*
+ * A fault that is impossible on this machine or in this build would have no
+ * effect.
+ */
 static void check(void)
 {
 	if (((armed.call == PB_CALL_PMF_CALL) ||
@@ -131,14 +135,14 @@ uintptr_t pb_faults_init(uintptr_t entry)
 		pb_fate(pos)->gic = 0U;
 	}
 
-	/* Before a fault can take the frequency away. */
+	/* This must happen before a fault can clear the frequency. */
 	second = read_cntfrq_el0();
 	arm();
 	if (armed.fault == PB_INTERRUPT_STORM) {
 		pb_storm_init();
 	}
 
-	/* Read by cores whose caches are off yet. */
+	/* Read by cores whose caches are still off. */
 	flush_dcache_range((uintptr_t)&armed, sizeof(armed));
 	flush_dcache_range((uintptr_t)&second, sizeof(second));
 
@@ -147,7 +151,7 @@ uintptr_t pb_faults_init(uintptr_t entry)
 	return (uintptr_t)pb_fault_warm_entry;
 }
 
-/* Whoever reads the log can see that there was a fault, or that there was none. */
+/* The log must show whether the fault occurred. */
 void pb_faults_report(void)
 {
 	uint64_t struck = 0U;

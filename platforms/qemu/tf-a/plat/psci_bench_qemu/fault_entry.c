@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Faults of what a core finds when it enters the non-secure world by an entry
+ * Faults in the state in which a core enters the non-secure world at an entry
  * point: at boot, after CPU_ON, and after a power-down CPU_SUSPEND.
  */
 
@@ -19,9 +19,9 @@ void __wrap_cm_prepare_el3_exit_ns(void);
 #define HCR_VSE_BIT		(ULL(1) << 8)
 
 /*
- * A virtual SError is the one that QEMU has. It is EL1's, and masked there as
- * a physical one is, so the core enters at EL1, and as if a hypervisor had let
- * it have counter and timer.
+ * QEMU implements only virtual SErrors. They are taken to EL1 and masked there
+ * like physical ones, so the core enters at EL1, with access to counter and
+ * timer as if a hypervisor had granted it.
  */
 static void enter_with_serror(void)
 {
@@ -42,14 +42,20 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 
 	switch (pb_fault_strikes(PB_CALL_ENTRY, me)) {
 	case PB_CNTFRQ:
-		/* Stays so, for TF-A only ever writes back what it reads. */
+		/*
+		 * This value stays, because TF-A only writes back what it has
+		 * read.
+		 */
 		write_cntfrq_el0(pb_fault_arg());
 		break;
 	case PB_SERROR:
 		enter_with_serror();
 		break;
 	case PB_E2H_SET:
-		/* With E2H fixed at 1, what the payload's own write leaves. */
+		/*
+		 * The value that the payload's own write leaves if E2H is fixed
+		 * at 1.
+		 */
 		write_hcr_el2(HCR_E2H_BIT | HCR_RW_BIT | HCR_AMO_BIT |
 			      HCR_IMO_BIT | HCR_FMO_BIT);
 		isb();

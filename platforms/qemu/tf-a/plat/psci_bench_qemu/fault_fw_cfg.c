@@ -1,13 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The specification of a fault comes from QEMU's command line, through the
- * device by which QEMU hands files to firmware:
+ * The fault specification comes from QEMU's command line, through the device
+ * with which QEMU passes files to firmware:
  *
  *   -fw_cfg name=opt/psci-bench/fault,string=SPEC
  *
- * so that one firmware serves for every fault. The device's selector and the
- * numbers in its directory are big-endian; a file is read byte by byte.
+ * so a single firmware build can have any fault. The device's selector and the
+ * numbers in its directory are big-endian; files are read byte by byte.
  */
 
 #include <endian.h>
@@ -22,14 +22,14 @@
 #define FW_CFG_DATA		(FW_CFG_BASE + 0x0U)
 #define FW_CFG_SELECTOR		(FW_CFG_BASE + 0x8U)
 
-/* Keys of what is always there. */
+/* Keys that always exist. */
 #define KEY_SIGNATURE		0x00U
 #define KEY_DIRECTORY		0x19U
 
 #define NAME_LENGTH		56U
 #define FILE_NAME		"opt/psci-bench/fault"
 
-/* Selecting starts at the first byte. */
+/* Selecting a file rewinds it to its first byte. */
 static void choose(uint16_t key)
 {
 	mmio_write_16(FW_CFG_SELECTOR, htobe16(key));
@@ -71,7 +71,7 @@ bool pb_fw_cfg_read_fault(char *text, unsigned int size)
 			continue;
 		}
 
-		/* A part of a specification would be another one. */
+		/* A truncated specification could be a different, valid one. */
 		if (be32toh(entry.size) >= size) {
 			pb_fault_refuse(FILE_NAME, "too long");
 		}

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Faults of PMF: of its function IDs, and of the time stamps behind them. The
- * stamps themselves stay as TF-A took them; what is read of them is wrong.
+ * PMF faults: in its function IDs, and in the timestamps that they return. The
+ * timestamps themselves stay as TF-A took them; only the values read are wrong.
  */
 
 #include <errno.h>
@@ -35,7 +35,7 @@ int __wrap_pmf_get_timestamp_smc(unsigned int tid, u_register_t mpidr,
 				 unsigned int flags,
 				 unsigned long long *stamp);
 
-/* pmf-stale: what was read first of each. */
+/* pmf-stale: the first value read for each timestamp. */
 static struct {
 	bool known;
 	unsigned long long stamp;
@@ -56,7 +56,7 @@ uintptr_t __wrap_pmf_smc_handler(unsigned int fid, u_register_t x1,
 	case PB_PMF_SIP_ONLY:
 		SMC_RET1(handle, SMC_UNK);
 	case PB_PMF_FID_LEFT:
-		/* X0 of the caller is in `handle`, and stays as it was. */
+		/* The caller's X0 is in `handle`, and stays unchanged. */
 		return 0U;
 	default:
 		return __real_pmf_smc_handler(fid, x1, x2, x3, x4, cookie,
@@ -64,7 +64,7 @@ uintptr_t __wrap_pmf_smc_handler(unsigned int fid, u_register_t x1,
 	}
 }
 
-/* Whether the armed fault says anything about this stamp. */
+/* Returns true if the armed fault affects this timestamp. */
 static bool concerns(unsigned int id, unsigned int me)
 {
 	if (pb_fault_is(PB_PMF_DISORDER, me)) {
@@ -110,18 +110,18 @@ int __wrap_pmf_get_timestamp_smc(unsigned int tid, u_register_t mpidr,
 		*stamp = first[me][id].stamp;
 		break;
 	case PB_PMF_DISORDER:
-		/* 4 and 5, and the other way round. */
+		/* Exchanges timestamps 4 and 5. */
 		return __real_pmf_get_timestamp_smc(tid ^ 1U, mpidr, flags,
 						    stamp);
 	case PB_PMF_BEFORE_CALL:
-		/* The counter was 0 less than a second ago, perhaps. */
+		/* The counter may have been 0 less than a second ago. */
 		*stamp -= MIN((uint64_t)*stamp - 1U, pb_fault_arg_or_second());
 		break;
 	case PB_PMF_FUTURE:
 		*stamp = read_cntpct_el0() + pb_fault_arg_or_second();
 		break;
 	case PB_PMF_COUNTER_STOPPED:
-		/* 2 beside 3. */
+		/* Timestamp 2, for timestamp 3. */
 		rc = __real_pmf_get_timestamp_smc(tid ^ 1U, mpidr, flags,
 						  stamp);
 		*stamp -= 1U;

@@ -1,12 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Faults of PSCI's calls. The linker puts this file between TF-A's dispatcher,
- * which takes the time stamps 0 and 1 round a call, and TF-A's PSCI: a call
- * that is answered here has fresh ones, as a real one that fails has.
+ * Faults in PSCI calls. The linker puts this file between TF-A's dispatcher,
+ * which takes timestamps 0 and 1 around a call, and TF-A's PSCI code. A call
+ * that returns from here therefore has fresh timestamps, like a real call that
+ * fails.
  *
- * What strikes a core while it has no stack is only decided here, and done by
- * fault_power.S.
+ * Faults that affect a core while it has no stack are only selected here;
+ * fault_power.S carries them out.
  */
 
 #include <arch_helpers.h>
@@ -24,12 +25,15 @@
 /* SMC Calling Convention: the number of a function within its service. */
 #define FUNCTION_MASK		0xffU
 
-/* Values of arg= of the faults with a wrong context. */
+/* Values of arg= for the faults with a wrong context. */
 #define CONTEXT_ZERO		0U
 #define CONTEXT_NEAR		1U
 #define CONTEXT_ONES		2U
 
-/* Value of arg= of suspend-bad-return: not by the entry point. */
+/*
+ * Value of arg= for suspend-bad-return: return directly, not through the entry
+ * point.
+ */
 #define RETURN_FROM_CALL	1U
 
 #if PSCI_EXTENDED_STATE_ID
@@ -38,7 +42,7 @@
 #define CORE_OFF		0x00010002U
 #endif
 
-/* A call as the dispatcher hands it on. */
+/* A call as passed on by the dispatcher. */
 struct call {
 	uint32_t fid;
 	u_register_t x1;
@@ -59,7 +63,7 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 				     u_register_t x4, void *cookie,
 				     void *handle, u_register_t flags);
 
-/* CPUs whose release is not to be sent. */
+/* CPUs to which no release must be sent. */
 static bool lost[PB_CPUS];
 
 static u_register_t as_it_is(const struct call *call)
@@ -132,7 +136,9 @@ static u_register_t cpu_on(struct call *call)
 
 	result = as_it_is(call);
 
-	/* Refused all the same: nobody is under way who could be late. */
+	/*
+	 * The call fails in any case, so no CPU is starting that could be late.
+	 */
 	if (result != PSCI_E_SUCCESS) {
 		lost[target] = false;
 		pb_fate((unsigned int)target)->delay = 0U;
@@ -156,7 +162,7 @@ static u_register_t cpu_off(const struct call *call, unsigned int me)
 	}
 }
 
-/* A firmware without CPU_OFF does not list it. */
+/* Firmware without CPU_OFF does not list it. */
 static u_register_t features(const struct call *call, unsigned int me)
 {
 	if (((uint32_t)call->x1 == PSCI_CPU_OFF) &&
@@ -177,7 +183,7 @@ static u_register_t affinity_info(const struct call *call)
 		return result;
 	}
 
-	/* Only an OFF can be kept back. */
+	/* Only OFF can be withheld. */
 	if (pb_fault_is(PB_AFFINITY_NEVER_OFF, (unsigned int)target) &&
 	    (result != AFF_STATE_OFF)) {
 		return result;
@@ -194,7 +200,9 @@ static u_register_t affinity_info(const struct call *call)
 	}
 }
 
-/* A power-down that is given up on the way, with the stamps of one. */
+/*
+ * A power-down that is abandoned partway, with the timestamps of a power-down.
+ */
 static void capture_as_since_2_13(void)
 {
 	PMF_CAPTURE_TIMESTAMP(rt_instr_svc, RT_INSTR_ENTER_CFLUSH,
@@ -212,7 +220,7 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	volatile struct pb_fate *fate = pb_fate(me);
 	u_register_t result;
 
-	/* Standby loses nothing, and is not what is measured. */
+	/* Standby loses no state, and is not what is measured. */
 	if (psci_get_pstate_type((unsigned int)call->x1) ==
 	    PSTATE_TYPE_STANDBY) {
 		return as_it_is(call);
@@ -232,9 +240,9 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	case PB_SUSPEND_ABANDONED_2_13:
 		capture_as_since_2_13();
 		/*
-		 * The hooks of the way down and of the way back. The first
-		 * closes Group 1 of the CPU interface for the non-secure
-		 * world, too, and the second does not open it again.
+		 * The hooks for power-down and resume. The first disables Group
+		 * 1 in the CPU interface, also for the non-secure world, and
+		 * the second does not enable it again.
 		 */
 		pb_gic_core_down();
 		pb_gic_core_resume();
@@ -274,7 +282,7 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 
 	result = as_it_is(call);
 
-	/* It returns where the core has not been down. */
+	/* It returns if the core has not been down. */
 	fate->sleep = 0U;
 	fate->delay = 0U;
 	fate->gic = 0U;
@@ -290,7 +298,10 @@ static void hang_if_told(uint32_t fid, unsigned int me)
 		return;
 	}
 
-	/* No interrupt: under QEMU a WFI that ends at once is a busy loop. */
+	/*
+	 * No interrupt may be pending: under QEMU a WFI that ends immediately
+	 * becomes a busy loop.
+	 */
 	pb_gic_core_down();
 	for (;;) {
 		wfi();

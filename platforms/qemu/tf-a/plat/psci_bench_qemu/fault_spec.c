@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a fault's specification means:
+ * Parses a fault specification:
  *
  *   NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]
  *
- * Whatever is not understood ends the boot. A firmware that went on without
- * the fault would let the test pass that was to see it.
+ * A specification that cannot be parsed ends the boot. If the firmware
+ * continued without the fault, the test for that fault would pass.
  */
 
 #include <common/debug.h>
@@ -18,7 +18,7 @@
 
 #include <psci_bench_faults.h>
 
-/* Reads that pass before pmf-fails-later, where skip= does not say. */
+/* Reads that succeed before pmf-fails-later, if skip= is not given. */
 #define FAILS_LATER_SKIP	64U
 
 enum takes { NO_ARG, ARG, NEEDS_ARG };
@@ -31,7 +31,7 @@ static const struct word {
 	uint64_t arg;
 	uint64_t most;
 } words[] = {
-/* What it takes is three columns. */
+/* The values of arg= take three columns. */
 #define FAULT_WORD(name, word, call, ...)				\
 	{ word, PB_##name, PB_CALL_##call, __VA_ARGS__ },
 	PB_FAULT_LIST(FAULT_WORD)
@@ -48,7 +48,10 @@ void __dead2 pb_fault_refuse(const char *word, const char *why)
 	panic();
 }
 
-/* The word at `at`, ended by NUL; `at` moves behind it, or becomes NULL. */
+/*
+ * Returns the word at `at`, terminated by NUL. `at` moves past it, or becomes
+ * NULL.
+ */
 static char *next_word(char **at)
 {
 	char *word = *at;
@@ -68,7 +71,7 @@ static bool is_hexadecimal(const char *text)
 	return (text[0] == '0') && ((text[1] == 'x') || (text[1] == 'X'));
 }
 
-/* All of `text` is one number, or `word` is refused. */
+/* Parses `text`, which must be a single number; otherwise rejects `word`. */
 static uint64_t number(const char *text, uint64_t base, const char *word)
 {
 	uint64_t value = 0U;

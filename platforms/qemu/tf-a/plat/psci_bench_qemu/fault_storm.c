@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * interrupt-storm: an interrupt of the non-secure world is made pending over
- * and over. EL3's own timer ticks for it, as an interrupt of Group 0 that goes
- * to EL3 whatever the non-secure world masks.
+ * interrupt-storm: a non-secure interrupt is made pending over and over again.
+ * EL3's own timer drives this, with a Group 0 interrupt that is taken to EL3
+ * whatever the non-secure world masks.
  *
- * While a tick waits for a core that is in EL3, TF-A's CPU_SUSPEND sees an
- * interrupt pending and gives up, as it does for the non-secure world's.
+ * While a tick is pending for a core that is at EL3, TF-A's CPU_SUSPEND finds a
+ * pending interrupt and returns, as it does for non-secure interrupts.
  */
 
 #include <arch_helpers.h>
@@ -24,7 +24,7 @@
 
 #define TIMER_ENABLE		1U
 
-/* A GICv2 has one secure group, which TF-A takes for the secure OS's. */
+/* A GICv2 has one secure group, which TF-A treats as the secure OS's. */
 #if PB_GIC == 2
 #define TYPE			INTR_TYPE_S_EL1
 #else
@@ -84,7 +84,7 @@ void pb_storm_init(void)
 	}
 }
 
-/* CPU_ON has reset what the GIC knew of this core's private interrupts. */
+/* CPU_ON has reset this core's private interrupts in the GIC. */
 void pb_storm_enter(unsigned int me)
 {
 	if (!pb_fault_is(PB_INTERRUPT_STORM, me)) {
@@ -99,7 +99,7 @@ void pb_storm_enter(unsigned int me)
 	wind_up();
 }
 
-/* On the way down there is one pending in any case. */
+/* During a power-down an interrupt is pending in any case. */
 void pb_storm_call(unsigned int me)
 {
 	if (pb_fault_is(PB_INTERRUPT_STORM, me)) {
@@ -107,7 +107,7 @@ void pb_storm_call(unsigned int me)
 	}
 }
 
-/* The hold pen could not tell a tick from its release. */
+/* The hold pen could not distinguish a tick from a release. */
 void pb_storm_stop(unsigned int me)
 {
 	if (pb_fault_is(PB_INTERRUPT_STORM, me)) {

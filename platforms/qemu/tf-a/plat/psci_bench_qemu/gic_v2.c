@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The GICv2 as seen by the PSCI hooks. TF-A's driver does the work; this file
- * says which interrupts are secure, who is there, and how much of a core's GIC
- * state survives a power-down (PB_GIC_RESET).
+ * determines which interrupts are secure, which CPUs exist, and how much of a
+ * core's GIC state survives a power-down (PB_GIC_RESET).
  */
 
 #include <arch_helpers.h>
@@ -17,10 +17,13 @@
 
 #include <psci_bench_qemu.h>
 
-/* TF-A's name; its qemu platform calls it while it sets up BL31. */
+/*
+ * TF-A's name for this function; its qemu platform calls it while it sets up
+ * BL31.
+ */
 void plat_qemu_gic_init(void);
 
-/* GICD_TYPER.CPUNumber: the number of CPU interfaces less one. */
+/* GICD_TYPER.CPUNumber: the number of CPU interfaces minus one. */
 #define TYPER_CPUS_SHIFT	5
 #define TYPER_CPUS_MASK		0x7U
 
@@ -53,7 +56,10 @@ static const gicv2_driver_data_t driver = {
 
 void plat_qemu_gic_init(void)
 {
-	/* A GICv3 machine has no GICC: the driver would fault, and say nothing. */
+	/*
+	 * A GICv3 machine has no GICC, so the driver would fault without a
+	 * message.
+	 */
 	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
 	     PB_PFR0_GIC_MASK) != 0U) {
 		ERROR("PB_GIC=2, but this machine is not gic-version=2\n");
@@ -65,7 +71,7 @@ void plat_qemu_gic_init(void)
 	pb_gic_core_on();
 }
 
-/* QEMU numbers its CPU interfaces as it numbers its CPUs. */
+/* QEMU numbers CPU interfaces and CPUs in the same way. */
 bool pb_gic_has_core(unsigned int pos)
 {
 	unsigned int last = (mmio_read_32(GICD_BASE + GICD_TYPER) >>
@@ -80,7 +86,7 @@ void pb_gic_core_down(void)
 	gicv2_cpuif_disable();
 }
 
-/* After CPU_ON: everything local as after a reset. */
+/* After CPU_ON: all local state is as after a reset. */
 void pb_gic_core_on(void)
 {
 	gicv2_pcpu_distif_init();
@@ -88,9 +94,9 @@ void pb_gic_core_on(void)
 }
 
 /*
- * After CPU_SUSPEND. The driver sets its interface up anew in any case; the
- * banked half of the distributor keeps what it had unless the whole GIC has
- * lost its power. What is pending survives, or the interrupt that woke the core
+ * After CPU_SUSPEND. The driver sets up its interface again in any case. The
+ * banked part of the distributor keeps its state unless the whole GIC has lost
+ * power. Pending interrupts survive; otherwise the interrupt that woke the core
  * would be lost.
  */
 void pb_gic_core_resume(void)
@@ -103,8 +109,8 @@ void pb_gic_core_resume(void)
 }
 
 /*
- * Written here and not by the driver, whose table of targets each CPU has to
- * enter itself in: a CPU that was never on could not be called.
+ * Written here and not by the driver, because each CPU has to add itself to the
+ * driver's target table: a CPU that was never on could not be called.
  */
 void pb_gic_release_core(u_register_t mpidr)
 {
@@ -115,14 +121,14 @@ void pb_gic_release_core(u_register_t mpidr)
 }
 
 #if PB_FAULTS
-/* A bit for each: enabled, and of the non-secure group. */
+/* One bit for each interrupt that is enabled and non-secure. */
 uint32_t pb_gic_private_enabled(void)
 {
 	return mmio_read_32(GICD_BASE + GICD_ISENABLER) &
 	       mmio_read_32(GICD_BASE + GICD_IGROUPR);
 }
 
-/* An SGI is pending by who has sent it: here, the core itself. */
+/* Pending SGIs are recorded by sender: here, the core itself. */
 void pb_gic_pend_private(unsigned int id)
 {
 	if (plat_ic_is_sgi(id) != 0) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The GICv3 as seen by the PSCI hooks. TF-A's driver does the work; this file
- * says which interrupts are secure, who is there, and how much of a core's GIC
- * state survives a power-down (PB_GIC_RESET).
+ * determines which interrupts are secure, which CPUs exist, and how much of a
+ * core's GIC state survives a power-down (PB_GIC_RESET).
  */
 
 #include <arch_helpers.h>
@@ -17,7 +17,10 @@
 
 #include <psci_bench_qemu.h>
 
-/* TF-A's name; its qemu platform calls it while it sets up BL31. */
+/*
+ * TF-A's name for this function; its qemu platform calls it while it sets up
+ * BL31.
+ */
 void plat_qemu_gic_init(void);
 
 #define SECURE_SGI(id, group)						\
@@ -38,7 +41,7 @@ static const interrupt_prop_t secure_interrupts[] = {
 /* Filled by the driver: a CPU without a redistributor does not exist. */
 static uintptr_t redistributors[PB_CPUS];
 
-/* Positions that are too high are left out by the driver. */
+/* The driver ignores positions that are too high. */
 static unsigned int position(u_register_t mpidr)
 {
 	return (unsigned int)pb_position_by_affinity(mpidr);
@@ -56,7 +59,7 @@ static const gicv3_driver_data_t driver = {
 
 void plat_qemu_gic_init(void)
 {
-	/* A GICv2 machine would fault in the driver, and say nothing. */
+	/* On a GICv2 machine the driver would fault without a message. */
 	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
 	     PB_PFR0_GIC_MASK) == 0U) {
 		ERROR("PB_GIC=3, but this machine is not gic-version=3\n");
@@ -73,13 +76,15 @@ bool pb_gic_has_core(unsigned int pos)
 	return redistributors[pos] != 0U;
 }
 
-/* No interrupt may reach the core, and the redistributor takes it for asleep. */
+/*
+ * No interrupt may reach the core, and the redistributor regards it as asleep.
+ */
 void pb_gic_core_down(void)
 {
 	gicv3_cpuif_disable(plat_my_core_pos());
 }
 
-/* After CPU_ON: everything local as after a reset. */
+/* After CPU_ON: all local state is as after a reset. */
 void pb_gic_core_on(void)
 {
 	unsigned int me = plat_my_core_pos();
@@ -89,9 +94,9 @@ void pb_gic_core_on(void)
 }
 
 /*
- * After CPU_SUSPEND. The CPU interface has lost its power with the core in any
- * case. The redistributor has on some boards and has not on others; what is
- * pending survives, or the interrupt that woke the core would be lost.
+ * After CPU_SUSPEND. The CPU interface has lost power with the core in any
+ * case. The redistributor loses power on some boards but not on others. Pending
+ * interrupts survive; otherwise the interrupt that woke the core would be lost.
  */
 void pb_gic_core_resume(void)
 {
@@ -110,7 +115,7 @@ void pb_gic_release_core(u_register_t mpidr)
 }
 
 #if PB_FAULTS
-/* A bit for each: enabled, and of the non-secure group. */
+/* One bit for each interrupt that is enabled and non-secure. */
 uint32_t pb_gic_private_enabled(void)
 {
 	uintptr_t base = redistributors[plat_my_core_pos()];

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The hooks that TF-A's PSCI code calls when a core comes or goes. They only
- * say what happens in which order; how is in power_controller.c, power_loss.S
- * and the GIC's files.
+ * The hooks that TF-A's PSCI code calls when a core powers up or down. They
+ * only define the order of the steps, which are in power_controller.c,
+ * power_loss.S and the GIC files.
  *
- * The qemu platform of TF-A 2.12 has no power-down CPU_SUSPEND: that is why
- * this file exists.
+ * This file exists because the qemu platform in TF-A 2.12 has no power-down
+ * CPU_SUSPEND.
  */
 
 #include <arch_helpers.h>
@@ -18,7 +18,7 @@
 
 #include <psci_bench_qemu.h>
 
-/* CPU_SUSPEND to standby: the core keeps everything and just waits. */
+/* CPU_SUSPEND to standby: the core keeps its state and just waits. */
 static void cpu_standby(plat_local_state_t state)
 {
 	unsigned int me = plat_my_core_pos();
@@ -50,7 +50,7 @@ static int pwr_domain_on(u_register_t mpidr)
 	return PSCI_E_SUCCESS;
 }
 
-/* CPU_OFF, under the locks of all levels that may go down. */
+/* CPU_OFF, with the locks of all levels that may power down held. */
 static void pwr_domain_off(const psci_power_state_t *target)
 {
 	pb_nodes_go_down(target, PB_NODE_OFF);
@@ -58,7 +58,7 @@ static void pwr_domain_off(const psci_power_state_t *target)
 	pb_channel_take();
 }
 
-/* CPU_SUSPEND to power-down, under the same locks. */
+/* CPU_SUSPEND to power-down, with the same locks held. */
 static void pwr_domain_suspend(const psci_power_state_t *target)
 {
 	pb_nodes_go_down(target, PB_NODE_SUSPENDED);
@@ -66,7 +66,7 @@ static void pwr_domain_suspend(const psci_power_state_t *target)
 	pb_channel_take();
 }
 
-/* The last thing for both of them, without locks. */
+/* The last step for both, without locks. */
 static void __dead2 pwr_down(const psci_power_state_t *target)
 {
 	(void)target;
@@ -76,7 +76,7 @@ static void __dead2 pwr_down(const psci_power_state_t *target)
 			   PB_NODE_SUSPENDED);
 }
 
-/* The first thing after CPU_ON, and after a power-down CPU_SUSPEND. */
+/* The first step after CPU_ON, and after a power-down CPU_SUSPEND. */
 static void pwr_domain_on_finish(const psci_power_state_t *woken_from)
 {
 	pb_nodes_come_up(woken_from);
@@ -96,7 +96,7 @@ static void __dead2 pulse(int line)
 	gpio_set_value(line, GPIO_LEVEL_LOW);
 	gpio_set_value(line, GPIO_LEVEL_HIGH);
 
-	/* QEMU acts on it soon, not at once. */
+	/* QEMU reacts soon, but not immediately. */
 	for (;;) {
 		wfi();
 	}
@@ -142,9 +142,9 @@ int plat_setup_psci_ops(uintptr_t entry, const plat_psci_ops_t **psci_ops)
 	unsigned int pos;
 
 	/*
-	 * QEMU keeps memory over a reset, so a CPU_ON that was under way then
-	 * may have left its word. Nobody has been let out yet: that takes an
-	 * interrupt too.
+	 * QEMU preserves memory across a reset, so a CPU_ON that was in
+	 * progress may have left its word. No CPU has been released yet,
+	 * because that also takes an interrupt.
 	 */
 	for (pos = 0U; pos < PB_CPUS; pos++) {
 		mmio_write_64(PB_HOLD_ADDR + (pos << PB_HOLD_SHIFT),

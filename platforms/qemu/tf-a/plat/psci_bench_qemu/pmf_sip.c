@@ -1,16 +1,17 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PB_PMF=sip: PMF time stamps where TF-A 2.10 and older had them, in the range
- * of the silicon provider. Most boards in the field run such firmware, and a
- * caller has to find it; with this file both kinds can be tested with one TF-A.
+ * PB_PMF=sip: PMF timestamps in the range where TF-A 2.10 and older had them,
+ * that of the silicon provider. Most boards in the field run such firmware, and
+ * callers have to detect it. With this file, both kinds can be tested with one
+ * version of TF-A.
  *
- * Nothing answers in the vendor-specific EL3 range of later versions: that
- * service is not built at all (platform.mk).
+ * There is no service in the vendor-specific EL3 range of later versions,
+ * because it is not built at all (platform.mk).
  *
- * The service has the UID of the one that Arm's own platforms have. By that a
- * caller can tell that the function IDs are PMF's: each silicon provider gives
- * them a meaning of its own.
+ * The service has the UID of the service on Arm's own platforms. From that UID
+ * a caller knows that the function IDs are PMF's: each silicon provider defines
+ * their meaning.
  */
 
 #include <common/runtime_svc.h>
@@ -36,7 +37,7 @@ static int32_t setup(void)
 	return pmf_setup();
 }
 
-/* x1 = time stamp ID, x2 = MPIDR, x3 = flags. */
+/* x1 = timestamp ID, x2 = MPIDR, x3 = flags. */
 static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 			 u_register_t x3, u_register_t x4, void *cookie,
 			 void *handle, u_register_t flags)
@@ -49,7 +50,10 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 	(void)flags;
 
 #if PB_FAULTS && PB_PMF_NEW
-	/* Both interfaces are built in, and this one answers only for its fault. */
+	/*
+	 * Both interfaces are built in, and this one is used only for its
+	 * fault.
+	 */
 	if (!pb_fault_pmf_is_sip_only()) {
 		SMC_RET1(handle, SMC_UNK);
 	}
@@ -67,8 +71,8 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 	}
 
 	/*
-	 * An unknown MPIDR was never answered: X0 comes back as it was, with
-	 * the function ID in it. Kept, because callers have to cope with it.
+	 * For an unknown MPIDR, X0 was never written: it still contains the
+	 * function ID. This is preserved, because callers have to cope with it.
 	 */
 	if (!is_valid_mpidr(x2)) {
 		return 0U;
@@ -77,7 +81,7 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 	rc = pmf_get_timestamp_smc((unsigned int)x1, x2, (unsigned int)x3,
 				   &stamp);
 
-	/* A 32-bit caller has no register that is wide enough. */
+	/* A 32-bit caller has no register wide enough for the value. */
 	if (fid == GET_TIMESTAMP_SMC32) {
 		SMC_RET3(handle, rc, (uint32_t)stamp, (uint32_t)(stamp >> 32));
 	}

@@ -1,14 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PB_POWER_CHANNEL: a power controller that takes orders over one channel, one
- * at a time, as Juno's SCP does. A core occupies the channel from its order
- * until it is about to execute its WFI, and the controller then needs some time
- * to switch the core off before it takes the next order. Other cores wait at
- * every power level, including level 0, where TF-A's PSCI code takes no lock.
+ * PB_POWER_CHANNEL: a power controller that accepts requests over one channel,
+ * one at a time, like Juno's SCP. A core occupies the channel from its request
+ * until just before its WFI. The controller then needs some time to switch the
+ * core off before it accepts the next request. Other cores wait at every power
+ * level, including level 0, where TF-A's PSCI code takes no lock.
  *
- * The words are in Device memory, as cores use them that have left coherency.
- * Exclusive accesses do not work there, so the lock is Lamport's bakery.
+ * The words are in Device memory, because cores that have left coherency use
+ * them. Exclusive accesses do not work there, so the lock is Lamport's bakery
+ * lock.
  */
 
 #include <arch_helpers.h>
@@ -20,14 +21,20 @@
 
 #define MICROSECONDS		U(1000000)
 
-/* How long the controller takes to switch a core off: about as long as Juno's. */
+/*
+ * The time that the controller takes to switch a core off: about the same as on
+ * Juno.
+ */
 #define SWITCH_OFF_US		U(85)
 
 struct channel {
 	uint64_t free_at;
-	/* A core that is taking its ticket. */
+	/* Set while a core is taking its ticket. */
 	uint32_t chooses[PB_CPUS];
-	/* Its place in the queue, from 1; 0 for a core that is not in it. */
+	/*
+	 * The core's place in the queue, counting from 1; 0 if it is not in the
+	 * queue.
+	 */
 	uint32_t ticket[PB_CPUS];
 };
 
@@ -57,7 +64,7 @@ static bool is_before_me(unsigned int other, unsigned int me)
 	       ((theirs < mine) || ((theirs == mine) && (other < me)));
 }
 
-/* Lets an emulator that runs CPUs in turn continue with the next one. */
+/* Lets an emulator that runs CPUs in turn switch to the next one. */
 static void let_others_run(void)
 {
 	__asm__ volatile ("yield");

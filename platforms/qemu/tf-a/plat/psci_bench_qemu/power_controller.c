@@ -1,13 +1,14 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The memory of the power controller that QEMU does not have: which nodes of
- * the power domain tree are on. It answers NODE_HW_STATE, and tells a core that
- * goes down whether CPU_ON or an interrupt will bring it back.
+ * The state that a power controller would hold, since QEMU has none: which
+ * nodes of the power domain tree are on. It is used for NODE_HW_STATE, and to
+ * determine whether CPU_ON or an interrupt brings back a core that powers down.
  *
- * The words lie in Device memory (platform_def.h), because they are written by
- * cores that have left coherency. Each core's word is written by that core
- * alone; a cluster's and the system's under TF-A's lock for the node.
+ * The words are in Device memory (platform_def.h), because they are written by
+ * cores that have left coherency. Only the core itself writes its word; a
+ * cluster's word and the system's are written with TF-A's lock for the node
+ * held.
  */
 
 #include <lib/cassert.h>
@@ -30,7 +31,7 @@ CASSERT(PB_HOLD_ADDR + (PB_CPUS << PB_HOLD_SHIFT) <= PB_NODES_ADDR,
 static volatile struct nodes *const nodes =
 	(volatile struct nodes *)PB_NODES_ADDR;
 
-/* The node of a level above the core that a core belongs to. */
+/* The node that a core belongs to at a level above the core. */
 static volatile uint32_t *ancestor(unsigned int pos, unsigned int level)
 {
 	return (level == 1U) ? &nodes->cluster[pos / PB_CPUS_PER_CLUSTER]
@@ -66,8 +67,8 @@ enum pb_node pb_core_get(unsigned int pos)
 }
 
 /*
- * `target` is what TF-A has agreed with the other cores: only the last man of a
- * cluster finds the cluster's state to be off.
+ * `target` is what TF-A has coordinated with the other cores: only for the last
+ * man in a cluster is the cluster's state off.
  */
 void pb_nodes_go_down(const psci_power_state_t *target, enum pb_node core)
 {
@@ -83,7 +84,10 @@ void pb_nodes_go_down(const psci_power_state_t *target, enum pb_node core)
 	}
 }
 
-/* A running core has running ancestors; those it did not put down are. */
+/*
+ * The ancestors of a running core are on; so are those that it did not power
+ * down.
+ */
 void pb_nodes_come_up(const psci_power_state_t *woken_from)
 {
 	unsigned int me = plat_my_core_pos();

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The power states that CPU_SUSPEND knows, in the StateID encoding that the
- * PSCI specification recommends: a nibble for each level, lowest first, 1 for
- * retention and 2 for off.
+ * The power states that CPU_SUSPEND accepts, in the StateID encoding that the
+ * PSCI specification recommends: a nibble for each level, lowest first, where 1
+ * is retention and 2 is off.
  *
  *                     original format   extended format
  *   core standby           0x00000001        0x00000001
@@ -22,7 +22,7 @@
 #include <psci_bench_qemu.h>
 
 #if PSCI_EXTENDED_STATE_ID
-/* The level is not part of the format: the StateID says it. */
+/* The level is not part of the format: it is in the StateID. */
 #define POWER_STATE(id, type, level)					\
 	(((id) << PSTATE_ID_SHIFT) | ((type) << PSTATE_TYPE_SHIFT))
 #else
@@ -38,7 +38,10 @@ static const unsigned int known[] = {
 	POWER_STATE(U(0x222), PSTATE_TYPE_POWERDOWN, U(2)),
 };
 
-/* The nibbles are TF-A's numbers for the local states: nothing to translate. */
+/*
+ * The nibbles are TF-A's numbers for the local states, so no translation is
+ * needed.
+ */
 CASSERT(PLAT_LOCAL_STATE_RUN == 0, pb_run_is_0);
 CASSERT(PLAT_LOCAL_STATE_RET == 1, pb_retention_is_1);
 CASSERT(PLAT_LOCAL_STATE_OFF == 2, pb_off_is_2);
@@ -63,7 +66,7 @@ int pb_validate_power_state(unsigned int power_state, psci_power_state_t *req)
 		req->pwr_domain_state[level] =
 			(plat_local_state_t)((id >> (4U * level)) & 0xfU);
 #if PSCI_OS_INIT_MODE
-		/* The highest level that the caller wants to put to sleep. */
+		/* The highest level that the caller requests to power down. */
 		if (req->pwr_domain_state[level] != PLAT_LOCAL_STATE_RUN) {
 			req->last_at_pwrlvl = level;
 		}
@@ -73,7 +76,7 @@ int pb_validate_power_state(unsigned int power_state, psci_power_state_t *req)
 	return PSCI_E_SUCCESS;
 }
 
-/* SYSTEM_SUSPEND takes no power_state: everything goes off. */
+/* SYSTEM_SUSPEND takes no power_state: everything is turned off. */
 void pb_system_suspend_state(psci_power_state_t *req)
 {
 	unsigned int level;

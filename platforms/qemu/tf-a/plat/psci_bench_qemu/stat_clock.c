@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * PB_PMF=off: PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT without PMF. TF-A keeps
- * the statistics but takes the time from PMF; where that is not built, the
- * platform has to take it.
+ * the statistics but gets the time from PMF. If PMF is not built, the platform
+ * has to provide the time.
  *
- * Residency is from the last core's going down to the first one's coming up.
- * Those are written and read with and without caches, so they lie in Device
- * memory (platform_def.h).
+ * Residency lasts from the time when the last core powers down until the first
+ * one powers up. These times are written and read with the caches on and off,
+ * so they are in Device memory (platform_def.h).
  */
 
 #include <arch_helpers.h>
@@ -42,7 +42,7 @@ void plat_psci_stat_accounting_stop(const psci_power_state_t *state)
 	stamps->up[plat_my_core_pos()] = read_cntpct_el0();
 }
 
-/* In microseconds; `last` is the core that put the level down. */
+/* In microseconds; `last` is the core that powered the level down. */
 u_register_t plat_psci_stat_get_residency(unsigned int level,
 					  const psci_power_state_t *state,
 					  unsigned int last)

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The power domain tree, and which CPU stands where in it.
+ * The power domain tree, and the position of each CPU in it.
  *
- * QEMU's virt machine has no clusters that a guest could see: its MPIDRs count
- * in sixteens. Blocks of four make a tree in which a cluster's last man is
- * worth measuring, at any number of CPUs.
+ * QEMU's virt machine has no clusters visible to a guest: its MPIDRs count in
+ * groups of sixteen. With blocks of four, a cluster's last man is worth
+ * measuring at any number of CPUs.
  */
 
 #include <arch.h>
@@ -16,9 +16,9 @@
 #include <psci_bench_qemu.h>
 
 /*
- * Breadth first: the number of roots, then of children for each node. Built
- * for the most CPUs there can be. Those that the machine does not have stay
- * off, and to be off agrees to any state of their parents.
+ * Breadth first: the number of roots, then the number of children for each
+ * node. Built for the maximum number of CPUs. CPUs that the machine does not
+ * have stay off, and a CPU that is off permits any state of its parents.
  */
 static const unsigned char tree[] = {
 	1,
@@ -50,8 +50,8 @@ int pb_position_by_affinity(u_register_t mpidr)
 
 	/*
 	 * MPIDR_EL1 has more bits than the affinity fields: bit 31 is RES1, and
-	 * TFTF passes it on. Only the affinity fields name a CPU; QEMU's have 0
-	 * in Aff2 and Aff3.
+	 * TFTF passes it on. Only the affinity fields identify a CPU; in QEMU,
+	 * Aff2 and Aff3 are 0.
 	 */
 	if ((mpidr & MPIDR_AFFINITY_MASK & ~(u_register_t)0xffffU) != 0U) {
 		return -1;
@@ -65,9 +65,9 @@ int pb_position_by_affinity(u_register_t mpidr)
 }
 
 /*
- * PSCI asks with MPIDRs that come from the caller of CPU_ON. A CPU that QEMU
- * was not started with has to be refused here, since a CPU_ON that reaches
- * nobody succeeds and leaves its caller waiting. The GIC knows who is there.
+ * PSCI passes MPIDRs that come from the caller of CPU_ON. A CPU that QEMU was
+ * not started with has to be rejected here, because a CPU_ON for a missing CPU
+ * succeeds and leaves its caller waiting. The GIC shows which CPUs exist.
  */
 int plat_core_pos_by_mpidr(u_register_t mpidr)
 {
