@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Faults of a core that is down or comes up: at EL3, MMU off, no stack. What
- * is to happen was written to the core's record (psci_bench_faults.h) when the
- * call was made.
+ * Faults on a core that is down or coming up: at EL3, MMU off, no stack. The
+ * call has already written what should happen to the core's record
+ * (psci_bench_faults.h).
  */
 
 #include <arch.h>
@@ -12,7 +12,7 @@
 
 #include <psci_bench_faults.h>
 
-/* Looks at the counter from one yield to the next. */
+/* Counter reads between two yields. */
 #define TURNS		32
 
 	.globl	pb_fault_sleep
@@ -28,9 +28,9 @@ func my_fate
 endfunc my_fate
 
 /*
- * Wait for as many ticks as x0 says. Changes x0 to x2; x2 counts. A spin
- * without any yield would stop all other CPUs under QEMU's instruction clock,
- * and one that yields at every turn takes minutes for a second.
+ * Wait for x0 ticks. Changes x0 to x2; x2 counts. Under QEMU's instruction
+ * clock, a loop that never yields would stop all other CPUs, and a loop that
+ * yields on every iteration takes minutes for each second.
  */
 func wait_ticks
 	isb
@@ -49,9 +49,9 @@ func wait_ticks
 endfunc wait_ticks
 
 /*
- * In place of a sleep that an interrupt ends. Returns x0 = 0 where there is no
- * fault, 1 where the core is to wake now. Called before the interrupts are let
- * through, so that none reaches it. Changes x0 to x3.
+ * Replaces the sleep that an interrupt ends. Returns x0 = 0 if there is no
+ * fault, or 1 if the core should wake now. Called before interrupts are
+ * enabled, so that none reaches the core. Changes x0 to x3.
  */
 func pb_fault_sleep
 	mov	x3, x30
@@ -61,7 +61,7 @@ func pb_fault_sleep
 	mov	x0, x1
 	cbz	x0, 2f
 
-	/* For ever is all ones. */
+	/* All ones means forever. */
 	cmn	x0, #1
 	b.eq	1f
 
@@ -77,8 +77,8 @@ func pb_fault_sleep
 endfunc pb_fault_sleep
 
 /*
- * Where CPU_ON and a wake-up send a core: late, if it is to be, before TF-A
- * notes the time of its arrival and takes any lock.
+ * The address at which CPU_ON and a wake-up resume a core. Waits here if the
+ * core should be late, before TF-A records its arrival time or takes a lock.
  */
 func pb_fault_warm_entry
 	bl	my_fate

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a core without a stack asks of a GICv3: to be left out of everything
- * except the interrupt that releases it from the hold pen, to lose its CPU
- * interface with its power, and to be woken by the non-secure world's
- * interrupts. The rest of the GIC is in gic_v3.c.
+ * GICv3 code for a core without a stack: it masks everything except the
+ * interrupt that releases the core from the hold pen, clears the CPU interface
+ * as a loss of power would, and lets non-secure interrupts wake the core. The
+ * rest of the GIC code is in gic_v3.c.
  */
 
 #include <arch.h>
@@ -12,7 +12,7 @@
 #include <drivers/arm/gicv3.h>
 #include <platform_def.h>
 
-/* System registers that TF-A's headers have no name for. */
+/* System registers without a name in TF-A's headers. */
 #define PB_ICC_AP1R0_EL1	S3_0_C12_C9_0
 #define PB_ICC_BPR1_EL1		S3_0_C12_C12_3
 
@@ -41,18 +41,18 @@ func pb_pen_open
 	and	x0, x0, #0xffffff
 	orr	x0, x0, x1, lsl #24
 
-	/* Walk the redistributors until one has it. */
+	/* Walk the redistributors until one matches. */
 	mov_imm	x21, GICR_BASE
 1:	ldr	x1, [x21, #GICR_TYPER]
 	lsr	x2, x1, #32
 	cmp	w2, w0
 	b.eq	2f
-	/* The last one, and not ours: nobody can call this CPU. */
+	/* The last redistributor does not match: no one can call this CPU. */
 	tbnz	x1, #TYPER_LAST_SHIFT, pen_no_gic
 	add	x21, x21, #PB_GICR_STRIDE
 	b	1b
 
-	/* Wake the redistributor's side of the interface. */
+	/* Wake the redistributor side of the interface. */
 2:	ldr	w0, [x21, #GICR_WAKER]
 	bic	w0, w0, #WAKER_PS_BIT
 	str	w0, [x21, #GICR_WAKER]
@@ -69,24 +69,27 @@ func pb_pen_open
 	ldr	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
-	/* Of the highest priority, so that nothing pending hides it. */
+	/* Highest priority, so no other pending interrupt hides it. */
 	strb	wzr, [x3, #(GICR_IPRIORITYR - GICR_SGIBASE_OFFSET + PB_RELEASE_SGI)]
-	/* Enabled; the other enables do not matter, their groups are off. */
+	/*
+	 * Enabled; the other enable bits do not matter, because their groups
+	 * are off.
+	 */
 	mov	w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x3, #(GICR_ISENABLER0 - GICR_SGIBASE_OFFSET)]
 
-	/* The CPU interface by system registers, without legacy bypass. */
+	/* Use system registers for the CPU interface, without legacy bypass. */
 	mrs	x0, ICC_SRE_EL3
 	orr	x0, x0, #(ICC_SRE_EN_BIT | ICC_SRE_DIB_BIT | \
 			  ICC_SRE_DFB_BIT | ICC_SRE_SRE_BIT)
 	msr	ICC_SRE_EL3, x0
 	isb
 
-	/* Every priority may pass, Group 1 of either world may not. */
+	/* Allow all priorities, but no Group 1 interrupts from either world. */
 	mov	x0, #0xff
 	msr	ICC_PMR_EL1, x0
 	msr	ICC_IGRPEN1_EL3, xzr
-	/* Group 0 may. */
+	/* Allow Group 0. */
 	mov	x0, #IGRPEN1_EL1_ENABLE_G0_BIT
 	msr	ICC_IGRPEN0_EL1, x0
 	isb
@@ -99,16 +102,16 @@ endfunc pb_pen_open
 
 /* Sleep until a release interrupt has been taken. Changes x0. */
 func pb_pen_wait
-	/* Writes before the sleep have to be over. */
+	/* Writes before the sleep must be complete. */
 1:	dsb	sy
 	wfi
-	/* Which one was it? Reading makes it ours. */
+	/* Reading the ID acknowledges the interrupt. */
 	mrs	x0, ICC_IAR0_EL1
 	dsb	sy
 	cmp	x0, #PB_RELEASE_SGI
-	/* 1023, none: WFI may end for no reason. */
+	/* 1023 is no interrupt: WFI may end for no reason. */
 	b.ne	1b
-	/* Done with it: the next may come. */
+	/* End of interrupt, so that the next one can be taken. */
 	msr	ICC_EOIR0_EL1, x0
 	isb
 	ret
@@ -116,11 +119,11 @@ endfunc pb_pen_wait
 
 /* The interface of a core without power. Expects x21; changes x0. */
 func pb_pen_close
-	/* Nothing is signalled ... */
+	/* No interrupt is signalled ... */
 	msr	ICC_IGRPEN0_EL1, xzr
 	isb
 	dsb	sy
-	/* ... and the redistributor takes the core for asleep. */
+	/* ... and the redistributor regards the core as asleep. */
 	ldr	w0, [x21, #GICR_WAKER]
 	orr	w0, w0, #WAKER_PS_BIT
 	str	w0, [x21, #GICR_WAKER]
@@ -130,8 +133,8 @@ func pb_pen_close
 endfunc pb_pen_close
 
 /*
- * A GICv3 CPU interface is part of the core and loses its power with it. The
- * non-secure copies of the registers are seen with SCR_EL3.NS set.
+ * A GICv3 CPU interface is part of the core and loses power with it. The
+ * non-secure copies of the registers are accessible with SCR_EL3.NS set.
  * Changes x0 and x1.
  */
 func pb_gic_lose_cpu_interface
@@ -143,7 +146,7 @@ func pb_gic_lose_cpu_interface
 	msr	ICC_IGRPEN1_EL1, xzr
 	msr	ICC_CTLR_EL1, xzr
 	msr	PB_ICC_BPR1_EL1, xzr
-	/* No priority is active: an interrupt that was taken is forgotten. */
+	/* No priority is active: any interrupt that was taken is forgotten. */
 	msr	PB_ICC_AP1R0_EL1, xzr
 	isb
 	/* Back to the secure copies. */
@@ -154,12 +157,15 @@ func pb_gic_lose_cpu_interface
 endfunc pb_gic_lose_cpu_interface
 
 /*
- * Let the non-secure world's interrupts, and nothing else, end the sleep. On
- * hardware the redistributor asks the power controller for that by WakeRequest,
- * past the CPU interface; here the interface has to do it. Changes x0.
+ * Let non-secure interrupts, and nothing else, end the sleep. On hardware the
+ * redistributor signals WakeRequest to the power controller, bypassing the CPU
+ * interface; here the interface has to do it. Changes x0.
  */
 func pb_gic_arm_wake
-	/* The non-secure world's priority mask is gone, it must not hold back. */
+	/*
+	 * The non-secure priority mask has been lost and must not block
+	 * interrupts.
+	 */
 	mov	x0, #0xff
 	msr	ICC_PMR_EL1, x0
 	mov	x0, #IGRPEN1_EL3_ENABLE_G1NS_BIT

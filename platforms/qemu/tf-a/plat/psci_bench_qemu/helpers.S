@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The questions that TF-A asks a platform before there is a stack: which CPU
- * am I, am I the one that boots, where does a crash report go. They replace the
- * qemu platform's, because its file also contains the hold pen that burns host
- * time (see hold_pen.S).
+ * Platform functions that TF-A calls before there is a stack: the position of
+ * this CPU, whether it is the boot CPU, and the crash console. They replace
+ * those of the qemu platform, whose file also contains the hold pen that wastes
+ * host time (see hold_pen.S).
  */
 
 #include <arch.h>
@@ -22,7 +22,7 @@
 /*
  * unsigned int plat_my_core_pos(void)
  *
- * Callers rely on nothing but x0 and x1 being changed.
+ * Callers assume that only x0 and x1 change.
  */
 func plat_my_core_pos
 	mrs	x0, mpidr_el1
@@ -50,20 +50,20 @@ endfunc plat_is_my_cpu_primary
 /*
  * uintptr_t plat_get_my_entrypoint(void)
  *
- * Zero means cold boot. Nothing else ever comes through the reset vector: a
- * CPU that wakes is sent straight to the warm entry point.
+ * Zero means cold boot. Only a cold boot goes through the reset vector: a CPU
+ * that wakes jumps directly to the warm entry point.
  */
 func plat_get_my_entrypoint
 	mov	x0, xzr
 	ret
 endfunc plat_get_my_entrypoint
 
-/* void platform_mem_init(void): QEMU's memory needs no bringing up. */
+/* void platform_mem_init(void): QEMU's memory needs no initialization. */
 func platform_mem_init
 	ret
 endfunc platform_mem_init
 
-/* int plat_crash_console_init(void): a report goes to the secure UART. */
+/* int plat_crash_console_init(void): crash reports go to the secure UART. */
 func plat_crash_console_init
 	mov_imm	x0, PLAT_QEMU_CRASH_UART_BASE
 	mov_imm	x1, PLAT_QEMU_CRASH_UART_CLK_IN_HZ

@@ -1,17 +1,18 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Where a CPU that is off waits for CPU_ON. QEMU gives this platform no power
- * controller that could stop it, so it sleeps here.
+ * The loop in which a CPU that is off waits for CPU_ON. QEMU has no power
+ * controller that could stop the CPU, so it sleeps here.
  *
  * It sleeps in WFI and is released by an interrupt, not in WFE by an event:
- * QEMU runs WFE as a yield, so that seven CPUs parked in WFE take the host's
- * time from the one that is measured, and under -icount the run crawls.
+ * QEMU runs WFE as a yield, so seven CPUs parked in WFE would take host time
+ * from the CPU that is being measured, and under -icount the run would be very
+ * slow.
  *
- * A release is a word in memory and an interrupt. The interrupt is taken before
- * the word is looked at, never the other way round: a CPU that saw the word
- * first would leave with the interrupt still on its way, and a Group 0
- * interrupt that nobody takes makes every later CPU_SUSPEND return at once.
+ * A release consists of a word in memory and an interrupt. The interrupt must
+ * be taken before the word is read. A CPU that read the word first could leave
+ * before the interrupt arrives, and a Group 0 interrupt that is never taken
+ * makes every later CPU_SUSPEND return immediately.
  */
 
 #include <arch.h>
@@ -29,7 +30,10 @@
 func plat_secondary_cold_boot_setup
 	bl	plat_my_core_pos
 
-	/* A machine with more CPUs than the power domain tree: never let out. */
+	/*
+	 * The machine has more CPUs than the power domain tree: never release
+	 * these.
+	 */
 	cmp	x0, #PLATFORM_CORE_COUNT
 	b.hs	pen_forever
 
@@ -44,19 +48,19 @@ func plat_secondary_cold_boot_setup
 pen_sleep:
 	bl	pb_pen_wait
 
-	/* Without the word it was not meant for us: a left-over. */
+	/* Without the word, the interrupt is a leftover and not for us. */
 	ldr	x0, [x20]
 	cmp	x0, #PB_HOLD_GO
 	b.ne	pen_sleep
 
-	/* Shut the door behind us, for the next time. */
+	/* Clear the word for the next time. */
 	mov	x0, #PB_HOLD_WAIT
 	str	x0, [x20]
 
 	/* Leave the GIC as it is for a core without power. */
 	bl	pb_pen_close
 
-	/* BL31 has written where to go. */
+	/* BL31 has stored the address. */
 	mov_imm	x0, PB_ENTRY_ADDR
 	ldr	x0, [x0]
 	br	x0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# psci_bench_qemu: TF-A's own `qemu` platform with the parts replaced that keep
-# it from being measured: power-down CPU_SUSPEND, topology, hold pen, GIC choice
-# and PMF by SMC. It lies outside the TF-A tree and changes no file in it.
+# psci_bench_qemu: TF-A's own `qemu` platform, replacing the parts that prevent
+# measurements: power-down CPU_SUSPEND, topology, hold pen, GIC choice and PMF
+# by SMC. It is outside the TF-A tree and does not change any file in it.
 #
 # TF-A's Makefile includes this file (through TF_PLATFORM_ROOT) with its own
 # source root as the working directory. README.md has the variant variables.
@@ -10,7 +10,7 @@
 PB_PATH		:= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 ################################################################################
-# Variants. Each has a default, and a typing error is said, not ignored.
+# Variants. Each has a default, and an invalid value is an error.
 ################################################################################
 
 PB_GIC		?= 3
@@ -54,15 +54,16 @@ $(error psci_bench_qemu is an AArch64 platform: ARCH='${ARCH}')
 endif
 
 ################################################################################
-# Choices that the qemu platform makes with plain assignments. `override` is
-# what lets them be made here: an ordinary assignment to an overridden variable
-# is ignored, so the included file cannot take them back.
+# Settings that the qemu platform makes with plain assignments. They need
+# `override` here: an ordinary assignment to an overridden variable is ignored,
+# so the included file cannot undo them.
 ################################################################################
 
 override QEMU_USE_GIC_DRIVER	:= QEMU_GICV$(PB_GIC)
 
-# sw: the CPU leaves coherency by itself, so TF-A cleans its data by hand and
-# takes bakery locks, as on Juno. hw: spin locks and no maintenance.
+# sw: software takes the CPU out of coherency, so TF-A cleans its data
+# explicitly and uses bakery locks, as on Juno. hw: spin locks and no
+# maintenance.
 override HW_ASSISTED_COHERENCY	:= $(if $(filter hw,$(PB_COHERENCY)),1,0)
 override USE_COHERENT_MEM	:= 0
 
@@ -78,9 +79,9 @@ ENABLE_RUNTIME_INSTRUMENTATION	:= $(ENABLE_PMF)
 PSCI_EXTENDED_STATE_ID		:= $(if $(filter extended,$(PB_STATE_ID)),1,0)
 
 ifeq (${PB_PMF},sip)
-# bl31.mk adds whatever this names to a build with PMF. The old interface had no
-# vendor-specific EL3 service at all, so nothing may be added; `override` again,
-# because bl31.mk appends to it later.
+# bl31.mk adds the files listed here to a build with PMF. The old interface had
+# no vendor-specific EL3 service, so nothing may be added. This also needs
+# `override`, because bl31.mk appends to it later.
 override VENDOR_EL3_SRCS	:=
 endif
 
@@ -94,8 +95,8 @@ $(eval $(call add_define,PB_CPU_ON_RACE))
 PB_CPU_ON_FAILS	:= $(if $(filter failure,$(PB_CPU_ON_ANSWER)),1,0)
 $(eval $(call add_define,PB_CPU_ON_FAILS))
 
-# TF-A 2.13 renamed the last hook before the WFI. Asking the header which name
-# it knows is safer than comparing version numbers of a development tree.
+# TF-A 2.13 renamed the last hook before the WFI. Checking which name the header
+# contains is safer than comparing version numbers in a development tree.
 ifneq ($(shell grep pwr_domain_pwr_down_wfi include/lib/psci/psci.h),)
 PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down_wfi
 else
@@ -104,13 +105,13 @@ endif
 $(eval $(call add_define,PB_PWR_DOWN_HOOK))
 
 ################################################################################
-# Sources: take out of each boot stage what is replaced, put ours in. Objects of
-# all directories land in one, so no file here may be named like one of TF-A's
-# that is built with it.
+# Sources: replace files in each boot stage with ours. Objects from all
+# directories go to a single one, so no file here may have the same name as a
+# TF-A file that is built with it.
 ################################################################################
 
-# include/platform_def.h continues with the platform's own by #include_next, so
-# this directory has to be searched first.
+# include/platform_def.h includes the qemu platform's header by #include_next,
+# so this directory must be searched first.
 PLAT_INCLUDES	:= -I$(PB_PATH)/include $(PLAT_INCLUDES)
 
 PB_REPLACED	:= %/qemu_pm.c %/qemu/common/topology.c \
@@ -122,8 +123,8 @@ BL2_SOURCES	:= $(filter-out $(PB_REPLACED),$(BL2_SOURCES))
 BL31_SOURCES	:= $(filter-out $(PB_REPLACED),$(BL31_SOURCES))
 
 ifeq (${PB_COHERENCY},sw)
-# The qemu platform also brings CPUs with a DynamIQ shared unit. They cannot
-# leave coherency by software, and TF-A refuses to build them for that.
+# The qemu platform also includes CPUs with a DynamIQ shared unit. Software
+# cannot take these out of coherency, and TF-A refuses to build them for that.
 PB_SW_CPUS	:= $(addprefix lib/cpus/aarch64/,aem_generic.S cortex_a53.S \
 			cortex_a57.S cortex_a72.S qemu_max.S)
 PB_OTHER_CPUS	:= $(filter-out $(PB_SW_CPUS),$(QEMU_CPU_LIBS))
@@ -131,7 +132,7 @@ BL1_SOURCES	:= $(filter-out $(PB_OTHER_CPUS),$(BL1_SOURCES))
 BL31_SOURCES	:= $(filter-out $(PB_OTHER_CPUS),$(BL31_SOURCES))
 endif
 
-# Secondary CPUs are parked by BL1 at power-on and by BL31 after CPU_OFF.
+# BL1 parks secondary CPUs at power-on, and BL31 parks CPUs after CPU_OFF.
 PB_PEN_SOURCES	:= $(PB_PATH)/hold_pen.S \
 		   $(PB_PATH)/gic_v$(PB_GIC)_core.S
 
@@ -154,8 +155,8 @@ BL31_SOURCES	+= $(PB_PATH)/power_channel.c
 endif
 
 ifeq (${PB_PMF},new)
-# 2.12's bl31.mk brings the service that calls it, but not the handler itself.
-# Where a later one does, the duplicate is dropped by TF-A's sort of the list.
+# bl31.mk in 2.12 adds the service that calls it, but not the handler itself. If
+# a later version adds it, TF-A drops the duplicate when it sorts the list.
 BL31_SOURCES	+= lib/pmf/pmf_smc.c
 else ifeq (${PB_PMF},sip)
 BL31_SOURCES	+= $(PB_PATH)/pmf_sip.c
@@ -172,20 +173,20 @@ BL31_SOURCES	+= $(PB_PATH)/fault.c \
 		   $(PB_PATH)/fault_spec.c \
 		   $(PB_PATH)/fault_storm.c
 
-# The linker sends TF-A's calls of these to the faults, which go on from there:
-# no file of TF-A has to know.
+# The linker redirects TF-A's calls to these functions to the fault code, which
+# calls the originals. No TF-A file has to change.
 PB_WRAPPED	:= psci_smc_handler cm_prepare_el3_exit_ns
 
 ifeq (${PB_PMF},new)
 PB_WRAPPED	+= pmf_smc_handler pmf_get_timestamp_smc
-# pmf-sip-only is both interfaces in one firmware.
+# pmf-sip-only needs both interfaces in one firmware.
 BL31_SOURCES	+= $(PB_PATH)/fault_pmf.c $(PB_PATH)/pmf_sip.c
 endif
 
 PB_PMF_NEW	:= $(if $(filter new,$(PB_PMF)),1,0)
 $(eval $(call add_define,PB_PMF_NEW))
 
-# By way of the compiler or not, as TF-A's own options for the linker are.
+# Passed through the compiler or directly, like TF-A's own linker options.
 PB_WRAP		:= $(if $(filter gnu-gcc,$($(ARCH)-ld-id)),-Wl$(comma))--wrap=
 BL31_LDFLAGS	+= $(addprefix $(PB_WRAP),$(PB_WRAPPED))
 endif

@@ -1,18 +1,17 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What happens to a core when its power goes. QEMU does not take it, so the
- * core itself forgets what it would have lost, sleeps, and comes back through
- * TF-A's warm entry point with nothing but memory.
+ * What happens to a core when it loses power. QEMU does not remove the power,
+ * so the core itself clears the state that it would have lost, sleeps, and
+ * comes back through TF-A's warm entry point with nothing but memory.
  *
- * All of it is done before the sleep, so that the way from the wake-up
- * interrupt to the warm entry point is as short as it is on hardware. The
- * exception is CNTVOFF_EL2: the virtual timer compares with it, and is a
- * wake-up source.
+ * All of this is done before the sleep, so that the path from the wake-up
+ * interrupt to the warm entry point is as short as on hardware. The exception
+ * is CNTVOFF_EL2: the virtual timer compares with it, and is a wake-up source.
  *
- * Not lost: the timers' own registers (CNTP, CNTV, CNTHP), since they are what
- * wakes the core, unless PB_TIMER_STOP says that they stop; EL3's registers, which the warm entry point sets again;
- * the floating-point registers.
+ * Not lost: the timer registers (CNTP, CNTV, CNTHP), because the timers wake
+ * the core, unless PB_TIMER_STOP says that they stop; EL3's registers, which
+ * the warm entry point sets again; and the floating-point registers.
  */
 
 #include <arch.h>
@@ -21,28 +20,31 @@
 
 	.globl	pb_core_power_down
 
-/* What a lost register reads as: no address, no zero, and easy to recognise. */
+/*
+ * The value that a lost register reads as: not an address, not zero, and easy
+ * to recognize.
+ */
 #define PB_LOST_16	0xbad0
 
 /*
  * void __dead2 pb_core_power_down(bool wake_by_interrupt)
  *
- * At EL3, with whatever the caller had on. x19 keeps the argument.
+ * At EL3, with MMU and caches as the caller left them. x19 holds the argument.
  */
 func pb_core_power_down
 	mov	w19, w0
 
-	/* From here on memory is all there is: no MMU, caches or stack. */
+	/* From here on there is only memory: no MMU, caches or stack. */
 	bl	disable_mmu_icache_el3
 
-	/* Forget. */
+	/* Clear the lost state. */
 	bl	lose_system_registers
 	bl	pb_gic_lose_cpu_interface
 #if PB_TIMER_STOP
 	bl	stop_timers
 #endif
 
-	/* CPU_OFF: only CPU_ON brings it back. */
+	/* CPU_OFF: only CPU_ON brings the core back. */
 	cbz	w19, plat_secondary_cold_boot_setup
 
 	/* CPU_SUSPEND: an interrupt does. */
@@ -63,20 +65,23 @@ func pb_core_power_down
 	cbz	x0, 3f
 	/*
 	 * Virtual time has lost its offset. It jumps forward by 2^40 ticks, so
-	 * that a virtual timer that has just fired has fired still.
+	 * a virtual timer that has just fired remains expired.
 	 */
 	mov	x0, #-1
 	lsl	x0, x0, #40
 	msr	cntvoff_el2, x0
 
-	/* The power is back: where the power controller would send the core. */
+	/*
+	 * Power is back: jump to where the power controller would send the
+	 * core.
+	 */
 3:	mov_imm	x0, PB_ENTRY_ADDR
 	ldr	x0, [x0]
 	br	x0
 endfunc pb_core_power_down
 
 #if PB_TIMER_STOP
-/* The core's own timers, which are without power now. Changes x0 and x2. */
+/* The core's own timers, which have no power now. Changes x0 and x2. */
 func stop_timers
 	mov	x2, x30
 	msr	cntp_ctl_el0, xzr
@@ -97,8 +102,9 @@ func have_el2
 endfunc have_el2
 
 /*
- * Registers of the non-secure world: those with a defined reset value get it,
- * the others the pattern. Changes x0, x1, x2; EL3 uses none of them.
+ * Non-secure registers: those with a defined reset value get that value, the
+ * others the pattern. Changes x0, x1, x2; EL3 uses none of the non-secure
+ * registers.
  */
 func lose_system_registers
 	/* x30 is needed for the call below. */
@@ -134,10 +140,12 @@ func lose_system_registers
 	msr	tpidr_el0, x1
 	msr	tpidrro_el0, x1
 	msr	tpidr_el1, x1
-	/* ... floating point trapped, user access to the counter closed, ... */
+	/*
+	 * ... floating point trapped, EL0 access to the counter disabled, ...
+	 */
 	msr	cpacr_el1, xzr
 	msr	cntkctl_el1, xzr
-	/* ... no cache selected, no debugging. */
+	/* ... no cache selected, debugging off. */
 	msr	csselr_el1, xzr
 	msr	mdscr_el1, xzr
 
@@ -167,12 +175,14 @@ func lose_system_registers
 	msr	sp_el2, x1
 	/* ... thread pointer ... */
 	msr	tpidr_el2, x1
-	/* ... floating point trapped (TFP), timers closed to EL1, ... */
+	/*
+	 * ... floating point trapped (TFP), timers not accessible from EL1, ...
+	 */
 	mov_imm	x0, (CPTR_EL2_RES1 | CPTR_EL2_TFP_BIT)
 	msr	cptr_el2, x0
 	msr	cnthctl_el2, xzr
 	msr	hstr_el2, xzr
-	/* ... and the identity that EL1 is shown is the true one again. */
+	/* ... and EL1 sees the real ID registers again. */
 	mrs	x0, midr_el1
 	msr	vpidr_el2, x0
 	mrs	x0, mpidr_el1

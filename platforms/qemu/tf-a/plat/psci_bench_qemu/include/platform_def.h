@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What differs from TF-A's qemu platform in numbers: the number of CPUs, the
- * power levels, and the page of secure memory that stands in for the power
- * controller. Memory map, UARTs and image layout stay those of the qemu
- * platform, whose header this one continues.
+ * Constants that differ from TF-A's qemu platform: the number of CPUs, the
+ * power levels, and the page of secure memory that replaces the power
+ * controller. The memory map, the UARTs and the image layout stay those of the
+ * qemu platform, whose header this one extends.
  *
- * Read by C, by the assembler and by linker scripts: only macros here.
+ * Included by C, assembly and linker scripts, so it contains only macros.
  */
 
 #ifndef PB_PLATFORM_DEF_H
@@ -15,9 +15,9 @@
 #include_next <platform_def.h>
 
 /*
- * CPUs. QEMU's virt machine numbers them by MPIDR: 16 to an Aff1 group with
- * GICv3, 8 in all with GICv2 (whose target lists are one byte). Two groups are
- * enough for the largest run and keep the last position below 32.
+ * CPUs. QEMU's virt machine numbers them by MPIDR: 16 per Aff1 group with
+ * GICv3, 8 in total with GICv2 (whose target lists are one byte). Two groups
+ * are enough for the largest run and keep the last position below 32.
  */
 #if PB_GIC == 2
 #define PB_CPUS			U(8)
@@ -25,11 +25,11 @@
 #define PB_CPUS			U(32)
 #endif
 
-/* MPIDR Aff1 counts in sixteens: position = Aff1 * 16 + Aff0. */
+/* MPIDR Aff1 counts groups of sixteen: position = Aff1 * 16 + Aff0. */
 #define PB_AFF1_SHIFT		U(4)
 #define PB_CPUS_PER_AFF1	(U(1) << PB_AFF1_SHIFT)
 
-/* Clusters are blocks of four CPUs; QEMU's MPIDR knows nothing of them. */
+/* Clusters are blocks of four CPUs; QEMU's MPIDR does not show them. */
 #define PB_CPUS_PER_CLUSTER	U(4)
 #define PB_CLUSTERS		(PB_CPUS / PB_CPUS_PER_CLUSTER)
 
@@ -44,8 +44,8 @@
 
 /*
  * The page at the bottom of secure SRAM. Every boot stage maps it as Device
- * memory, so what lies here has one value whether a CPU has its caches on or
- * off, as the registers of a real power controller have.
+ * memory, so its contents are the same whether a CPU has its caches on or off,
+ * like the registers of a real power controller.
  *
  *   0x000  address at which a CPU resumes, written once by BL31
  *   0x008  a word per CPU: PB_HOLD_GO lets it out of the hold pen
@@ -70,15 +70,15 @@
 #define PB_HOLD_GO		1
 
 /*
- * ID_AA64PFR0_EL1.GIC has four bits. TF-A's own mask for the field is gone since
+ * ID_AA64PFR0_EL1.GIC has four bits. TF-A removed its own mask for the field in
  * 2.15.
  */
 #define PB_PFR0_GIC_MASK	0xf
 
 /*
  * Software-generated interrupts 8 to 15 belong to the secure world, as Arm
- * recommends. The last one lets a CPU out of the hold pen: it is Group 0,
- * because EL3 alone may receive it.
+ * recommends. The last one releases a CPU from the hold pen. It is in Group 0,
+ * because only EL3 may receive it.
  */
 #define PB_FIRST_SECURE_SGI	8
 #define PB_RELEASE_SGI		15

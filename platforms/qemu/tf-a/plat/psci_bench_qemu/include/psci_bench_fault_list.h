@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The faults that a firmware built with PB_FAULTS=1 can be told to have: the
- * one list that the enumeration, the parser and the host tool go by.
+ * The faults that can be selected in firmware built with PB_FAULTS=1: the
+ * single list used by the enumeration, the parser and the host tool.
  *
  *   FAULT(name in C, word in the specification,
  *         what is counted for cpu=, skip= and count=,
@@ -12,11 +12,11 @@
 #ifndef PSCI_BENCH_FAULT_LIST_H
 #define PSCI_BENCH_FAULT_LIST_H
 
-/* arg= is in microseconds, here by default `us`: an hour at most. */
+/* arg= is in microseconds, `us` by default: an hour at most. */
 #define PB_MICROSECONDS(us)	ARG, (us), ULL(3600000000)
-/* In ticks; none is a second. */
+/* In ticks; 0 is a second. */
 #define PB_TICKS		ARG, 0, UINT64_MAX
-/* Chooses between as many ways. */
+/* Selects one of several variants. */
 #define PB_ONE_OF(n)		ARG, 0, (n) - 1
 #define PB_WITHOUT		NO_ARG, 0, 0
 
@@ -47,7 +47,7 @@
 	      CPU_OFF, PB_WITHOUT)					\
 	FAULT(CPU_OFF_ABSENT, "cpu-off-absent",				\
 	      CPU_OFF, PB_WITHOUT)					\
-	/* AFFINITY_INFO: the CPU that is asked about */		\
+	/* AFFINITY_INFO: the CPU that is queried */		\
 	FAULT(AFFINITY_NEVER_OFF, "affinity-never-off",			\
 	      AFFINITY_INFO, PB_WITHOUT)				\
 	FAULT(AFFINITY_ERROR, "affinity-error",				\
@@ -91,7 +91,7 @@
 	      PMF_CALL, PB_WITHOUT)					\
 	FAULT(PMF_FID_LEFT, "pmf-fid-left",				\
 	      PMF_CALL, PB_WITHOUT)					\
-	/* A time stamp that is read: the caller */			\
+	/* A timestamp that is read: the caller */			\
 	FAULT(PMF_BAD_TID, "pmf-bad-tid",				\
 	      PMF_READ, PB_WITHOUT)					\
 	FAULT(PMF_FAILS_LATER, "pmf-fails-later",			\
@@ -115,7 +115,7 @@
 	      ENTRY, PB_WITHOUT)					\
 	FAULT(E2H_SET, "e2h-set",					\
 	      ENTRY, PB_WITHOUT)					\
-	/* A tick of EL3's own timer: the CPU that it belongs to */	\
+	/* A tick of EL3's own timer: the CPU that the timer belongs to */	\
 	FAULT(INTERRUPT_STORM, "interrupt-storm",			\
 	      TICK, PB_MICROSECONDS(20))
 

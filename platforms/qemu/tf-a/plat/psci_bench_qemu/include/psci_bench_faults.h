@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PB_FAULTS=1: what the files of the fault injection ask of one another. What
- * the rest of the platform asks of them is in psci_bench_qemu.h.
+ * PB_FAULTS=1: the interface between the fault injection files. Their interface
+ * to the rest of the platform is in psci_bench_qemu.h.
  */
 
 #ifndef PSCI_BENCH_FAULTS_H
@@ -12,12 +12,12 @@
 #include <platform_def.h>
 
 /*
- * What a fault has in store for a core that goes down or comes up, where there
- * is neither stack nor MMU. One such record for each CPU, in Device memory
- * (platform_def.h), used once and then cleared.
+ * What a fault does to a core that powers down or comes up, where there is
+ * neither a stack nor an MMU. There is a record for each CPU, in Device memory
+ * (platform_def.h), which is used once and then cleared.
  */
 #define PB_FATE_SHIFT		5
-/* Ticks after which the core wakes without interrupt; 0: no such thing. */
+/* Ticks after which the core wakes without an interrupt; 0: it does not. */
 #define PB_FATE_SLEEP		0
 /* Ticks for which it waits before it enters TF-A's warm boot path. */
 #define PB_FATE_DELAY		8
@@ -40,7 +40,7 @@ struct pb_fate {
 	uint64_t unused;
 };
 
-/* No memory: the machine would need 254 GiB for it. */
+/* Not memory: the machine would need 254 GiB for that. */
 #define PB_NOWHERE		ULL(0x3fbad00000)
 
 enum pb_fault {
@@ -50,7 +50,7 @@ enum pb_fault {
 #undef PB_FAULT_NAME
 };
 
-/* What is counted, and can be struck. */
+/* Calls and events that are counted, and that a fault can affect. */
 enum pb_call {
 	PB_CALL_CPU_ON,
 	PB_CALL_CPU_OFF,
@@ -63,12 +63,12 @@ enum pb_call {
 	PB_CALL_TICK,
 };
 
-/* A specification, read. */
+/* A parsed specification. */
 struct pb_fault_spec {
 	enum pb_fault fault;
 	enum pb_call call;
 	const char *word;
-	/* Of one CPU only, or of each. */
+	/* Whether the fault affects one CPU only, or all. */
 	bool one_cpu;
 	unsigned int cpu;
 	uint64_t skip;
@@ -79,21 +79,24 @@ struct pb_fault_spec {
 /* fault_fw_cfg.c: the text of the specification, if there is one. */
 bool pb_fw_cfg_read_fault(char *text, unsigned int size);
 
-/* fault_spec.c: what the text means, or the end of the boot. */
+/* fault_spec.c: parses the text; ends the boot if it is invalid. */
 void pb_fault_parse(char *text, struct pb_fault_spec *spec);
 void __dead2 pb_fault_refuse(const char *word, const char *why);
 
 /*
- * fault.c: which fault it is, if this call of the CPU at `pos` is to have it.
- * Asking counts.
+ * fault.c: the fault, if it affects this call of the CPU at `pos`. Counts the
+ * call.
  */
 enum pb_fault pb_fault_strikes(enum pb_call call, unsigned int pos);
-/* Which fault it is, and whether that CPU may have it at all. Not counted. */
+/*
+ * Whether this is the armed fault, and that CPU can have it at all. Does not
+ * count.
+ */
 bool pb_fault_is(enum pb_fault fault, unsigned int pos);
 uint64_t pb_fault_arg(void);
-/* arg= in ticks of the counter, where it stands for microseconds. */
+/* arg= in counter ticks, if it is in microseconds. */
 uint64_t pb_fault_arg_ticks(void);
-/* arg=, or a second where it is 0, in ticks. */
+/* arg= in ticks, or a second if it is 0. */
 uint64_t pb_fault_arg_or_second(void);
 volatile struct pb_fate *pb_fate(unsigned int pos);
 

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The seams between this platform's files: what pm.c asks of the GIC, of the
- * power controller and of the assembly. One GIC driver is built in, chosen by
- * PB_GIC; both answer to the same names.
+ * The interface between this platform's files: what pm.c needs from the GIC,
+ * the power controller and the assembly code. PB_GIC selects the GIC driver
+ * that is built in; both drivers have the same function names.
  */
 
 #ifndef PSCI_BENCH_QEMU_H
@@ -14,16 +14,18 @@
 
 #include <lib/psci/psci.h>
 
-/* topology.c: position from affinity alone, or -1; says nothing of existence. */
+/* topology.c: position from affinity alone, or -1; the CPU may not exist. */
 int pb_position_by_affinity(u_register_t mpidr);
 
-/* power_state.c: PSCI's power_state argument to a state for each power level. */
+/*
+ * power_state.c: converts PSCI's power_state to a state for each power level.
+ */
 int pb_validate_power_state(unsigned int power_state, psci_power_state_t *req);
 void pb_system_suspend_state(psci_power_state_t *req);
 
 /*
- * power_controller.c: what each node of the power domain tree is doing. OFF
- * and SUSPENDED differ in what wakes a core: CPU_ON or an interrupt.
+ * power_controller.c: the state of each node in the power domain tree. OFF and
+ * SUSPENDED differ in what wakes a core: CPU_ON or an interrupt.
  */
 enum pb_node {
 	PB_NODE_ON,
@@ -47,20 +49,20 @@ void pb_gic_core_resume(void);
 void pb_gic_release_core(u_register_t mpidr);
 
 /*
- * fault*.c: faults that QEMU's command line asks for (PB_FAULTS). Without them
- * these are nothing.
+ * fault*.c: faults requested on QEMU's command line (PB_FAULTS). Without
+ * PB_FAULTS, these do nothing.
  */
 #if PB_FAULTS
-/* Where a core is to resume, which is `entry` otherwise. */
+/* The address where a core should resume; `entry` if there is no fault. */
 uintptr_t pb_faults_init(uintptr_t entry);
 void pb_faults_report(void);
-/* CPU_ON of that CPU succeeds, and nobody comes. */
+/* CPU_ON for that CPU succeeds, but the CPU never comes up. */
 bool pb_fault_loses(unsigned int pos);
-/* This core's part of the GIC has been without power. */
+/* This core's part of the GIC has lost power. */
 bool pb_fault_gic_is_lost(void);
 bool pb_fault_pmf_is_sip_only(void);
 
-/* gic_v2.c, gic_v3.c: of the private interrupts of this core. */
+/* gic_v2.c, gic_v3.c: this core's private interrupts. */
 uint32_t pb_gic_private_enabled(void);
 void pb_gic_pend_private(unsigned int id);
 #else
@@ -86,8 +88,8 @@ static inline bool pb_fault_gic_is_lost(void)
 #endif /* PB_FAULTS */
 
 /*
- * cpu_on_race.c: a CPU_ON too soon after CPU_OFF (PB_CPU_ON_RACE). Without it
- * these are nothing.
+ * cpu_on_race.c: a CPU_ON too soon after CPU_OFF (PB_CPU_ON_RACE). Without
+ * PB_CPU_ON_RACE, these do nothing.
  */
 #if PB_CPU_ON_RACE
 #define PB_RACE_ANSWER	(PB_CPU_ON_FAILS ? PSCI_E_INTERN_FAIL : PSCI_E_SUCCESS)
@@ -95,7 +97,7 @@ static inline bool pb_fault_gic_is_lost(void)
 void pb_race_init(void);
 /* A call names that CPU. */
 void pb_race_look(unsigned int pos);
-/* CPU_ON of that CPU comes too soon. */
+/* CPU_ON for that CPU comes too soon. */
 bool pb_race_is_lost(unsigned int pos);
 #else
 #define PB_RACE_ANSWER	PSCI_E_SUCCESS
@@ -117,8 +119,8 @@ static inline bool pb_race_is_lost(unsigned int pos)
 #endif /* PB_CPU_ON_RACE */
 
 /*
- * power_channel.c: the only way to the power controller (PB_POWER_CHANNEL).
- * Without it these are nothing.
+ * power_channel.c: the only channel to the power controller (PB_POWER_CHANNEL).
+ * Without PB_POWER_CHANNEL, these do nothing.
  */
 #if PB_POWER_CHANNEL
 void pb_channel_init(void);
@@ -138,7 +140,7 @@ static inline void pb_channel_give(void)
 }
 #endif /* PB_POWER_CHANNEL */
 
-/* power_loss.S: the core is gone; it comes back by the warm entry point. */
+/* power_loss.S: the core loses power and comes back at the warm entry point. */
 void __dead2 pb_core_power_down(bool wake_by_interrupt);
 
 #endif /* PSCI_BENCH_QEMU_H */
