@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs every cell that `cargo xtask lab` has written below DIR on this host, several
-# at a time, and makes one report of all of them.
+# Runs on this host every cell that `cargo xtask lab` has written below DIR,
+# several at a time, and makes one report on all of them.
 #
 #   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask matrix]
 #
-# Cells are found as by `cargo xtask matrix`: at any depth and behind
-# links, each once, but not in folders whose names begin with a dot.
+# Cells are found in the same way as by `cargo xtask matrix`: at any depth and
+# through links, each once, but not in folders whose names begin with a dot.
 #
 # Exit codes: those of `cargo xtask matrix`. 0: all passed. 1: a job, a test case
 # or a verdict did not pass. 2: bad usage, or something cannot be run. 3: a run is
