@@ -69,7 +69,7 @@ fn limits_become_notes() {
         (cpu(0, 16), "no idle states", false),
         (
             cpu(0, 17),
-            "CPU0._LPI and maybe others: no package of at most 16 idle",
+            "CPU0._LPI and maybe others: not a package of at most 16 idle",
             true,
         ),
         (

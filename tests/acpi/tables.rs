@@ -53,9 +53,9 @@ fn tables_make_the_board() {
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),
     ("FACP", Some(&[(0x10, 8, 0x20_2042_3201_0107)]), "model: \"PSCIB 2B\""),
-    ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
+    ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
     ("FACP", Some(&[(0x81, 2, 2)]),
-        "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
+        "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
     ("FACP", None, "error: no ACPI table FACP, which has the conduit of PSCI: use"),
     ("APIC", Some(&[(0x38, 4, 8)]), "cpu_count: 3"),
     ("APIC", Some(&[(0x38, 4, 8)]), "CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]"),

@@ -69,8 +69,8 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     let mut bad = good.clone();
     bad[0x30] ^= 1;
     at(THERE, &bad, "a wrong checksum at offset 0x4");
-    at(THERE, &tree(), "there is none");
-    at(NOWHERE, &good, "there is none");
+    at(THERE, &tree(), "not a transfer list");
+    at(NOWHERE, &good, "not a transfer list");
     // It starts in memory, but claims to extend beyond the end of memory.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
