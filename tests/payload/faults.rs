@@ -129,8 +129,10 @@ fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
     let seen = run(spec, Fail, &words);
     let text = seen.result.text();
-    let first = text.lines().find(|line| line.contains("was lost"));
-    assert!(first.is_some_and(|line| line.starts_with(&lost)), "{text}");
+    let place = text.find("was lost").expect("a loss");
+    let begin = text[..place].rfind('\n').map_or(0, |it| it + 1);
+    let first = common::one_line(&text[begin..]);
+    assert!(first.starts_with(&lost), "{text}");
     seen
 }
 

@@ -87,7 +87,7 @@ fn an_impossible_parameter_block_is_reported() {
         let named = format!("{named} {value:#x}");
         let mut image = good.clone();
         image[field..field + 8].copy_from_slice(&value.to_le_bytes());
-        let words = ["the parameter block at offset 0x40 is impossible", &named];
+        let words = ["the parameter block at offset 0x40 is invalid", &named];
         ends(&of_image(image), Verdict::BadInput, &words);
     }
 }
@@ -130,7 +130,7 @@ fn a_console_that_moves_says_where_to() {
 fn a_console_in_memory_or_nowhere_does_not_move() {
     let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
     ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
-    let words = ["console stays: cannot read 0xf000000, by /chosen/stdout-path"];
+    let words = ["console stays: cannot read 0xf000000, in /chosen/stdout-path"];
     ends(&with_console(0xf00_0000), Verdict::Pass, &words);
     let spec = changed(|tree| {
         let node = "pl011@9000000";

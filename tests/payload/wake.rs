@@ -177,8 +177,8 @@ const MEMORY: u64 = 0x7fff_0000;
 #[test]
 fn a_frame_that_can_not_be_used_is_named() {
     for (control, base, number, why) in [
-        (NOTHING, NOTHING + 0x1000, 0, "is not implemented"),
-        (QEMU_TREE, MEMORY, 7, "count differs from the CPUs"),
+        (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
+        (QEMU_TREE, MEMORY, 7, "frame's count differs from the CPUs'"),
     ] {
         // The payload must not use the memory that takes the place of a frame.
         let board = common::changed_board(|text| {
@@ -205,7 +205,7 @@ fn a_frame_that_can_not_be_used_is_named() {
             tree: TreeSource::Raw(tree),
             ..spec("", "")
         };
-        let said = format!("woke the lead, because the timer frame {why}.");
+        let said = format!("woke the lead, because the timer {why}.");
         common::ends(&spec, Verdict::Pass).says(&[said]);
     }
 }

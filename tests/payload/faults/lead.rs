@@ -9,7 +9,7 @@ fn never_wakes_in_a_parallel_round() {
         &[
             "> Executing 'Suspend to deepest power level on all cores in parallel'",
             "ERROR: the lead, CPU 0x0, was lost: timed out waiting for return from the call (seen by",
-            "psci-bench: INCOMPLETE: the lead, CPU 0x0, is lost",
+            "psci-bench: INCOMPLETE: the lead, CPU 0x0, was lost",
         ],
     );
 }
