@@ -133,11 +133,20 @@ static PROGRAM: LazyLock<String> = LazyLock::new(|| {
 pub fn say(text: &str) {
     let text = format!("{}: {text}", *PROGRAM);
     let text = match stderr().is_terminal() {
-        true => wrapped(&text, Term::stderr().size().1.into()),
+        true => fitted(&text, Term::stderr().size().1.into()),
         false => text,
     };
     // A closed stderr does not stop the command.
     let _ = above_steps(|| writeln!(stderr(), "{text}"));
+}
+
+/// Wraps the lines of `text` that are not indented: indented ones are commands to be copied.
+fn fitted(text: &str, width: usize) -> String {
+    let lines = text.lines().map(|line| match line.starts_with(' ') {
+        true => line.to_owned(),
+        false => wrapped(line, width),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Hides the progress of all steps while `print` runs, so that its output stays above them.
