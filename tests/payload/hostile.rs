@@ -130,7 +130,7 @@ fn a_console_that_moves_says_where_to() {
 fn a_console_in_memory_or_nowhere_does_not_move() {
     let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
     ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
-    let words = ["console stays: cannot read 0xf000000, in /chosen/stdout-path"];
+    let words = ["console stays: cannot read 0xf000000, by /chosen/stdout-path"];
     ends(&with_console(0xf00_0000), Verdict::Pass, &words);
     let spec = changed(|tree| {
         let node = "pl011@9000000";
@@ -169,7 +169,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let named = "parameter block names pl011 at 0xf100000, and its device tree pl011 at \
-                 0xf000000, by /chosen/stdout-path";
+                 0xf000000, in /chosen/stdout-path";
     assert!(said.contains(named), "{said}");
 }
 
