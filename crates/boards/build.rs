@@ -10,10 +10,9 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     for entry in fs::read_dir(&platforms)? {
         let entry = entry?;
-        let name = entry
-            .file_name()
-            .into_string()
-            .map_err(|name| io::Error::other(format!("{}: not a name in UTF-8", name.display())))?;
+        let name = entry.file_name().into_string().map_err(|name| {
+            io::Error::other(format!("{}: the name is not valid UTF-8", name.display()))
+        })?;
         let file = entry.path().join("board.toml");
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -29,7 +29,7 @@ pub fn watch() -> Result<&'static AtomicBool> {
 
 /// Returns an error after such a signal, or if another step, running [side by
 /// side](crate::side_by_side()) with this one, has failed. A terminal also sends the signal to
-/// build programs; an error from a program that was ended in this way is useless.
+/// build programs; an error from a program that was killed by it says nothing.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

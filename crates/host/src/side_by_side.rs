@@ -109,6 +109,6 @@ mod tests {
             assert_eq!(error.expect_err("one failed").to_string(), "no network");
         }
         assert!(started.elapsed() < Duration::from_secs(30));
-        interrupt::check().expect("what follows is not given up");
+        interrupt::check().expect("later work is not canceled");
     }
 }

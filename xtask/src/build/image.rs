@@ -197,7 +197,7 @@ pub(crate) mod tests {
             (vec![0; 0x1000], None),
             (blank(0x80)[..0x70].to_vec(), Some(&[0; 64])),
         ] {
-            assemble(base, tree).expect_err("too large, or no image");
+            assemble(base, tree).expect_err("too large, or not an image");
         }
     }
 }

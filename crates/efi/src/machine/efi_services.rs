@@ -132,7 +132,7 @@ impl EfiServices {
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
-        // SAFETY: there are `size` bytes, which nothing else uses, and EFI identity-maps memory.
+        // SAFETY: the allocation has `size` bytes, nothing else uses it, and EFI identity-maps memory.
         unsafe { ptr::write_bytes(bytes, 0, size) };
         // SAFETY: as above; they have been written.
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })

@@ -24,7 +24,7 @@ pub enum ReportVerb {
     Merge(MergeArguments),
     /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
-    /// Show what PMF costs, from two runs of one board.
+    /// Show the overhead of PMF, from two runs of a board.
     Overhead(OverheadArguments),
     /// Write a board's figures and its page into TF-A's documentation.
     Publish(PublishArguments),

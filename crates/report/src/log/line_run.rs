@@ -179,8 +179,8 @@ impl LineScenario {
         each.filter(|_| has_several && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows of a label: one of several equal lines, and no values from contradictory
-    /// lines.
+    /// Keeps `each` rows per label: identical lines are merged, and the values of conflicting
+    /// lines are dropped.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {

@@ -238,7 +238,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     }
 }
 
-/// As from a console that two programs log to the same file.
+/// As if two programs had logged the same console to one file.
 #[test]
 fn log_with_each_line_doubled_is_one_run_with_a_note() {
     let log = whole_log();

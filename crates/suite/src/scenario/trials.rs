@@ -131,8 +131,8 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead with one helper after another, as long as helpers are lost. Returns
-    /// the helper and, if the lead was not woken, an error.
+    /// Tries to wake the lead with one helper after another, until one is not lost. Returns the
+    /// helper and, if the lead was not woken, an error.
     pub(crate) fn try_lead(
         &mut self,
         state: Chosen,

@@ -118,6 +118,6 @@ pub(super) fn output_path(
 pub(super) fn say_next() {
     say(
         "next: start it from the EFI shell or with U-Boot's `bootefi`, with boot arguments \
-         after its name; `cargo xtask stick` makes a medium that starts it automatically",
+         after its name; `cargo xtask stick` makes a USB stick that starts it automatically",
     );
 }

@@ -47,7 +47,7 @@ fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Returns the releases of a row's steps, with the figures of both.
+/// Returns the two releases of each step in a row, with the figures before and after it.
 fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
     let steps = row.steps();
     steps

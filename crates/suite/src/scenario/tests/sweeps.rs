@@ -141,7 +141,7 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
         let mut cells = ran.cells();
         for (variant, x, more) in expected {
             for cpu in CpuIndex::all(5) {
-                let cell = cells.next().expect("a cell of each CPU");
+                let cell = cells.next().expect("a cell for each CPU");
                 assert_eq!(
                     (cell.cpu, cell.step.variant, cell.step.x),
                     (cpu, *variant, *x)

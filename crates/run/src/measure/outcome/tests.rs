@@ -1,0 +1,177 @@
+//! Outcomes that count, and those that are rejected.
+
+use super::*;
+use crate::measure::{Cause, Step};
+
+fn at(number: u64) -> Option<CounterValue> {
+    CounterValue::new(number)
+}
+
+fn good() -> Outcome {
+    Outcome {
+        action: Action::SystemSuspend,
+        end: ActionEnd::Resumed,
+        start: at(95),
+        before: at(100),
+        after: at(350),
+        due: at(290),
+        stamps: Stamps([110, 340, 160, 300, 120, 150]),
+        ..Outcome::default()
+    }
+}
+
+#[test]
+fn a_good_suspend_counts_and_has_its_figures() {
+    use Metric::{CacheFlush, Call, Latency, Powerdown, Wake, Wakeup};
+    let outcome = good();
+    assert_eq!(outcome.judge(true), Ok(()));
+    let metrics = [Powerdown, Wakeup, CacheFlush, Latency, Call, Wake];
+    let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
+    assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
+    assert_eq!(outcome.metric(Powerdown, false), None);
+    // Standby has no flush, and PSCI_VERSION has only a latency.
+    let mut standby = good();
+    standby.action = Action::Suspend {
+        power_state: 0,
+        powerdown: false,
+    };
+    assert_eq!(standby.metric(CacheFlush, true), None);
+    let mut version = good();
+    version.action = Action::Version;
+    let figures = [Powerdown, Latency, Wakeup, Wake].map(|it| version.metric(it, true));
+    assert_eq!(figures, [None, Some(230), None, None]);
+}
+
+/// The sleep comes before the timed call, so only the call's own figures exist, and only the
+/// timestamps of PSCI_VERSION must lie within the call.
+#[test]
+fn a_call_after_a_wake_up_is_no_suspend() {
+    use Metric::{Call, Latency, Powerdown, Wake, Wakeup};
+    let after = Preparation::Suspend {
+        power_state: 2,
+        powerdown: true,
+    };
+    let woken = |call| Outcome {
+        action: Action::ColdCall { call, after },
+        code: Some(0x1_0001),
+        before: at(310),
+        // ENTER_PSCI and EXIT_PSCI belong to the call, the others still to the suspend.
+        stamps: Stamps([320, 340, 160, 300, 120, 150]),
+        ..good()
+    };
+    let version = woken(SingleCall::Version);
+    let stamp = Outcome {
+        code: Some(0),
+        ..woken(SingleCall::ReadStamp)
+    };
+    for (outcome, expected) in [
+        (version, [None, None, None, Some(20), Some(40)]),
+        (stamp, [None, None, None, None, Some(40)]),
+    ] {
+        assert_eq!(outcome.judge(true), Ok(()));
+        let metrics = [Powerdown, Wakeup, Wake, Latency, Call];
+        let figures = metrics.map(|metric| outcome.metric(metric, true));
+        assert_eq!(figures, expected, "{:?}", outcome.action);
+    }
+    use Reason::*;
+    let edits: [(Edit, Reason); 5] = [
+        (|o| o.end = ActionEnd::Returned, Abandoned),
+        (|o| o.code = Some(-2), Refused),
+        (|o| o.due = at(301), EarlyWake),
+        (|o| o.stamps.0[3] = 289, EarlyWake),
+        (|o| o.quiet_until = at(349), LateReturn),
+    ];
+    for outcome in [version, stamp] {
+        for (edit, reason) in edits {
+            let mut edited = outcome;
+            edit(&mut edited);
+            let found = edited.judge(true).map_err(|it| it.reason);
+            assert_eq!(found, Err(reason), "{edited:?}");
+        }
+    }
+    // Without PMF, the call must not start before the wake-up is due.
+    let early = Outcome {
+        due: at(311),
+        ..version
+    };
+    assert_eq!(early.judge(false), Err(Rejection::plain(EarlyWake)));
+    let stale = Outcome {
+        before: at(321),
+        ..version
+    };
+    assert_eq!(stale.judge(true).map_err(|it| it.reason), Err(Stale));
+    // Only PSCI_VERSION returns a number.
+    let number = woken(SingleCall::ReadStamp);
+    assert_eq!(number.judge(true).map_err(|it| it.reason), Err(Refused));
+}
+
+type Edit = fn(&mut Outcome);
+
+#[test]
+fn each_rule_of_an_outcome() {
+    use Reason::*;
+    fn version(outcome: &mut Outcome, code: i32) {
+        (outcome.action, outcome.end) = (Action::Version, ActionEnd::Returned);
+        outcome.code = Some(code);
+    }
+    fn lose(outcome: &mut Outcome) {
+        let (step, cause) = (Step::Finish, Cause::Timeout);
+        outcome.end = ActionEnd::Lost(Loss { step, cause });
+    }
+    fn read_back(outcome: &mut Outcome, due: u64) {
+        (outcome.action, outcome.end) = (Action::ReadBack, ActionEnd::ReadBack);
+        (outcome.turned_on, outcome.due) = (at(200), at(due));
+    }
+    let with_pmf: [(Edit, Option<Reason>); 20] = [
+        (|o| o.end = ActionEnd::Returned, Some(Abandoned)),
+        (|o| o.code = Some(-2), Some(Refused)),
+        (|o| o.code = Some(5), Some(Refused)),
+        (|o| o.code = Some(0), None),
+        (|o| o.end = ActionEnd::Pending, Some(Pending)),
+        (|o| o.end = ActionEnd::NotRung, Some(NotRung)),
+        (|o| o.before = None, Some(CounterErratum)),
+        (|o| o.after = None, Some(CounterErratum)),
+        (|o| o.end = ActionEnd::NotRun, Some(Lost)),
+        (lose, Some(Lost)),
+        (|o| o.end = ActionEnd::WrongContext, Some(WrongContext)),
+        (|o| o.due = at(320), Some(EarlyWake)),
+        (|o| o.due = at(360), Some(EarlyWake)),
+        (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
+        (|o| o.stamps.0[4] = 50, Some(Stale)),
+        // A wake-up exactly when it is due is not early.
+        (|o| o.due = at(300), None),
+        // The lead was active again before CPU_OFF was complete.
+        (|o| read_back(o, 160), Some(Overlap)),
+        (|o| read_back(o, 161), None),
+        // Other CPUs were active again before this CPU had returned.
+        (|o| o.quiet_until = at(349), Some(LateReturn)),
+        (|o| o.quiet_until = at(350), None),
+    ];
+    // Without PMF, the wake-up time decides.
+    let without: [(Edit, Option<Reason>); 9] = [
+        (|o| o.due = at(350), None),
+        (|o| (o.due, o.end) = (at(350), ActionEnd::Returned), None),
+        (|o| o.stamps = Stamps::default(), None),
+        (
+            |o| (o.due, o.end) = (at(351), ActionEnd::Returned),
+            Some(Abandoned),
+        ),
+        (|o| o.due = at(351), Some(EarlyWake)),
+        // A version is a number, but an error code is not.
+        (|o| version(o, 0x1_0001), None),
+        (|o| version(o, -1), Some(Refused)),
+        (|o| o.quiet_until = at(349), Some(LateReturn)),
+        // An erratum spoiled the CPU's first read after CPU_ON.
+        (
+            |o| (o.action, o.end) = (Action::OnOff, ActionEnd::WentOff),
+            Some(CounterErratum),
+        ),
+    ];
+    let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
+    for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {
+        let mut outcome = good();
+        edit(&mut outcome);
+        let found = outcome.judge(pmf).err().map(|it| it.reason);
+        assert_eq!(found, expected, "{outcome:?}");
+    }
+}
