@@ -120,10 +120,11 @@ fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<
         }
         6 => {
             let value = *dice.one_of(&BORDERS);
+            let size = 8 >> dice.below(4);
             let bytes = match dice.below(3) {
                 0 => value.to_string().into_bytes(),
-                1 => value.to_be_bytes()[8 >> dice.below(4)..].to_vec(),
-                _ => value.to_le_bytes()[..8 >> dice.below(4)].to_vec(),
+                1 => value.to_be_bytes()[8 - size..].to_vec(),
+                _ => value.to_le_bytes()[..size].to_vec(),
             };
             let over = bytes.len().min(rest);
             input.splice(place..place + over, bytes);

@@ -24,7 +24,7 @@ fn lock_of_the_platform_is_found_if_there_is_one() {
     assert!(with.contains(LOCK), "{with}");
     for all in [without, with] {
         for part in [
-            "Parallel exits at level 0 are alike in each cluster",
+            "At level 0, parallel exits take no longer than serial ones",
             "Cluster 0 stays on in serial scenarios, as the lead, 0.0, is awake in it",
             "Exits are shorter if the cluster stays on",
             "Exits are longer after CPU_OFF than after a suspend to the same level",

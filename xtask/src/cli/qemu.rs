@@ -119,7 +119,11 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
         board.title,
         spec.firmware.title()
     ));
-    say(&format!("plan: {scenarios}, time limit {limit}"));
+    let plan = match spec.payload {
+        Payload::Build => format!("plan: {scenarios}, "),
+        Payload::Image(_) => String::new(),
+    };
+    say(&format!("{plan}time limit {limit}"));
     say("building what is out of date, then starting QEMU; Ctrl-C ends it");
     Ok(())
 }

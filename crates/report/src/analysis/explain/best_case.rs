@@ -6,6 +6,7 @@ use run::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
 };
 
+use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::suite_tables::{Column, SuiteTables, are_alike};
 
@@ -25,22 +26,33 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let others: Option<Vec<Column>> = others.into_iter().collect();
     let others = others?;
     let is_shortest = |cpu| others.iter().all(|it| entries.of(cpu) <= it.of(cpu));
-    let are_like = |column: &Column| are_alike(column.figures().map(|it| it.ticks));
-    if !are_like(&entries) || !are_like(&flushes) || !tables.cpus().all(is_shortest) {
+    let are_entries_alike = are_alike(entries.figures().map(|it| it.ticks));
+    if !are_entries_alike || !tables.cpus().all(is_shortest) {
         return None;
     }
-    let (range, flush) = (
-        tables.range(entries.figures()),
-        tables.range(flushes.figures()),
-    );
+    let range = tables.range(entries.figures());
+    let flush = match flushes_only_own(tables) {
+        true => {
+            let flush = tables.range(flushes.figures());
+            format!(", with a flush of the CPU's own caches alone ({flush})")
+        }
+        false => String::new(),
+    };
     let own = entries.figures().chain(flushes.figures());
     let all = own.chain(others.iter().flat_map(Column::figures));
     Some(Explanation {
         kind: BEST_CASE,
         sentence: format!(
-            "Level 0 serial is the best case: entries take {range}, with a flush of the CPU's own \
-             caches alone ({flush}), and no CPU enters sooner in another scenario."
+            "Level 0 serial is the best case: entries take {range}{flush}, and no CPU enters \
+             sooner in another scenario."
         ),
         figures: all.copied().collect(),
     })
+}
+
+/// Returns true if CPUs flush the caches of their cluster in the deepest state, but not at level 0.
+fn flushes_only_own(tables: &SuiteTables<'_>) -> bool {
+    let [shallow, deep] = [CpuSuspendSerial, SuspendDeepSerial].map(|id| Flushes::of(tables, id));
+    let has_none = shallow.is_some_and(|it| it.large().is_empty());
+    has_none && deep.is_some_and(|it| !it.large().is_empty())
 }

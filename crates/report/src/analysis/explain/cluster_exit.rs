@@ -6,7 +6,7 @@ use run::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::SuiteTables;
+use super::suite_tables::{SuiteTables, exceeds};
 
 /// The cost of an exit if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
@@ -18,7 +18,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
     // Samples differ by less than a tenth.
-    let is_longer = |(on, off): (u64, u64)| off >= on + on / 10;
+    let is_longer = |(on, off): (u64, u64)| exceeds(off, on, 10);
     let mut pairs = on.iter().zip(&off).map(|(on, off)| (on.ticks, off.ticks));
     if on.is_empty() || !pairs.all(is_longer) {
         return None;

@@ -6,29 +6,30 @@ use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{Figure, SuiteTables};
+use super::lead::lead;
+use super::suite_tables::{Figure, SuiteTables, exceeds};
 
 /// The cost of an exit after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+    // The lead is never off in this scenario, only suspended.
+    let lead = lead(tables)?.cpu;
     let off = tables.column(CpuOffSerial, Wakeup)?;
     let suspend = tables.column(SuspendDeepSerial, Wakeup)?;
-    let flushes = [CpuOffSerial, SuspendDeepSerial].map(|id| Flushes::of(tables, id));
-    let [Some(off_flushes), Some(suspend_flushes)] = flushes else {
+    let off_flushes = Flushes::of(tables, CpuOffSerial)?;
+    let suspend_flushes = Flushes::of(tables, SuspendDeepSerial)?;
+    // Without any flush of a cluster there is no evidence of the level.
+    if off_flushes.large().is_empty() || suspend_flushes.large().is_empty() {
         return None;
-    };
+    }
     let is_of_one_level =
-        |cpu| off_flushes.is_of_cluster(cpu) == suspend_flushes.is_of_cluster(cpu);
-    let (off, suspend) = (
-        off.filtered(is_of_one_level),
-        suspend.filtered(is_of_one_level),
-    );
+        |cpu| cpu != lead && off_flushes.is_of_cluster(cpu) == suspend_flushes.is_of_cluster(cpu);
+    let off = off.filtered(is_of_one_level);
+    let suspend = suspend.filtered(is_of_one_level);
     let pairs: Vec<(Figure, Figure)> = off.into_iter().zip(suspend).collect();
-    // The lead is powered off only by suspends, so its exits may be equal.
-    let is_shorter = |(off, suspend): &(Figure, Figure)| off.ticks + off.ticks / 20 < suspend.ticks;
-    let is_longer =
-        |(off, suspend): &&(Figure, Figure)| off.ticks >= suspend.ticks + suspend.ticks / 12;
+    let is_shorter = |(off, suspend): &(Figure, Figure)| exceeds(suspend.ticks, off.ticks, 20);
+    let is_longer = |(off, suspend): &&(Figure, Figure)| exceeds(off.ticks, suspend.ticks, 12);
     let longer: Vec<&(Figure, Figure)> = pairs.iter().filter(is_longer).collect();
     if pairs.len() < 2 || pairs.iter().any(is_shorter) || 2 * longer.len() <= pairs.len() {
         return None;

@@ -7,7 +7,8 @@ use run::plan::ScenarioId::{self, CpuOffSerial, CpuSuspendSerial, PsciVersionPar
 
 use super::cluster_facts::cluster_facts;
 use super::explanation::Explanation;
-use super::suite_tables::{Figure, SuiteTables};
+use super::lead::lead;
+use super::suite_tables::{Figure, SuiteTables, exceeds};
 
 /// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
@@ -32,13 +33,21 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let place = facts.iter().position(|fact| fact.cluster == cluster);
         place.map(|place| &types[place])
     };
+    let lead = lead(tables).map(|it| it.cpu);
     let mut quicker = Vec::new();
     for (scenario, metric, name) in UNDISTURBED {
         let Some(column) = tables.column(scenario, metric) else {
             continue;
         };
+        // In the CPU_OFF scenario the lead is only suspended.
+        let left_out = match scenario {
+            CpuOffSerial if lead.is_none() => continue,
+            CpuOffSerial => lead,
+            _ => None,
+        };
         let of = |wanted: &String| {
-            let own = column.figures().filter(|it| type_of(it) == Some(wanted));
+            let own = column.figures().filter(|it| Some(it.cpu) != left_out);
+            let own = own.filter(|it| type_of(it) == Some(wanted));
             own.copied().collect::<Vec<Figure>>()
         };
         let (mine, others) = (of(one), of(other));
@@ -74,5 +83,5 @@ fn are_less(less: &[Figure], more: &[Figure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();
     let ends = most.zip(least);
-    ends.is_some_and(|(most, least)| most + most.div_ceil(20) <= least)
+    ends.is_some_and(|(most, least)| exceeds(least, most, 20))
 }

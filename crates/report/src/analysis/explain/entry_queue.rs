@@ -7,7 +7,7 @@ use run::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{SuiteTables, even_steps};
+use super::suite_tables::{SuiteTables, even_steps, exceeds};
 
 /// CPUs that wait for each other while powering down.
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
@@ -21,7 +21,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
     // The last CPU in a queue waits for the others in addition to its own entry.
-    let is_longer = parallel.most() >= serial.most() + serial.most() / 2;
+    let is_longer = exceeds(parallel.most(), serial.most(), 2);
     if has_order || !is_longer {
         return None;
     }

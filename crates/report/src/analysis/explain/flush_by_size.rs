@@ -9,7 +9,7 @@ use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeep
 use super::cluster_facts::cluster_facts;
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{Figure, SuiteTables, short_name};
+use super::suite_tables::{Figure, SuiteTables, exceeds, short_name};
 
 /// Cluster flush time by cache size.
 const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
@@ -74,7 +74,7 @@ fn by_size(
     }
     // CPUs in one cluster differ by less than a fifth.
     let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
-    let grows = ticks.all(|(small, large)| small + small / 5 <= large);
+    let grows = ticks.all(|(small, large)| exceeds(large, small, 5));
     grows.then_some(longest)
 }
 

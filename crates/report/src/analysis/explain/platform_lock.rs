@@ -1,12 +1,12 @@
 //! A queue at level 0. The platform must have a lock there, because generic PSCI code takes none.
 
-use run::measure::Metric::{Powerdown, Wakeup};
+use run::measure::Metric::Powerdown;
 use run::model::Kind;
 use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
-use super::suite_tables::{SuiteTables, even_steps};
-use super::uniform_exits;
+use super::suite_tables::{SuiteTables, even_steps, exceeds};
+use super::uniform_exits::UniformExits;
 
 /// A platform lock.
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
@@ -14,25 +14,29 @@ pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let parallel = tables.column(CpuSuspendParallel, Powerdown)?;
     let serial = tables.column(CpuSuspendSerial, Powerdown)?;
-    let exits = tables.column(CpuSuspendParallel, Wakeup)?;
+    let exits = UniformExits::of(tables)?;
     let steps = even_steps(parallel.figures().map(|it| it.ticks), 1)?;
-    let is_queue = parallel.most() >= serial.most().saturating_mul(2);
-    if !is_queue || !uniform_exits::are_uniform(tables, &exits) {
+    if !exceeds(parallel.most(), serial.most(), 1) {
         return None;
     }
+    // A step that is shorter than an entry ends before the CPU ahead is off.
+    let until = match steps.0 >= serial.most() {
+        true => ", held until the CPU is off",
+        false => "",
+    };
     let steps = tables.logged.clock().range(steps);
     let together = tables.range(parallel.figures());
     let alone = tables.range(serial.figures());
-    let out = tables.range(exits.figures());
-    let all = parallel.figures().chain(serial.figures());
+    let out = tables.range(exits.parallel.figures());
+    let all = parallel.figures().chain(serial.figures()).copied();
     Some(Explanation {
         kind: PLATFORM_LOCK,
         sentence: format!(
             "At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take \
-             {together}, in steps of {steps}. Serial entries take {alone}, and exits are alike \
-             ({out}). The lock is the platform's, such as the only channel to a power controller, \
-             held until the CPU is off."
+             {together}, in steps of {steps}. Serial entries take {alone}, and exits do not queue \
+             ({out}). The lock is the platform's, such as the only channel to a power \
+             controller{until}."
         ),
-        figures: all.chain(exits.figures()).copied().collect(),
+        figures: all.chain(exits.figures()).collect(),
     })
 }

@@ -1,6 +1,6 @@
 //! The figures of the suite, by scenario, metric and CPU.
 
-use hardware::board::CpuIndex;
+use hardware::board::{CpuIndex, LabelSource};
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::Scenario;
@@ -41,6 +41,16 @@ impl<'r> SuiteTables<'r> {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
         let mut scenarios = logged.framed();
         scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
+        // With one power-down state, or with `core=`, the core's state may not be at level 0.
+        let state = |id: ScenarioId| {
+            let table = scenarios.iter().find(|it| it.id == id)?;
+            table.conditions.as_ref()?.power_state
+        };
+        let deepest = state(ScenarioId::SuspendDeepSerial);
+        if deepest.is_some() && deepest == state(ScenarioId::CpuSuspendSerial) {
+            use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+            scenarios.retain(|it| !matches!(it.id, CpuSuspendParallel | CpuSuspendSerial));
+        }
         Self { logged, scenarios }
     }
 
@@ -73,6 +83,19 @@ impl<'r> SuiteTables<'r> {
     /// Returns the cluster of a CPU.
     pub(super) fn cluster(&self, cpu: CpuIndex) -> u16 {
         self.logged.run.cpu(cpu).cluster
+    }
+
+    /// Returns true if the clusters are known: labels made from MPIDR need not agree with the power
+    /// domains.
+    pub(super) fn has_clusters(&self) -> bool {
+        let head = self.logged.run.head.as_ref();
+        head.is_none_or(|head| head.labels == LabelSource::CpuMap)
+    }
+
+    /// Returns a CPU's cluster and MIDR_EL1; None for the latter if no record has it.
+    pub(super) fn kind(&self, cpu: CpuIndex) -> (u16, Option<u64>) {
+        let cpu = self.logged.run.cpu(cpu);
+        (cpu.cluster, cpu.identity.map(|it| it.midr))
     }
 
     /// Returns the numbers of all clusters.
@@ -151,21 +174,35 @@ pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
     range.is_some_and(|(least, most)| most - least <= most / 4)
 }
 
-/// Returns the range of the steps between sorted values if the values rise evenly: all but
-/// `odd_max` steps are within a quarter of the median step. None if there are fewer than four
-/// values.
+/// Returns true if `more` is greater than `less` by at least one `share`th of it and by two ticks,
+/// as a difference of one tick may be quantization.
+pub(super) fn exceeds(more: u64, less: u64, share: u64) -> bool {
+    let by = more.checked_sub(less);
+    by.is_some_and(|by| by >= less.div_ceil(share).max(2))
+}
+
+/// The minimum number of steps that are even.
+const EVEN_STEPS_MIN: usize = 3;
+
+/// Returns the range of the steps between sorted values if the values rise evenly: all steps but
+/// `odd_max`, and more than half, differ from the median step by at most a quarter of it, and they
+/// make up two fifths of the whole range. None if there are fewer than three such steps.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,
 ) -> Option<(u64, u64)> {
     let values: Vec<u64> = values.into_iter().sorted_unstable().collect();
-    if values.len() < 4 {
-        return None;
-    }
     let steps: Vec<u64> = values.iter().tuple_windows().map(|(a, b)| b - a).collect();
     let sorted = steps.iter().copied().sorted_unstable();
     let median = sorted.clone().nth(steps.len() / 2)?;
-    let even = sorted.filter(|it| it.abs_diff(median) <= median / 4);
-    let range = even.clone().minmax().into_option()?;
-    (median > 0 && even.count() + odd_max >= steps.len()).then_some(range)
+    let even: Vec<u64> = sorted
+        .filter(|it| it.abs_diff(median) <= median / 4)
+        .collect();
+    let is_most = even.len() + odd_max >= steps.len() && 2 * even.len() > steps.len();
+    // Steps are differences of sorted values, so that neither sum overflows.
+    let (whole, sum): (u64, u64) = (steps.iter().sum(), even.iter().sum());
+    let is_large = sum / 2 >= whole / 5;
+    let range = even.iter().copied().minmax().into_option()?;
+    let is_even = even.len() >= EVEN_STEPS_MIN && is_most && is_large;
+    (median > 0 && is_even).then_some(range)
 }

@@ -1,12 +1,11 @@
 //! Level 0 exits that take about the same time: no CPU waits for a lock on its way up.
 
-use itertools::Itertools as _;
 use run::measure::Metric::Wakeup;
 use run::model::Kind;
-use run::plan::ScenarioId::CpuSuspendParallel;
+use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
-use super::suite_tables::{Column, SuiteTables, are_alike};
+use super::suite_tables::{Column, Figure, SuiteTables, exceeds};
 
 /// Exits without a queue.
 const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
@@ -15,24 +14,42 @@ const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 const CPUS_MIN: usize = 3;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let exits = tables.column(CpuSuspendParallel, Wakeup)?;
-    if tables.cpus().count() < CPUS_MIN || !are_uniform(tables, &exits) {
+    let exits = UniformExits::of(tables)?;
+    if tables.cpus().count() < CPUS_MIN {
         return None;
     }
-    let range = tables.range(exits.figures());
+    let parallel = tables.range(exits.parallel.figures());
+    let serial = tables.range(exits.serial.figures());
     Some(Explanation {
         kind: UNIFORM_EXITS,
         sentence: format!(
-            "Parallel exits at level 0 are alike in each cluster ({range}): no CPU waits for a \
-             lock on its way up."
+            "At level 0, parallel exits take no longer than serial ones ({parallel} against \
+             {serial}): no CPU waits for a lock on its way up."
         ),
-        figures: exits.figures().copied().collect(),
+        figures: exits.figures(),
     })
 }
 
-/// Returns true if the CPUs in each cluster have similar exits.
-pub(super) fn are_uniform(tables: &SuiteTables<'_>, exits: &Column) -> bool {
-    let clusters = exits.figures().map(|it| (tables.cluster(it.cpu), it.ticks));
-    let clusters = clusters.into_group_map();
-    clusters.into_values().all(are_alike)
+/// Parallel exits at level 0, none of which takes longer than the same CPU's serial exit.
+pub(super) struct UniformExits {
+    /// The parallel exits.
+    pub parallel: Column,
+    serial: Column,
+}
+
+impl UniformExits {
+    /// Returns the exits; None if a table is missing or if a parallel exit takes longer.
+    pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
+        let parallel = tables.column(CpuSuspendParallel, Wakeup)?;
+        let serial = tables.column(CpuSuspendSerial, Wakeup)?;
+        let is_longer = |cpu| exceeds(parallel.of(cpu), serial.of(cpu), 4);
+        let has_longer = tables.cpus().any(is_longer);
+        (!has_longer).then_some(Self { parallel, serial })
+    }
+
+    /// Returns all figures.
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        let all = self.parallel.figures().chain(self.serial.figures());
+        all.copied().collect()
+    }
 }

@@ -6,7 +6,7 @@ use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables};
+use super::suite_tables::{Figure, SuiteTables, exceeds};
 
 /// A CPU unlike the others of its type.
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
@@ -18,8 +18,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let twins = calls.filtered(|cpu| cpu != lead.cpu && tables.cluster(cpu) == cluster);
     let own = calls.of(lead.cpu);
     // CPUs that run the same instructions differ by less than a fifth.
-    let is_more = |it: &Figure| it.ticks >= own + own / 5;
-    let is_less = |it: &Figure| own >= it.ticks + it.ticks / 5;
+    let is_more = |it: &Figure| exceeds(it.ticks, own, 5);
+    let is_less = |it: &Figure| exceeds(own, it.ticks, 5);
     let word = if twins.iter().all(is_more) {
         "quicker"
     } else if twins.iter().all(is_less) {
