@@ -25,10 +25,11 @@ pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
     let is_described = !run.has_records();
     let board = tables.logged.board().filter(|_| is_described);
     let board = board.and_then(|name| boards::load(name).ok());
-    let described = board.and_then(|it| it.publish).map(|it| it.clusters);
-    let described = described.unwrap_or_default();
+    let page = board.and_then(|it| it.publish);
     let facts = tables.clusters().into_iter().map(|cluster| {
-        if let Some(it) = described.get(usize::from(cluster)) {
+        let described = page.as_ref();
+        let described = described.and_then(|it| it.clusters.get(usize::from(cluster)));
+        if let Some(it) = described {
             return ClusterFacts {
                 cluster,
                 cpu_type: Some(it.cpu.clone()),
@@ -37,10 +38,8 @@ pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
         }
         let own = |cpu: &CpuIndex| tables.cluster(*cpu) == cluster;
         let identities = tables.cpus().filter(own).map(|cpu| run.cpu(cpu).identity);
-        let identities: Option<Vec<_>> = identities.collect();
-        let identities = identities.unwrap_or_default();
-        let mut types = identities.iter().map(|it| cpu_names::type_of(it.midr));
-        let mut caches = identities.iter().map(|it| it.caches.outer(None));
+        let mut types = identities.clone().map(|it| cpu_names::type_of(it?.midr));
+        let mut caches = identities.map(|it| it?.caches.outer(None));
         ClusterFacts {
             cluster,
             cpu_type: types.all_equal_value().ok().flatten(),

@@ -1,5 +1,7 @@
 //! Determines from flush times which CPUs flush their cluster's caches.
 
+use std::collections::HashMap;
+
 use hardware::board::CpuIndex;
 use run::measure::Metric;
 use run::plan::ScenarioId::{
@@ -7,7 +9,7 @@ use run::plan::ScenarioId::{
     SuspendDeepSerial,
 };
 
-use super::suite_tables::{Column, Figure, SuiteTables};
+use super::suite_tables::{Column, CpuKind, Figure, SuiteTables};
 
 /// All scenarios in which CPUs flush caches.
 const FLUSHES: [ScenarioId; 5] = [
@@ -39,26 +41,26 @@ impl Flushes {
             return None;
         }
         let column = tables.column(scenario, Metric::CacheFlush)?;
-        let others = FLUSHES.into_iter();
-        let others = others.filter_map(|it| tables.column(it, Metric::CacheFlush));
-        let others: Vec<Column> = others.collect();
+        let shortest = shortest_flushes(tables);
         let mut of_cluster = Vec::new();
-        for cpu in tables.cpus() {
-            let mine = tables.kind(cpu);
-            // The shortest flush in a cluster only covers a CPU's own caches.
-            let own = others.iter().flat_map(Column::figures);
-            let own = own.filter(|it| tables.kind(it.cpu) == mine);
-            let own = own.map(|it| it.ticks).min()?;
+        for flush in column.figures() {
+            // The shortest flush only covers a CPU's own caches.
+            let own = shortest[&tables.kind(flush.cpu)];
             if own == 0 {
                 return None;
             }
-            let flush = column.of(cpu);
-            let more = tables.logged.ns(flush.saturating_sub(own))?;
-            if flush / CONTRAST >= own && more >= DIFFERENCE_NS {
-                of_cluster.push(cpu);
+            let more = tables.logged.ns(flush.ticks.saturating_sub(own))?;
+            if flush.ticks / CONTRAST >= own && more >= DIFFERENCE_NS {
+                of_cluster.push(flush.cpu);
             }
         }
         Some(Self { column, of_cluster })
+    }
+
+    /// Returns the flushes in the serial scenarios that end in a deep state, with the scenarios.
+    pub(super) fn in_series(tables: &SuiteTables<'_>) -> impl Iterator<Item = (ScenarioId, Self)> {
+        let scenarios = [SuspendDeepSerial, CpuOffSerial].into_iter();
+        scenarios.filter_map(|id| Some((id, Self::of(tables, id)?)))
     }
 
     /// Returns true if the CPU flushes its cluster's caches.
@@ -80,4 +82,17 @@ impl Flushes {
     pub(super) fn all(&self) -> Vec<Figure> {
         self.column.figures().copied().collect()
     }
+}
+
+/// Returns the shortest flush, in any scenario, by the kind of CPU.
+fn shortest_flushes(tables: &SuiteTables<'_>) -> HashMap<CpuKind, u64> {
+    let mut shortest = HashMap::new();
+    for scenario in FLUSHES {
+        let column = tables.column(scenario, Metric::CacheFlush);
+        for flush in column.iter().flat_map(Column::figures) {
+            let known = shortest.entry(tables.kind(flush.cpu)).or_insert(u64::MAX);
+            *known = flush.ticks.min(*known);
+        }
+    }
+    shortest
 }

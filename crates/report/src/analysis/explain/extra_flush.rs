@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use run::model::Kind;
-use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+use run::plan::ScenarioId::SuspendDeepParallel;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -15,9 +15,7 @@ pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let parallel = in_parallel(tables);
     let serial = lead(tables).map(|lead| {
-        let scenarios = [SuspendDeepSerial, CpuOffSerial].into_iter();
-        let flushes = scenarios.filter_map(|id| Flushes::of(tables, id));
-        let large = flushes.flat_map(|it| it.large());
+        let large = Flushes::in_series(tables).flat_map(|it| it.1.large());
         let shares =
             |it: &Figure| it.cpu != lead.cpu && tables.cluster(it.cpu) == tables.cluster(lead.cpu);
         let all: Vec<Figure> = large.filter(shares).collect();

@@ -2,7 +2,6 @@
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::suite_tables::SuiteTables;
@@ -39,10 +38,8 @@ pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
             is_inferred: false,
         });
     }
-    let all = [SuspendDeepSerial, CpuOffSerial].into_iter();
-    let all = all.filter_map(|id| Flushes::of(tables, id));
     let mut leads = Vec::new();
-    for flushes in all {
+    for (_, flushes) in Flushes::in_series(tables) {
         if flushes.small().is_empty() {
             continue;
         }

@@ -2,7 +2,6 @@
 
 use itertools::Itertools as _;
 use run::model::Kind;
-use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -15,10 +14,7 @@ const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let lead = lead(tables)?;
     let mut shown = Vec::new();
-    for scenario in [SuspendDeepSerial, CpuOffSerial] {
-        let Some(flushes) = Flushes::of(tables, scenario) else {
-            continue;
-        };
+    for (scenario, flushes) in Flushes::in_series(tables) {
         // If there are only cluster flushes, a different explanation applies.
         if !flushes.small().is_empty() {
             if lead_by_flushes(tables, &flushes)? != lead.cpu {

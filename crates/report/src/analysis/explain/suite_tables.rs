@@ -30,6 +30,9 @@ pub(super) struct SuiteTables<'r> {
     scenarios: Vec<Scenario>,
 }
 
+/// A CPU's cluster and MIDR_EL1; None for the latter if no record has it.
+pub(super) type CpuKind = (u16, Option<u64>);
+
 /// One metric in one scenario: a figure for each of the run's CPUs, in board order.
 #[derive(Clone, Debug)]
 pub(super) struct Column(Vec<Figure>);
@@ -76,7 +79,7 @@ impl<'r> SuiteTables<'r> {
     }
 
     /// Returns all CPUs.
-    pub(super) fn cpus(&self) -> impl Iterator<Item = CpuIndex> + use<> {
+    pub(super) fn cpus(&self) -> impl Iterator<Item = CpuIndex> + Clone + use<> {
         self.logged.run.cpu_indices()
     }
 
@@ -92,8 +95,8 @@ impl<'r> SuiteTables<'r> {
         head.is_none_or(|head| head.labels == LabelSource::CpuMap)
     }
 
-    /// Returns a CPU's cluster and MIDR_EL1; None for the latter if no record has it.
-    pub(super) fn kind(&self, cpu: CpuIndex) -> (u16, Option<u64>) {
+    /// Returns the kind of a CPU.
+    pub(super) fn kind(&self, cpu: CpuIndex) -> CpuKind {
         let cpu = self.logged.run.cpu(cpu);
         (cpu.cluster, cpu.identity.map(|it| it.midr))
     }
@@ -139,8 +142,7 @@ impl Column {
 
     /// Returns a CPU's value, in ticks.
     pub(super) fn of(&self, cpu: CpuIndex) -> u64 {
-        let figure = self.0.iter().find(|it| it.cpu == cpu);
-        figure.expect("a column has a figure for each CPU").ticks
+        self.0[cpu.place()].ticks
     }
 
     /// Returns the largest value.
