@@ -20,11 +20,7 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
         Block::Heading("What changed".to_owned()),
         Block::Remarks(remarks(run, comparison)),
     ];
-    let explained = explained(run, comparison);
-    if !explained.is_empty() {
-        all.push(Block::Heading("What explains the figures".to_owned()));
-        all.push(Block::Remarks(explained));
-    }
+    all.extend(Block::explanations(explained(run, comparison)));
     all.push(Block::Heading("Changes".to_owned()));
     let tables = comparison.scenarios.iter().flat_map(|it| {
         [JudgedBy::Cpu, JudgedBy::Order].map(|judged| table(run, comparison, it, judged))

@@ -37,6 +37,17 @@ pub enum Block<'r> {
     Drawings(Vec<Chart>),
 }
 
+impl Block<'_> {
+    /// Returns the section that explains figures; empty without `sentences`.
+    pub(super) fn explanations(sentences: Vec<String>) -> Vec<Self> {
+        if sentences.is_empty() {
+            return Vec::new();
+        }
+        let heading = "What explains the figures".to_owned();
+        vec![Self::Heading(heading), Self::Remarks(sentences)]
+    }
+}
+
 /// The heading of a scenario, with its status and method.
 #[derive(Serialize)]
 pub struct ScenarioHeading {

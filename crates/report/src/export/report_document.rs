@@ -16,9 +16,6 @@ use crate::analysis::explain::explanations;
 use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
-/// The heading of a run's explanations.
-pub(super) const EXPLANATIONS: &str = "What explains the figures";
-
 /// Returns the blocks one by one. A run's blocks are built only after the earlier ones have been
 /// written.
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
@@ -44,11 +41,7 @@ fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
     all.extend(warnings(run).into_iter().map(Block::Warning));
     all.push(Block::Definitions(method(run)));
     let explained = explanations(run).into_iter().map(|it| it.sentence);
-    let explained: Vec<String> = explained.collect();
-    if !explained.is_empty() {
-        all.push(Block::Heading(EXPLANATIONS.to_owned()));
-        all.push(Block::Remarks(explained));
-    }
+    all.extend(Block::explanations(explained.collect()));
     let scenarios = (1..).zip(&run.run.scenarios);
     all.extend(scenarios.flat_map(|(number, it)| {
         let id = format!("run{}-t{number}", place + 1);
