@@ -62,7 +62,7 @@ impl Spread {
         let mut counts = Vec::with_capacity(end - first);
         counts.extend(histogram.counts().take(end).skip(first));
         Self {
-            first: first as u16,
+            first: u16::try_from(first).expect("bins are numbered by u16"),
             counts,
         }
     }
