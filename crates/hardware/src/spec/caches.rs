@@ -107,17 +107,31 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     line * (ways + 1) * (sets + 1)
 }
 
+/// The size of a cache in bytes. `Display` uses the largest unit that divides it: `48 KiB`.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheSize(pub u64);
+
+impl fmt::Display for CacheSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0;
+        let (size, unit) = if bytes.is_multiple_of(1024 * 1024) {
+            (bytes / (1024 * 1024), "MiB")
+        } else if bytes.is_multiple_of(1024) {
+            (bytes / 1024, "KiB")
+        } else {
+            (bytes, "bytes")
+        };
+        write!(f, "{size} {unit}")
+    }
+}
+
 impl fmt::Display for Caches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (name, bytes)) in self.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
-            let (size, unit) = match bytes {
-                _ if bytes % 1024 != 0 => (bytes, "bytes"),
-                _ if bytes % (1024 * 1024) != 0 => (bytes / 1024, "KiB"),
-                _ => (bytes / (1024 * 1024), "MiB"),
-            };
+            let size = CacheSize(bytes);
             let level_and_kind = name.strip_prefix('l').unwrap_or(name);
-            write!(f, "{comma}L{level_and_kind} {size} {unit}")?;
+            write!(f, "{comma}L{level_and_kind} {size}")?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hardware::spec::caches::CacheSize;
 use itertools::Itertools as _;
 use run::model::Kind;
 use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
@@ -41,7 +42,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let own = own
             .map(|it| format!("cluster {}", it.cluster))
             .format(" and ");
-        format!("{own} ({})", size_text(*size))
+        format!("{own} ({})", CacheSize(*size))
     });
     let each = all.iter().map(|it| text(tables, it));
     let sentence = format!(
@@ -85,11 +86,4 @@ fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) ->
     let large = ticks.next_back().unwrap_or(small);
     let [large, small] = [large, small].map(|it| tables.span(it));
     format!("{large} against {small} in {}", short_name(*scenario))
-}
-
-fn size_text(bytes: u64) -> String {
-    match bytes {
-        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
-        _ => format!("{} KiB", bytes >> 10),
-    }
 }
