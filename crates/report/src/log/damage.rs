@@ -17,9 +17,14 @@ use crate::made_up_run;
 
 /// A deterministic random number generator: Marsaglia, "Xorshift RNGs", Journal of Statistical
 /// Software 8 (2003).
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    /// Returns a number below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
     pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -14,7 +14,7 @@ use run::plan::ScenarioId::{
 use super::suite_tables::{even_steps, exceeds};
 use super::{Explanation, explanations};
 use crate::analysis::made_up::published;
-use crate::log::LoggedRun;
+use crate::log::{LoggedRun, Random};
 
 /// The releases with all tables.
 const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
@@ -179,33 +179,20 @@ fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
     changed
 }
 
-/// A linear congruential generator, used for shuffling.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn shuffle<T>(&mut self, all: &mut [T]) {
-        for place in (1..all.len()).rev() {
-            all.swap(place, self.below(place + 1));
-        }
+fn shuffle<T>(random: &mut Random, all: &mut [T]) {
+    for place in (1..all.len()).rev() {
+        all.swap(place, random.below(place + 1));
     }
 }
 
 /// Returns tables that are each taken from a random release, with shuffled rows, columns, or both.
-fn shuffled(dice: &mut Dice, releases: &[Raw]) -> Raw {
+fn shuffled(random: &mut Random, releases: &[Raw]) -> Raw {
     let mut all = Raw::new();
-    let same = dice.below(releases.len());
-    let is_mixed = dice.below(2) == 0;
+    let same = random.below(releases.len());
+    let is_mixed = random.below(2) == 0;
     for (id, metrics) in COLUMNS {
         let release = if is_mixed {
-            dice.below(releases.len())
+            random.below(releases.len())
         } else {
             same
         };
@@ -213,12 +200,12 @@ fn shuffled(dice: &mut Dice, releases: &[Raw]) -> Raw {
             .iter()
             .map(|it| releases[release][&(id, *it)].clone())
             .collect();
-        if dice.below(4) == 0 {
-            dice.shuffle(&mut columns);
+        if random.below(4) == 0 {
+            shuffle(random, &mut columns);
         }
-        if dice.below(4) == 0 {
+        if random.below(4) == 0 {
             let mut order: Vec<usize> = (0..6).collect();
-            dice.shuffle(&mut order);
+            shuffle(random, &mut order);
             for column in &mut columns {
                 *column = order.iter().map(|place| column[*place]).collect();
             }
@@ -411,10 +398,10 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
 fn no_explanation_survives_its_evidence() {
     let runs = RELEASES.map(release);
     let releases: Vec<Raw> = runs.iter().map(raw).collect();
-    let mut dice = Dice(2017);
+    let mut random = Random(2017);
     let mut counts: HashMap<String, [u32; 2]> = HashMap::new();
     for round in 0..1000 {
-        let tables = shuffled(&mut dice, &releases);
+        let tables = shuffled(&mut random, &releases);
         let explained = kinds(&explanations(&with_figures(&runs[0], &tables)));
         for (kind, has_evidence) in [
             ("flush-by-size", larger_caches_take_longer(&tables)),
