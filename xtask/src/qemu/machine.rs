@@ -40,8 +40,8 @@ pub struct QemuMachine<'m> {
 }
 
 impl QemuMachine<'_> {
-    /// Rejects options that are not supported by the machine or by its firmware, which `described`
-    /// describes. `gic` is the GIC of a machine that is not adjustable.
+    /// Rejects options that the machine, or its firmware as in `described`, does not support. `gic`
+    /// is the GIC of a machine that is not adjustable.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {

@@ -172,7 +172,7 @@ pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions for merging runs: an unknown value differs from a known one.
+/// Conditions for merging runs: an unknown value counts as different from a known one.
 pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions for merging scenarios.
 pub(super) const MERGED: &[Condition] = &[
@@ -184,7 +184,7 @@ pub(super) const MERGED: &[Condition] = &[
     FOOTPRINT,
     CPU_ON_AFTER,
 ];
-/// Conditions for the cost of instrumentation: an unknown value differs from a known one.
+/// Conditions for the cost of instrumentation: an unknown value counts as different from a known one.
 pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
 /// Conditions for comparing scenarios.
 pub(super) const COMPARED: &[Condition] = &[

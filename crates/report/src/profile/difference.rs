@@ -83,7 +83,7 @@ pub struct FunctionChange {
     pub old: f64,
     /// Instructions now.
     pub new: f64,
-    /// How often it is entered, in the baseline and now.
+    /// How many times it was entered, in the baseline and now.
     pub calls: [f64; 2],
 }
 

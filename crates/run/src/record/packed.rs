@@ -12,8 +12,7 @@
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
 //! * everything else by name: `cpu` is omitted if it equals the place, and `step` if there is only
 //!   one; `first` is omitted if it has the first reason in `rejected` and no detail; `rose` has
-//!   `state` and `times` from [`Reached`], and is omitted if the count of the state that was due
-//!   rose by one.
+//!   `state` and `times` from [`Reached`], and is omitted if the due state's count rose by one.
 //!
 //! The CPU's representative figures are not sent: a reader chooses them in the same way as the
 //! payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.

@@ -85,7 +85,8 @@ fn check_boards(runs: &[LoggedRun]) -> Result<()> {
         let (then, now) = (&old.source.input, &new.source.input);
         let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
         if boards.count() > 0 {
-            let [new, old] = [new, old].map(|run| run.board().unwrap_or_default());
+            let [new, old] =
+                [new, old].map(|run| run.board().expect("boards that differ are named"));
             bail!("{now} is of {new}, and {then} of {old}: a history is of one board");
         }
         ensure!(
