@@ -7,4 +7,5 @@ pub mod lead;
 pub mod lead_watch;
 pub mod participant;
 pub mod secondary;
+mod sgi;
 pub mod timer_load;

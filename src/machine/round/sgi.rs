@@ -1,0 +1,73 @@
+//! The SGIs by which a participant wakes the other CPUs in its round.
+
+use run::measure::order::{Order, SgiTargets};
+
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::participant::Participant;
+
+impl Participant {
+    /// Returns the other CPUs in the current round that have not returned. An SGI to a CPU that is
+    /// off would make its redistributor request a wake-up, and would stay pending.
+    fn sleeping_cpus(
+        &self,
+        includes_lead: bool,
+    ) -> impl Iterator<Item = &'static CpuChannel> + Clone {
+        let own = self.channel.index;
+        let lead = includes_lead.then_some(self.parts.lead);
+        let sleeps = move |cpu: &&CpuChannel| cpu.handover.is_busy() || Some(cpu.index) == lead;
+        let channels = self.parts.channels.iter();
+        channels.filter(move |cpu| cpu.index != own && sleeps(cpu))
+    }
+
+    fn wake(&self, target: &CpuChannel) {
+        target.handover.record_sgi_sent(self.parts.waiter.now());
+        let gic = &self.parts.waiter.gic;
+        gic.send_wake_sgis(core::iter::once(&target.gic));
+    }
+
+    /// Wakes the CPUs in `targets`, starting immediately.
+    pub(super) fn wake_others(&self, targets: SgiTargets) {
+        let waiter = &self.parts.waiter;
+        match targets {
+            SgiTargets::None => {}
+            SgiTargets::One(cpu) => self.wake(&self.parts.channels[cpu.place()]),
+            SgiTargets::OneByOne {
+                includes_lead,
+                step,
+            } => {
+                let first = waiter.now();
+                for (place, target) in self.sleeping_cpus(includes_lead).enumerate() {
+                    if step > 0 {
+                        waiter.sleep_until(first + place as u64 * step);
+                    }
+                    self.wake(target);
+                }
+            }
+            SgiTargets::AllAtOnce { includes_lead } => {
+                let (targets, now) = (self.sleeping_cpus(includes_lead), waiter.now());
+                let record = |target: &CpuChannel| target.handover.record_sgi_sent(now);
+                targets.clone().for_each(record);
+                waiter.gic.send_wake_sgis(targets.map(|target| &target.gic));
+            }
+        }
+    }
+
+    /// Wakes the CPUs in `order`, from a CPU that was itself meant to be woken and may have
+    /// returned too early. Waits until its own wake-up is due, so that the next CPU is down by
+    /// then.
+    pub(super) fn wake_others_when_due(&self, order: &Order, start: u64) {
+        let targets = order.wakes_others_by_sgi;
+        if !matches!(targets, SgiTargets::None) {
+            let due = start + order.times.wake_due_after;
+            self.parts.waiter.sleep_until(due);
+            self.wake_others(targets);
+        }
+    }
+
+    /// Wakes all other CPUs that are still asleep: those whose first SGI was lost, or whose turn in
+    /// a chain never came.
+    pub fn wake_again(&self, includes_lead: bool) {
+        let sleeping = self.sleeping_cpus(includes_lead);
+        sleeping.for_each(|target| self.wake(target));
+    }
+}
