@@ -1,5 +1,5 @@
-//! Numbers as hexadecimal strings, for serde's `with`, because many JSON readers keep only 53 bits
-//! of a number.
+//! Numbers as hexadecimal strings, for serde's `with`, because many JSON parsers preserve only 53
+//! bits of a number.
 
 use alloc::string::String;
 
@@ -10,13 +10,14 @@ pub fn serialize<T: Copy + Into<u64>, S: Serializer>(number: &T, to: S) -> Resul
     to.collect_str(&format_args!("{:#x}", (*number).into()))
 }
 
-/// Reads such a string. The number must fit into `T`.
+/// Parses a string in this format. The number must fit in `T`.
 pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     parse(&String::deserialize(from)?)
 }
 
-/// Parses a number of exactly eight digits, the form of identities and checksums in records; None
-/// for any other text. Capitals are never sent, so a capital means that a bit has flipped.
+/// Parses a number of exactly eight digits, the format of identities and checksums in records.
+/// Returns None for any other text. Uppercase digits are never sent, so an uppercase digit means
+/// that a bit has flipped.
 pub(crate) fn parse_word(text: &str) -> Option<u32> {
     if text.len() != 8 {
         return None;
@@ -53,7 +54,7 @@ pub mod option {
         }
     }
 
-    /// Reads such a string, or null.
+    /// Parses a string in this format, or null.
     pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<T>, D::Error> {

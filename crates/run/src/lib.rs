@@ -1,7 +1,7 @@
 //! Defines what a run is, for the payload that performs it and for programs that read its log.
 //!
-//! The crate does not measure or print tables; the suite crate does, through [`measure::Machine`].
-//! It does not read logs; the report crate does.
+//! This crate does not measure or print tables; that is the suite crate's job, through
+//! [`measure::Machine`]. It does not read logs either; that is the report crate's job.
 //!
 //! ```
 //! use run::model::RunId;
@@ -9,18 +9,18 @@
 //! use run::record::{Claim, Record, Writer};
 //!
 //! // The payload parses boot arguments and writes records.
-//! let plan = Plan::parse("only=susp_deep_serial iterations=100").expect("known words");
+//! let plan = Plan::parse("only=susp_deep_serial iterations=100").expect("valid arguments");
 //! assert!(plan.scenarios.contains(ScenarioId::SuspendDeepSerial));
 //! let mut line = String::new();
 //! let mut writer = Writer::new(Records::Once, RunId::default());
-//! writer.write(&mut line, Record::Plan(plan)).expect("a String takes all");
+//! writer.write(&mut line, Record::Plan(plan)).expect("writing to a String cannot fail");
 //!
 //! // A log reader accepts a record if its checksum is correct.
-//! let claim = Claim::of(line.as_bytes()).expect("the form of a record");
+//! let claim = Claim::of(line.as_bytes()).expect("a well-formed record");
 //! assert!(claim.is_sound());
 //! assert_eq!(claim.record(), Some(Record::Plan(plan)));
 //! let damaged = line.replace(":100,", ":900,");
-//! assert!(!Claim::of(damaged.as_bytes()).expect("the same form").is_sound());
+//! assert!(!Claim::of(damaged.as_bytes()).expect("still well-formed").is_sound());
 //! ```
 //!
 //! | folder | task |

@@ -42,7 +42,7 @@ fn affinity_info_fails() {
 #[test]
 fn absent() {
     let words = [
-        "CPU_OFF : not used: PSCI_FEATURES says that there is no CPU_OFF",
+        "CPU_OFF : not used: PSCI_FEATURES does not list CPU_OFF",
         "5 passed, 2 skipped, 0 failed",
         "0 CPUs lost",
     ];
@@ -73,7 +73,7 @@ fn forbidden() {
         ..common::spec("--smp 2 --icount --fault cpu-off-denied", "")
     };
     let words = [
-        "CPU_OFF : not used: the device tree says that no CPU comes back after CPU_OFF",
+        "CPU_OFF : not used: according to the device tree, CPU_OFF is permanent",
         "5 passed, 2 skipped, 0 failed",
         "0 CPUs lost",
         "cpu-off-denied struck 0 times",

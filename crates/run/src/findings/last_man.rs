@@ -1,7 +1,7 @@
 //! The last man down in each cluster, and the cost of its cache flush.
 //!
-//! The last man is the CPU of a cluster that goes down last in a round of all CPUs, in
-//! ENTER_HW_LOW_PWR order. It therefore flushes the cluster's caches.
+//! The last man is the last CPU in its cluster to go down in a round of all CPUs, by
+//! ENTER_HW_LOW_PWR timestamp. It therefore flushes the cluster's caches.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,14 +18,14 @@ use crate::plan::StateChoice;
 /// A cluster's last man down.
 pub const LAST_MAN: Kind = Kind::new("last-man");
 
-/// The reason why the last man of a cluster is unknown.
+/// Why a cluster's last man is unknown.
 #[derive(Debug, Error)]
 enum NotTold {
     #[error("there are no timestamps")]
     NoTimestamps,
     #[error("not all CPUs of cluster {0} have a row")]
     RowMissing(u16),
-    #[error("a CPU of cluster {0} has no timestamps")]
+    #[error("a CPU in cluster {0} has no timestamps")]
     CpuWithoutTimestamps(u16),
 }
 
@@ -48,7 +48,7 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity
     found.flatten().collect()
 }
 
-/// Finds a cluster's last man, or the reason why it is unknown: it may be a CPU without timestamps.
+/// Finds a cluster's last man. Returns an error if it could be a CPU without timestamps.
 fn of_cluster(
     run: &Run,
     scenario: &Scenario,
@@ -72,7 +72,7 @@ fn of_cluster(
     let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster))?;
     known.sort_unstable();
     let last = known.pop();
-    let (_, cpu, flush) = last.expect("a cluster has a CPU, and each CPU a row");
+    let (_, cpu, flush) = last.expect("every cluster has a CPU, and every CPU has a row");
     let (cpu, clock) = (run.label(cpu), run.clock());
     let others = words::range(known.iter().map(|it| it.2)).map(|it| clock.range(it));
     let others = others.map_or_else(String::new, |it| format!("; the others' {it}"));

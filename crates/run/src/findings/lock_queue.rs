@@ -1,7 +1,7 @@
 //! The lock queue: a straight line fitted to Powerdown against the position in power-down order. A
-//! last man flushes its cluster's caches while it holds the lock, which is not a step of the queue.
-//! Flushes that take far longer than the others in the round are therefore subtracted, and their
-//! CPUs named.
+//! last man flushes its cluster's caches while it holds the lock, and that time is not part of the
+//! queue. The finding therefore subtracts flushes that take far longer than the others in the
+//! round, and names their CPUs.
 
 use alloc::format;
 use alloc::string::String;
@@ -22,15 +22,15 @@ pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
 const R2_EVEN: u8 = 90;
 /// The minimum R2, in percent, for a queue.
 const R2_SOME: u8 = 50;
-/// A flush that takes longer than this multiple of the round's median is a last man's flush, and
-/// not a step of the queue.
+/// A flush longer than this multiple of the round's median counts as a last man's flush, not as a
+/// step in the queue.
 const FAR_LONGER: u64 = 2;
 
-/// The instant at which a CPU went down, its index, and its Powerdown.
+/// The instant at which a CPU went down, its index, and its Powerdown time.
 pub type Arrival = (u64, CpuIndex, u64);
 
-/// Finds out whether CPUs that go down together wait for each other, and for how long. Figures
-/// alone do not show the order.
+/// Determines whether CPUs that go down together wait for each other, and for how long. This
+/// requires timestamps, because only they show the order in which the CPUs go down.
 pub(super) fn find_lock_queue(
     run: &Run,
     scenario: &Scenario,
@@ -83,7 +83,7 @@ fn is_even(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_EVEN
 }
 
-/// Returns true if the line through Powerdown shows a queue, whether its steps are even or not.
+/// Returns true if the line fitted to Powerdown shows a queue, with even or uneven steps.
 pub fn is_queue(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_SOME
 }
@@ -110,8 +110,8 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
     text + "."
 }
 
-/// Subtracts long cache flushes from the Powerdown of their CPUs and of the CPUs after them, and
-/// returns the CPUs that flush. `arrivals` must be in chronological order.
+/// Subtracts long cache flushes from the Powerdown times of their own CPUs and of all later CPUs,
+/// and returns the CPUs that flush. `arrivals` must be in chronological order.
 pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
     let flush = |it: &Arrival| scenario.cell(it.1)?.figure(Metric::CacheFlush);
     let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();

@@ -1,7 +1,7 @@
 //! Findings: what a scenario's figures show, and the evidence for it.
 //!
-//! Each finding has a file with its [`Kind`](crate::model::Kind), its sentences and the function
-//! that finds it, and a line in [`findings_of`].
+//! Each finding has its own file with its [`Kind`](crate::model::Kind), its sentences and the
+//! function that finds it, plus a line in [`findings_of`].
 
 mod all;
 mod last_man;

@@ -15,7 +15,7 @@ use crate::model::{Finding, Kind, Run, Scenario};
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
 /// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
-/// suite report them in tables and sentences of their own.
+/// suite report them in their own tables and sentences.
 pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
@@ -35,7 +35,7 @@ pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if all == 0 {
         return Vec::new();
     }
-    // A companion is never the cause, since it only shared the round.
+    // Skip companions: they shared a round with the CPU at fault but did not cause the rejection.
     let first = rejected.iter().find_map(|(cpu, counts)| {
         let first = counts.first.filter(|it| it.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))

@@ -10,8 +10,7 @@ use crate::plan::Procedure;
 /// Missed timer expiries.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
-/// Finds CPUs with overruns for more than a tenth of their expiries. This is a result, not a
-/// failure.
+/// Finds CPUs that missed more than a tenth of their expiries. This is a result, not a failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.procedure() != Procedure::Timers {
         return Vec::new();
@@ -20,7 +19,7 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let all = |cell: &Cell| u64::from(cell.valid()) + overruns(cell);
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
     let many = scenario.cells.iter().filter(has_many);
-    // Compare ratios. The products do not overflow, since no stretch has 2^32 expiries.
+    // Compare ratios. The products cannot overflow, because no stretch has 2^32 expiries.
     let is_worse = |a: &Cell, b: &Cell| overruns(a) * all(b) > overruns(b) * all(a);
     let worst = many.clone();
     let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst });

@@ -1,4 +1,4 @@
-//! The states that were reached according to PSCI_STAT, and mismatches.
+//! The states reached according to PSCI_STAT, and mismatches with the requested ones.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if cells.is_empty() {
         return unknown(run, scenario).into_iter().collect();
     }
-    // Each state once, shallowest first.
+    // List each state once, shallowest first.
     let states = cells.iter().filter_map(|it| it.1.state);
     let mut states: Vec<u64> = states.map(u64::from).collect();
     states.sort_unstable();
@@ -88,7 +88,7 @@ fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> S
             format!("Warning: CPU {cpu} should have reached {due:#010x}, but reached {state}.")
         }
         Mismatch::Count => {
-            format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")
+            format!("Warning: PSCI_STAT_COUNT rose by {times} during one suspend of CPU {cpu}.")
         }
         Mismatch::Residency => match reached.most_us {
             Some(most) => format!(

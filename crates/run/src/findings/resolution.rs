@@ -1,4 +1,4 @@
-//! Figures of so few ticks that the length of a tick matters.
+//! Figures of only a few ticks, for which the counter's resolution matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,19 +13,19 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures of so few ticks that the length of a tick matters.
+/// Figures of only a few ticks, for which the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
-/// Below this number of ticks, a figure's resolution is worth mentioning: one tick is more than
-/// 2 %, the tolerance for comparisons with TF-A's tables.
+/// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %,
+/// the tolerance for comparisons with TF-A's tables.
 const COARSE: u64 = 50;
 /// Below this number of ticks, one tick is more than a tenth of the figure.
 const TOO_FEW: u64 = 10;
 /// With at least this many different figures, a common divisor is unlikely to be a coincidence.
 const DIFFERENT_MIN: usize = 8;
 
-/// Returns a lower limit for the tick of a run, in nanoseconds: the counter's tick or, if the run
-/// only has figures, their greatest common divisor.
+/// Returns a lower bound on a run's tick, in nanoseconds: the counter's tick or, if the run has
+/// only figures, their greatest common divisor.
 pub fn tick_ns(run: &Run) -> Option<u64> {
     if run.has_records() {
         let tick = run.clock().tick_ps()?;
@@ -44,13 +44,13 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures of so few ticks that the length of a tick matters.
+/// Finds figures of only a few ticks, for which the counter's resolution matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,
     verbosity: Verbosity,
 ) -> Vec<Finding> {
-    // Bare figures are in nanoseconds.
+    // Figures without records are in nanoseconds.
     let tick = match run.has_records() {
         true => Some(1),
         false => tick_ns(run),
@@ -78,13 +78,13 @@ fn of_column(
     };
     let (name, ticks, percent) = (metric.heading(), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
-        _ if !run.has_records() => format!(" of {tick} ns, which divides all figures"),
+        _ if !run.has_records() => format!(" of {tick} ns, inferred from the figures"),
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
     let more = match scenario.id.procedure() {
         _ if !verbosity.is_full() || least >= TOO_FEW => "",
-        Procedure::Version => " Only many calls in a row show what one costs.",
+        Procedure::Version => " Measure many calls in a loop to get the cost of one.",
         Procedure::Suspend(..)
         | Procedure::CpuOff
         | Procedure::Loop

@@ -83,7 +83,7 @@ fn a_last_man_that_is_not_known() {
     no_row.cells.remove(5);
     none.cells.iter_mut().for_each(|row| row.shown = None);
     for (scenario, others, why) in [
-        (no_stamps, 1, "a CPU of cluster 1 has no timestamps"),
+        (no_stamps, 1, "a CPU in cluster 1 has no timestamps"),
         (no_row, 1, "not all CPUs of cluster 1 have a row"),
         (none, 0, "there are no timestamps"),
     ] {
@@ -138,7 +138,7 @@ fn states_that_were_reached() {
         [
             "Warning: CPU 0.0 should have reached 0x01020022, but reached no state \
              with a PSCI_STAT_COUNT.",
-            "Warning: PSCI_STAT_COUNT rose by 2 over one suspend of CPU 0.1.",
+            "Warning: PSCI_STAT_COUNT rose by 2 during one suspend of CPU 0.1.",
             "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 that took at \
              most 1000 us."
         ]
@@ -216,7 +216,7 @@ fn figures_of_few_ticks() {
                  least.";
     let found = |verbosity| only(&run, &scenario, verbosity, RESOLUTION);
     assert_eq!(found(Verbosity::Short), short);
-    let why = " Only many calls in a row show what one costs.";
+    let why = " Measure many calls in a loop to get the cost of one.";
     assert_eq!(found(Verbosity::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
@@ -229,7 +229,7 @@ fn figures_of_few_ticks() {
     assert_eq!(tick_ns(&run), Some(20));
     assert_eq!(
         only(&run, &scenario, Verbosity::Full, RESOLUTION),
-        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divides all figures; one tick is \
+        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, inferred from the figures; one tick is \
          25 % of the least. This counter cannot resolve it."
     );
     let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
@@ -275,11 +275,11 @@ fn wake_sources() {
         "\
 {suite} the timer frame wakes the lead, which wakes the others by SGI.
 {suite} CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.
-{suite} the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.
+{suite} the lead wakes every other CPU by SGI; CPU 0.1 stays awake and wakes the lead.
 {suite} the timer frame wakes the lead; CPU_ON turns on the others.
 {suite} CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on the others.
 
-In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
+In states that stop the CPUs' own timers: the lead wakes every other CPU by SGI."
     );
     assert_eq!(found.join("\n"), expected);
 }

@@ -11,7 +11,7 @@ use hardware::board::CpuIndex;
 /// The interrupt that woke the CPUs.
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
 
-/// Finds out what woke the CPUs, if that differs from the header.
+/// Determines what woke the CPUs, if it differs from what the header shows.
 pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let Some(conditions) = &scenario.conditions else {
         return Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
             format!("CPU {helper} stays awake and wakes the others by SGI; its cluster stays on")
         }
         (_, None) if lead_alone => String::new(),
-        (_, None) => "the lead wakes each other CPU by SGI".into(),
+        (_, None) => "the lead wakes every other CPU by SGI".into(),
     };
     let (mark, by, end) = match lead_alone {
         true => ("", " by SGI", "; CPU_ON turns on the others."),
@@ -53,10 +53,10 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
-/// Returns the CPU that stays awake only for the lead, according to the lead's cell.
+/// Returns the CPU that stays awake only to wake the lead, according to the lead's cell.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
-    // A helper for the whole scenario also wakes the other CPUs.
+    // A helper that serves the entire scenario also wakes the other CPUs.
     let is_of_lead = scenario.helper.is_none();
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
     cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)

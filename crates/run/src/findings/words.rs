@@ -1,4 +1,4 @@
-//! The two text lengths of a finding, and sentence fragments.
+//! The levels of detail in findings, and helpers for building sentences.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,8 +23,8 @@ impl Verbosity {
     }
 }
 
-/// Returns the first few items, separated by commas, and how many more there are. Eight CPUs or
-/// clusters in a line show where to look; five hundred do not.
+/// Returns the first few items, separated by commas, and how many more there are. A list of
+/// hundreds of CPUs or clusters would not help the reader.
 pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
     let mut list = List::default();
     items.for_each(|item| list.add(&item));

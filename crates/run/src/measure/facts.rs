@@ -1,4 +1,4 @@
-//! The machine as found by the payload, and each CPU's registers.
+//! The machine as detected by the payload, and each CPU's registers.
 
 use core::fmt;
 
@@ -13,12 +13,12 @@ use hardware::spec::ticks::Clock;
 use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
-/// The overhead of measuring, in ticks: the minimum over many tries on the lead.
+/// The measurement overhead, in ticks: the minimum of many attempts on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
     /// Two consecutive counter reads.
     pub counter: u64,
-    /// An empty timed region, without a call.
+    /// An empty timed region.
     pub empty: u64,
     /// Reading one timestamp with GET_TIMESTAMP.
     pub pmf_read: Option<u64>,
@@ -46,7 +46,7 @@ impl Counter {
     }
 }
 
-/// Formats the register's name, and notes if it is read twice.
+/// Formats the register's name, with a note if it is read twice.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -57,23 +57,23 @@ impl fmt::Display for Counter {
     }
 }
 
-/// The reason for not turning CPUs off.
+/// Why CPUs are not turned off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoCpuOff {
     /// PSCI_FEATURES does not list CPU_OFF.
     NotListed,
-    /// The device tree forbids it.
+    /// The device tree rules it out.
     Forbidden,
-    /// It is listed, but returned NOT_SUPPORTED.
+    /// CPU_OFF is listed, but returned NOT_SUPPORTED.
     NotSupported,
 }
 
 impl fmt::Display for NoCpuOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotListed => "PSCI_FEATURES says that there is no CPU_OFF",
-            Self::Forbidden => "the device tree says that no CPU comes back after CPU_OFF",
+            Self::NotListed => "PSCI_FEATURES does not list CPU_OFF",
+            Self::Forbidden => "according to the device tree, CPU_OFF is permanent",
             Self::NotSupported => "CPU_OFF is advertised, but returned NOT_SUPPORTED",
         })
     }
@@ -92,10 +92,10 @@ pub struct Identity {
     pub clock_mhz: Option<u64>,
 }
 
-/// The machine as found by the payload.
+/// The machine as detected by the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The counter frequency in Hz from the lead's CNTFRQ_EL0, plausible or not.
+    /// The counter frequency in Hz from the lead's CNTFRQ_EL0, even if it is implausible.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
@@ -110,7 +110,7 @@ pub struct Facts {
     pub exception_level: u8,
     /// True if HCR_EL2.E2H is 1 at EL2 and cannot be cleared.
     pub e2h: bool,
-    /// The GIC version. Without a GIC, there are no wake-ups.
+    /// The GIC version. Without a GIC, nothing can wake a CPU.
     #[serde(with = "gic_number")]
     pub gic: Option<GicVersion>,
     /// The conduit in use.
@@ -123,7 +123,7 @@ pub struct Facts {
     pub service: Option<Service>,
     /// The layout of `power_state`.
     pub state_format: StateFormat,
-    /// The interface for timestamps, or the reason why they cannot be read.
+    /// The interface for reading timestamps, or why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
     /// The watchdog that can reset the board without the lead, or why there is none.
     pub watchdog: Result<Watchdog, NoWatchdog>,
@@ -133,23 +133,23 @@ pub struct Facts {
     pub os_initiated: bool,
     /// True if the firmware supports SYSTEM_SUSPEND.
     pub system_suspend: bool,
-    /// The reason why CPUs stay on once they have been turned on, if they do.
+    /// Why CPUs stay on once they have been turned on; None if they are turned off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
     /// The lead CPU's index, in the board's order.
     pub lead: CpuIndex,
-    /// The size in bytes of the second-level cache, or of the only cache.
+    /// The size in bytes of the L2 cache, or of the L1 cache if it is the only one.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
     #[serde(skip)]
     pub own: Identity,
     /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
-    /// True in a KVM guest. No caches are read in a guest, because KVM invents the sizes.
+    /// True in a KVM guest. In a guest, cache sizes are not read, because KVM makes them up.
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
-    /// The overhead of measuring.
+    /// The measurement overhead.
     pub overheads: Overheads,
 }
 

@@ -4,7 +4,7 @@
 
 use super::statistics::{P99_MIN, Summary, rank};
 
-/// The number of bins of the same width, as a power of two.
+/// The base-2 logarithm of the number of bins that have the same width.
 const BITS: u32 = 4;
 const HALF: usize = 1 << BITS;
 /// The number of bits in a tick count below the limit.
@@ -21,7 +21,7 @@ pub struct Histogram([u32; BINS + 1]);
 pub struct Bin {
     /// The lowest latency in the bin, in ticks.
     pub from: u64,
-    /// The width in ticks; 0 for everything from `from` on.
+    /// The width in ticks; 0 if the bin has no upper limit.
     pub width: u64,
     /// The number of samples in the bin.
     pub count: u32,
@@ -57,7 +57,7 @@ impl Histogram {
         })
     }
 
-    /// Returns the statistics of all samples. The minimum and maximum are the arguments; the other
+    /// Returns the statistics of all samples. The minimum and maximum are passed in; the other
     /// values are at most 1/16 too low, except above the limit.
     pub fn summary(&self, min: u64, max: u64) -> Summary {
         let total: u64 = self.counts().map(u64::from).sum();

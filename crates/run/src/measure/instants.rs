@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// An instant of a sample, which is a field of [`super::Outcome`].
+/// An instant in a sample. Each one is a field of [`super::Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the outcome's fields are described there")]
 pub enum Instant {
@@ -22,7 +22,7 @@ pub enum Instant {
 pub const INSTANTS: usize = 12;
 
 impl Instant {
-    /// All instants. Those of a suspend are in chronological order.
+    /// All instants. A suspend's instants are in chronological order.
     pub const ALL: [Self; INSTANTS] = [
         Self::Before,
         Self::Stamp(Stamp::EnterPsci),
@@ -57,10 +57,11 @@ impl Instant {
     }
 }
 
-/// The instants of one sample, in ticks. Uses no heap memory, since a run may have millions.
+/// The instants of one sample, in ticks. Does not use the heap, because a run may have millions of
+/// these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
-    /// The counter at the round's agreed start or, if it has none, just before the call.
+    /// The counter at the round's agreed start or, if there is none, just before the call.
     #[serde(rename = "b")]
     pub base: u64,
     /// Ticks from the base.
@@ -122,7 +123,8 @@ impl Instants {
         })
     }
 
-    /// Builds the instants from such steps. Steps at the end may be omitted.
+    /// Builds the instants from the steps that [`Self::steps`] returns. Trailing steps may be
+    /// omitted.
     pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
         let mut instants = Self::new(base);
         let mut last = 0i64;
@@ -135,7 +137,7 @@ impl Instants {
         instants
     }
 
-    /// Returns instants for which only the base is known.
+    /// Returns instants with only the base filled in.
     pub fn new(base: u64) -> Self {
         Self {
             base,

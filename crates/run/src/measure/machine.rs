@@ -15,7 +15,7 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round in bounded time, and writes one outcome for each CPU on the board. A CPU lost
+    /// Runs one round in bounded time and writes one outcome for each CPU on the board. A CPU lost
     /// in the round gets [`super::outcome::ActionEnd::Lost`] and does not take part in later
     /// rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
@@ -23,10 +23,10 @@ pub trait Machine {
     /// Returns the counts kept by the CPU's timer handler; None if it keeps none or the CPU is
     /// lost.
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
-    /// Calls SET_SUSPEND_MODE on the lead, while every other CPU is off.
+    /// Calls SET_SUSPEND_MODE on the lead while all other CPUs are off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
-    /// Returns how the CPU was lost, if that happened in an earlier round.
+    /// Returns how the CPU was lost, if it was lost in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;
 
     /// Returns true if the CPU was lost in an earlier round.

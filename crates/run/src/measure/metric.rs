@@ -41,7 +41,7 @@ pub const METRICS: usize = Metric::COUNT;
 
 /// A metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the name of its unit")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Unit {
     /// Ticks of the run's counter.
     Ticks,

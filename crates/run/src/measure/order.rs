@@ -8,11 +8,11 @@ use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
 /// The time in microseconds from a due wake-up by SGI or timer frame to the next attempt, by the
-/// CPU's own timer or by a second SGI from a helper. A lost SGI then costs a sample, but not the
-/// CPU.
+/// CPU's own timer or by a second SGI from a helper. With this second attempt, a lost SGI spoils a
+/// sample but does not lose the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
+/// The time in microseconds that each CPU in a helper's chain adds, and the limit on the total.
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
@@ -47,7 +47,7 @@ pub struct OrderTimes {
     pub own_timer_after: u64,
     /// When the wake-up is due. No other CPU wakes this one earlier.
     pub wake_due_after: u64,
-    /// Until this instant, a CPU that has finished accesses no memory and makes no firmware calls.
+    /// Until this instant, a CPU that has finished does not access memory or call the firmware.
     pub quiet_until: u64,
 }
 
@@ -60,11 +60,11 @@ pub struct Order {
     pub action: Action,
     /// The instants.
     pub times: OrderTimes,
-    /// True if the timer frame wakes this CPU when it is due; its own timer expires later.
+    /// True if the timer frame wakes this CPU at the due instant; its own timer expires later.
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
-    /// True if the CPU stays on until the lead, which has returned by then, releases it.
+    /// True if the CPU stays on until the lead has returned and releases it.
     pub waits_for_release: bool,
 }
 
@@ -83,8 +83,7 @@ pub struct OrderBook<'o> {
 }
 
 impl Order {
-    /// Returns true if an SGI to this CPU in the round means that it was not woken by anything
-    /// else.
+    /// Returns true if an SGI to this CPU in the round means that nothing else woke it.
     pub const fn expects_no_sgi(&self) -> bool {
         self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
     }
@@ -125,7 +124,7 @@ impl OrderBook<'_> {
         };
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
-        // The SGI or the timer frame comes before that, if it comes at all.
+        // The SGI or the timer frame's interrupt, if any, comes before that.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
             false => 0,
@@ -231,7 +230,7 @@ impl OrderBook<'_> {
         is_awake.then(|| self.last_wake_up())
     }
 
-    /// Returns the ticks from the start until every CPU is on its way back.
+    /// Returns the ticks from the start until every CPU should be returning.
     pub fn last_return(&self) -> u64 {
         let asleep = match self.round.action {
             action if action.sleeps().is_some() => self.last_wake_up(),
@@ -249,9 +248,9 @@ impl OrderBook<'_> {
         asleep + self.round.quiet
     }
 
-    /// Returns the instant by which every CPU must have reported, in a round that started at
-    /// `start` and for which the lead begins to wait at `now`. The lead waits for `limit` ticks, or
-    /// for as long as the round says.
+    /// Returns the instant by which every CPU must have reported, if the round started at `start`
+    /// and the lead begins to wait at `now`. `limit` is the wait in ticks, unless the round sets
+    /// its own.
     pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
         (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
     }

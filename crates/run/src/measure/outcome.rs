@@ -14,7 +14,7 @@ use super::rejection::{Detail, Loss, Reason, Rejection};
 /// What a CPU does in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing: the CPU does not take part in the round.
+    /// Do nothing: the CPU does not take part in the round.
     #[default]
     None,
     /// CPU_SUSPEND with this `power_state`.
@@ -30,18 +30,19 @@ pub enum Action {
     Help,
     /// CPU_OFF at the agreed start.
     Off,
-    /// Read the timestamps that CPU_OFF and the subsequent CPU_ON left.
+    /// Read the timestamps left by CPU_OFF and the subsequent CPU_ON.
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// One call, timed on its own, after a preparation that may leave caches cold.
+    /// Make one call, timed on its own, after a preparation that may leave caches cold.
     ColdCall {
         /// The call that is timed.
         call: SingleCall,
         /// What the CPU does just before the call.
         after: Preparation,
     },
-    /// Handle timer expiries, or put load on the memory meanwhile, as specified by the window.
+    /// Handle timer expiries, or load the memory system in the meantime, as specified by the
+    /// window.
     Expire,
     /// CPU_OFF at the agreed start. The lead starts polling for OFF before that.
     OnOff,
@@ -68,7 +69,7 @@ pub enum SingleCall {
 pub enum Preparation {
     /// It makes the same call.
     Warm,
-    /// It makes the same call, then evicts those of its own cache lines that the call uses: code,
+    /// It makes the same call, then evicts the cache lines of its own that the call uses: code,
     /// stack and results.
     Evict,
     /// It suspends; the timed call is the first one after the wake-up.
@@ -82,12 +83,12 @@ pub enum Preparation {
 
 /// The operation in a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the name of its operation")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Operation {
     Nothing,
     /// A call without arguments to the function with this ID.
     Call(u32),
-    /// An SGI to this CPU, acknowledged and ended.
+    /// An SGI to this CPU, acknowledged and completed.
     SelfSgi,
     /// A PMSELR_EL0 read.
     SysregRead,
@@ -163,7 +164,7 @@ pub enum ActionEnd {
     Returned,
     /// The CPU came back through the entry point given to CPU_SUSPEND.
     Resumed,
-    /// After CPU_OFF, the CPU was seen OFF.
+    /// The CPU called CPU_OFF, and AFFINITY_INFO then returned OFF for it.
     WentOff,
     /// The CPU was turned on by CPU_ON and read its timestamps.
     ReadBack,
@@ -171,9 +172,9 @@ pub enum ActionEnd {
     Pending,
     /// Like [`ActionEnd::Resumed`], but with a context ID other than the one given.
     WrongContext,
-    /// The CPU lacks the operation of a loop, or gave up the loop.
+    /// The CPU does not support the loop's operation, or abandoned the loop.
     GaveUp,
-    /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
+    /// The SGI, timer frame or timer did not wake the CPU; something else did, much later.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
@@ -206,13 +207,13 @@ pub struct Outcome {
     pub entered: Option<CounterValue>,
     /// When AFFINITY_INFO first returned OFF to the lead.
     pub seen_off: Option<CounterValue>,
-    /// The end of the round's quiet time. Awake CPUs do nothing until then.
+    /// The end of the round's quiet time. CPUs that are awake do nothing until then.
     pub quiet_until: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
     /// Why the timestamps could not be read; None if they were read or PMF is not used.
     pub stamps_error: Option<ReadError>,
-    /// The increase in PSCI_STAT, if the round requested it.
+    /// The increase in the PSCI_STAT values, if the round requested them.
     pub rise: Rise,
 }
 
@@ -251,7 +252,7 @@ impl Outcome {
         }
     }
 
-    /// Decides whether this outcome is a sample. If `pmf` is true, checks its timestamps as well.
+    /// Decides whether this outcome is a sample. If `pmf` is true, also checks its timestamps.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         let refuse = |reason, detail| Err(Rejection { reason, detail });
@@ -261,7 +262,7 @@ impl Outcome {
             ActionEnd::NotRung => return plain(Reason::NotRung),
             ActionEnd::WrongContext => return plain(Reason::WrongContext),
             ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
-            // The CPU should have taken part, but was given up before it could.
+            // The CPU should have taken part, but was abandoned first.
             ActionEnd::NotRun => return plain(Reason::Lost),
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }
@@ -300,7 +301,7 @@ impl Outcome {
         }
     }
 
-    /// Decides whether the timestamps belong to this call and none of them is too early.
+    /// Checks that the timestamps belong to this call and that none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
@@ -372,7 +373,7 @@ impl Outcome {
     /// Returns the sample's instants. If `pmf` is true, they include the timestamps that the call
     /// writes.
     pub fn instants(&self, pmf: bool) -> Instants {
-        // A read-back has no agreed start. The round that turned the CPU off had one.
+        // The agreed start belongs to the round that turned the CPU off, not to the read-back.
         let base = self.start.or(self.before);
         let base = base.map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
@@ -413,7 +414,7 @@ impl Outcome {
             Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
             // With PMF, the lead polls rarely so that it does not disturb other CPUs. The instant
-            // at which it sees the CPU off then means little.
+            // at which it sees the CPU off is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),

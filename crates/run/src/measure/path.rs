@@ -1,12 +1,11 @@
-//! Checks the timestamps of one call: their values and order show that they belong to the call, or
-//! a reason says why they do not.
+//! Checks by value and order whether timestamps belong to a call.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Stamp, Stamps};
 
 use super::rejection::{Detail, Reason, Rejection};
 
-/// The path of a call through the firmware: which timestamps it writes, and what bounds them.
+/// A call's path through the firmware: the timestamps that it writes, and their bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// A call that simply enters and returns: 0, 1.
@@ -15,7 +14,7 @@ pub enum Path {
     Standby,
     /// A suspend to power-down: 0, 4, 5, 2, 3, 1.
     PowerDown,
-    /// CPU_OFF, and the CPU_ON that ended it: 0, 4, 5, 2 before CPU_ON; 3 and 1 after it.
+    /// CPU_OFF, followed by CPU_ON: 0, 4, 5, 2 before CPU_ON; 3 and 1 after it.
     OffOn {
         /// CNTPCT when the lead called CPU_ON, if known.
         turned_on: Option<CounterValue>,
@@ -35,8 +34,8 @@ impl Path {
     /// Checks that the timestamps belong to a call between the counter reads `before` and `after`.
     ///
     /// # Errors
-    /// Returns an error that names the first timestamp, in chronological order, that cannot be this
-    /// call's.
+    /// Returns an error that names the first timestamp, in chronological order, that cannot belong
+    /// to this call.
     pub(super) fn check(
         self,
         stamps: &Stamps,

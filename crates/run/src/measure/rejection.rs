@@ -1,4 +1,4 @@
-//! The reasons why an outcome is not a sample, and how CPUs are lost.
+//! Why an outcome is not a sample, and how CPUs are lost.
 
 use core::fmt;
 
@@ -8,8 +8,8 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// A step in a round, in which a CPU may be lost.
-    #[expect(missing_docs, reason = "each is in words below")]
+    /// A step in a round in which a CPU may be lost.
+    #[expect(missing_docs, reason = "Display describes each one")]
     pub enum Step, word {
         TurnOn = "turn-on",
         Arrive = "arrive",
@@ -22,7 +22,7 @@ words! {
 /// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each is in words below")]
+#[expect(missing_docs, reason = "Display describes each one")]
 pub enum Cause {
     Timeout,
     Firmware(psci::ReturnCode),
@@ -95,7 +95,7 @@ words! {
         Disorder = "disorder",
         /// The counter stopped while the CPU slept.
         CounterStopped = "counter-stopped",
-        /// In a parallel round, the first wake-up came before the last CPU was down. Or the lead
+        /// In a parallel round, the first wake-up came before the last CPU was down; or the lead
         /// was active again before a CPU_OFF was complete.
         Overlap = "overlap",
         /// The CPU returned after the end of the round's quiet time, when other CPUs were active
@@ -103,9 +103,9 @@ words! {
         LateReturn = "late-return",
         /// The sample was valid, but another CPU's part of the parallel round was not.
         Companion = "companion",
-        /// The CPU was lost, or it was given up before it did its part.
+        /// The CPU was lost, or it was abandoned before it did its part.
         Lost = "lost",
-        /// A batch in a loop: an operation was given up, or its return value is wrong.
+        /// A batch in a loop: an operation was abandoned, or its return value was wrong.
         WrongAnswer = "wrong-answer",
         /// A timer expiry had already passed when its turn came.
         Overrun = "overrun",
@@ -134,7 +134,7 @@ pub enum Detail {
 /// Why an outcome does not count, with details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// The reason that it is counted under.
+    /// The reason under which it is counted.
     pub reason: Reason,
     /// The details.
     pub detail: Detail,

@@ -1,5 +1,5 @@
-//! A *round*: several CPUs meet at an agreed counter value, and each performs one [`Action`] and
-//! leaves an [`super::outcome::Outcome`].
+//! A *round*: several CPUs start at an agreed counter value. Each performs one [`Action`] and
+//! records an [`super::outcome::Outcome`].
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
@@ -81,8 +81,8 @@ impl Waker {
 pub struct OsInitiated {
     /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks until the last CPU of a cluster makes its call, and from then until the last CPU of
-    /// all does.
+    /// Ticks until the last CPU in a cluster makes its call, and from then until the very last CPU
+    /// does.
     pub step: u64,
 }
 
@@ -103,12 +103,12 @@ pub struct Round {
     pub who: Who,
     /// The action of each participant.
     pub action: Action,
-    /// Ticks from publishing the start to the start itself, so that all CPUs see it in time.
+    /// Ticks from publishing the start to the start itself. Gives all CPUs time to see it.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs without a task access no memory and make no firmware calls. Counted
-    /// from the first wake-up, or from the start if no CPU sleeps.
+    /// Ticks for which CPUs without a task do not access memory or call the firmware, counted from
+    /// the first wake-up, or from the start if no CPU sleeps.
     pub quiet: u64,
     /// The wake-up order.
     pub wake: WakePattern,
@@ -119,13 +119,13 @@ pub struct Round {
     /// The participants' state afterwards.
     pub after: After,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
-    /// the machine's own, much longer limit.
+    /// the machine's own limit, which is much longer.
     pub patience: Option<u64>,
     /// The states whose PSCI_STAT is read, in a round that yields no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,
-    /// The number of bytes that each CPU makes dirty in its cache before the start.
+    /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
@@ -181,7 +181,7 @@ impl Round {
     }
 }
 
-/// Timers that expire periodically, and the load meanwhile.
+/// Periodic timers, and the memory load while they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.

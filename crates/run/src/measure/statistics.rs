@@ -3,10 +3,10 @@
 //! * The median and every percentile are measured samples: the p-quantile of n values is the value
 //!   of rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical
 //!   Packages", The American Statistician 50 (1996).
-//! * MAD is the median of the distances from the median, without a factor: Rousseeuw and Croux,
-//!   "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
+//! * MAD is the median of the distances from the median, without a scale factor: Rousseeuw and
+//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
 //!   Association 88 (1993).
-//! * A p-quantile is given only if n >= 1 / (1 - p).
+//! * A p-quantile is reported only if n >= 1 / (1 - p).
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Computes the statistics of `values`, and overwrites it because there is no memory for a
-    /// copy.
+    /// Computes the statistics of `values`. Overwrites the slice, because there is not enough
+    /// memory for a copy.
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
         // The values are sorted now.
@@ -90,8 +90,8 @@ impl FittedLine {
     /// The exclusive upper limit of x.
     const X_LIMIT: u64 = 512;
 
-    /// Returns the line through `points`; None if there are fewer than three, if they do not differ
-    /// in x or in y, or if a sum could overflow.
+    /// Returns the line through `points`; None if there are fewer than three, if all have the same
+    /// x or the same y, or if a sum could overflow.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
         let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);
@@ -120,8 +120,8 @@ pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64>
     Some(((far.max()? + scale / 2) / scale) as u64)
 }
 
-/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if a line could
-/// overflow: the sum of y * y has at most 73 bits, and n times that has 82.
+/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if fitting a
+/// line could overflow: the sum of y * y has at most 73 bits, and n times that has 82.
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {

@@ -1,8 +1,8 @@
 //! The counts kept by a timer's interrupt handler.
 //!
 //! A periodic timer is due at start + k * period, for k >= 1. Expiries that have already passed
-//! when the handler runs are *overruns*: they are not handled and give no sample. At any time,
-//! expiries = handled + overruns.
+//! when the handler runs are *overruns*: they are not handled and do not produce samples. At any
+//! time, expiries = handled + overruns.
 
 use hardware::board::IntId;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub struct Schedule {
     pub period: u64,
     /// The number of expiries.
     pub expiries: u32,
-    /// In ticks. A higher handler latency ends the measurement.
+    /// In ticks. A handler latency above this ends the measurement.
     pub threshold: Option<u64>,
 }
 
@@ -127,7 +127,7 @@ impl Tally {
         self.due
     }
 
-    /// Records a timer interrupt whose handler was entered at `entry`, and whose Rust code was
+    /// Records a timer interrupt whose vector was entered at `entry` and whose Rust handler was
     /// entered at `handler`. Returns the next expiry, or None after the last.
     pub fn expired(&mut self, entry: u64, handler: u64) -> Option<u64> {
         let Some(late) = entry.checked_sub(self.due) else {
@@ -165,7 +165,7 @@ impl Tally {
         (self.window.spurious < most).then_some(self.due)
     }
 
-    /// Returns true if all expiries of the window have been handled or overrun.
+    /// Returns true if all expiries in the window have been handled or missed.
     pub fn is_complete(&self) -> bool {
         self.window.expiries == self.schedule.expiries
     }

@@ -8,16 +8,17 @@ const TURN_ON_US: u64 = 2_000_000;
 /// The time for a CPU to execute its first instruction and report after CPU_ON, or to report at a
 /// rendezvous.
 const ARRIVE_US: u64 = 10_000_000;
-/// The time after the last wake-up, in microseconds: for the way back and reading the timestamps.
+/// The time after the last wake-up, in microseconds, for the CPUs to return and read their
+/// timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// The time from the CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
+/// The time from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit on each of these waits once a CPU has been lost in it: a thousand times what the step
-/// takes on a working machine, but short enough that all of a board's CPUs can be reported lost
-/// before a runner's timeout.
+/// The limit on each of these waits once a CPU has been lost in it: a thousand times the step's
+/// duration on a working machine, but short enough that all of a board's CPUs can be reported lost
+/// before a runner times out.
 const AGAIN_US: u64 = 1_000_000;
 
-/// The limits on the lead's waits, which depend on the losses so far.
+/// The limits on the lead's waits, depending on the losses so far.
 #[derive(Clone, Debug, Default)]
 pub struct WaitLimits {
     /// True for each step in which a CPU was lost.

@@ -18,12 +18,12 @@ use crate::plan::Load;
 words! {
     /// The kind of operation in a step.
     #[derive(Default)]
-    #[expect(missing_docs, reason = "each variant is the name of its operation")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub enum Variant, word {
         /// The scenario's only kind, or a step that was not tried.
         #[default]
         Plain = "plain",
-        /// The scenario's loop, but empty.
+        /// An empty version of the scenario's loop.
         Loop = "loop",
         PsciVersion = "psci_version",
         SmcccVersion = "smccc_version",
@@ -72,7 +72,7 @@ words! {
     /// The number of CPUs on which a step was measured.
     #[derive(Default)]
     pub enum How, word {
-        /// On one CPU, with all others off except the lead, which waits.
+        /// On one CPU, while the lead waits and all others are off.
         #[default]
         Alone = "alone",
         /// On all CPUs at the same time.
@@ -124,7 +124,7 @@ impl CellStep {
         }
     }
 
-    /// Returns true for the step of a scenario that has no others.
+    /// Returns true if this is the only step in its scenario.
     pub fn is_only(&self) -> bool {
         *self == Self::default()
     }
@@ -140,7 +140,7 @@ pub struct Cell {
     pub step: CellStep,
     /// The number of attempts; None if the log lacks the cell's record.
     pub counts: Option<Counts>,
-    /// The reason why the cell has no samples and needs none.
+    /// Why the cell has no samples and does not need any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
     /// Index of the CPU that stayed awake and woke this one; None if a timer woke it.
@@ -282,7 +282,7 @@ impl Cell {
     }
 
     /// Chooses the CPU's representative figures: the medians or, if all CPUs must show the same
-    /// round, the figures of the instants shown. Rounds must not be mixed.
+    /// round, the figures from the instants shown. Figures from different rounds must not be mixed.
     pub fn choose_figures(&mut self, is_of_one_round: bool) {
         let shown = self.shown;
         for series in self.series.iter_mut() {
@@ -322,8 +322,8 @@ impl Cell {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
-    /// Returns true for a cell without its own record. Either it comes from a line without a
-    /// checksum, or its record was lost but its parts arrived.
+    /// Returns true for a cell without its own record: it comes from a line without a checksum, or
+    /// its record was lost but its parts arrived.
     pub fn lacks_own_record(&self) -> bool {
         self.counts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }

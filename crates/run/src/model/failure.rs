@@ -10,7 +10,7 @@ use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 /// The reason why a scenario failed. CPUs are given by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each has its sentence in failure_sentence.rs")]
+#[expect(missing_docs, reason = "failure_sentence.rs describes each one")]
 pub enum Failure {
     /// A CPU has fewer than 90 % of the requested samples; `cpu` has the fewest.
     TooFewSamples {
@@ -38,7 +38,7 @@ pub enum Failure {
         cpu: CpuIndex,
         fault: TimerFault,
     },
-    /// A loop was given up because the event that it waits for did not occur.
+    /// A loop was abandoned because the event that it waits for did not occur.
     GaveUp {
         variant: Variant,
         cpu: CpuIndex,

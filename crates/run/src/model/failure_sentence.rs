@@ -59,7 +59,7 @@ impl Failure {
 
 fn of_timer(run: &Run, fault: TimerFault) -> String {
     match fault {
-        TimerFault::Pending => "was not set, as an interrupt stayed pending".into(),
+        TimerFault::Pending => "was not set because an interrupt stayed pending".into(),
         TimerFault::Stray(intid) => format!("was stopped by interrupt {intid}"),
         TimerFault::Spurious => "was stopped by spurious interrupts".into(),
         TimerFault::Silent => "stopped raising interrupts".into(),

@@ -63,7 +63,7 @@ impl Kind {
 /// The kind of evidence for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each is the name of its evidence")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Evidence {
     Stamps,
     Counts,

@@ -20,7 +20,7 @@ use crate::plan::{Method, Plan};
 /// a log may lack some.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The identity; None in a log without records, and in JSON, where each record has it.
+    /// The identity; None in a log without records, and in JSON, where every record contains it.
     #[serde(skip)]
     pub id: Option<RunId>,
     /// The payload and the board; None in a log without that record.
@@ -33,7 +33,7 @@ pub struct Run {
     pub cpus: Vec<Cpu>,
     /// The scenarios in chronological order, one for each method and placement of the helper.
     pub scenarios: Vec<Scenario>,
-    /// The end; None until it is reached.
+    /// The end; None until the run ends.
     pub end: Option<End>,
 }
 
@@ -78,8 +78,8 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
-    /// Returns the counter as a clock. Its frequency is unknown if the facts are lost, and 1 GHz in
-    /// a run without records, because TFTF prints nanoseconds.
+    /// Returns the counter as a clock. Its frequency is unknown if the facts are lost. In a run
+    /// without records it is 1 GHz, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,

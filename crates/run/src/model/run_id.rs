@@ -10,8 +10,8 @@ use crate::measure::Facts;
 /// A run's identity: a checksum of everything that distinguishes it from other runs. Each record
 /// contains it, so that records from two runs are never read as one run.
 ///
-/// It is a CRC-32, which the payload and the host already use for records. Runs are not forged, and
-/// the chance that two of them match is one in four billion.
+/// It is a CRC-32, which the payload and the host already use for records. There is no need to
+/// prevent forgery, and two runs have the same identity with a probability of one in four billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
@@ -21,16 +21,17 @@ impl RunId {
 
     /// Returns the identity of a run of the payload with checksum `build`, with the device tree
     /// `tree` (which contains the boot arguments), on a machine and firmware with these `facts`.
-    /// `counter` is read while preparing the run: on hardware it differs each time, and under an
-    /// instruction clock it is the same in each repetition.
+    /// `counter` is read while preparing the run. On hardware it is different every time; in an
+    /// emulator with an instruction clock, it is the same in every repetition.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
         let facts = serde_json::to_vec(facts);
-        let facts = facts.expect("facts have neither fractions nor maps");
+        let facts = facts.expect("facts contain no fractions or maps");
         let mut crc = Crc32::default();
         crc.update(&build.to_le_bytes());
         crc.update(&counter.to_le_bytes());
         for part in [tree, &facts] {
-            // Include the length, so that no byte can move from one part to the other.
+            // Include the length, so that moving a byte from one part to the other changes the
+            // checksum.
             crc.update(&(part.len() as u64).to_le_bytes());
             crc.update(part);
         }

@@ -71,7 +71,7 @@ impl Samples {
         (0..self.len).map(move |_| next_sample(&mut rest))
     }
 
-    /// Frees the memory reserved for more samples.
+    /// Frees the memory reserved for further samples.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
     }

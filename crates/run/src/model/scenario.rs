@@ -24,7 +24,7 @@ pub struct Scenario {
     pub helper: Option<CpuIndex>,
     /// How the scenario ended.
     pub status: Status,
-    /// The conditions; None in TFTF's logs, and if the record was lost.
+    /// The conditions; None in TFTF's logs or if the record was lost.
     pub conditions: Option<Conditions>,
     /// The results. Scenarios in TFTF's suite have a cell for each CPU except the helper. Other
     /// scenarios have a cell for each step and CPU, and one for each omitted step.
@@ -70,10 +70,10 @@ pub struct Conditions {
     /// Parallel: ticks between the first and the last CPU's call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<Summary>,
-    /// The reason why idle states were left out.
+    /// Why idle states were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub states_left_out: Option<Skip>,
-    /// The reason why OS-initiated mode was left out.
+    /// Why OS-initiated mode was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_left_out: Option<Skip>,
 }
@@ -105,7 +105,7 @@ pub enum Status {
 }
 
 impl Scenario {
-    /// Returns results for which only the key is known.
+    /// Returns results with only the key filled in.
     pub fn new(key: ScenarioKey) -> Self {
         Self {
             id: key.id,
@@ -127,7 +127,7 @@ impl Scenario {
         }
     }
 
-    /// Returns true if PMF timestamps were used, which is always so in TFTF's logs.
+    /// Returns true if PMF timestamps were used, which is always the case in TFTF's logs.
     pub fn has_pmf(&self) -> bool {
         let conditions = self.conditions.as_ref();
         conditions.is_none_or(|conditions| conditions.pmf)
@@ -180,7 +180,7 @@ impl Scenario {
         all.filter(|it| it.1 > 0)
     }
 
-    /// Returns a scenario's overall status for all placements of its helper.
+    /// Returns a scenario's overall status across all placements of its helper.
     pub fn status_of(group: &[Self]) -> Status {
         let all = || group.iter().map(|scenario| scenario.status);
         let failed = all().find(|status| matches!(status, Status::Failed(_)));

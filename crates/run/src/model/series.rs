@@ -14,7 +14,7 @@ pub struct Series {
     /// The CPU's representative figure in tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<u64>,
-    /// The samples except the very first; n is 0 if there were no others.
+    /// The statistics of all samples except the very first; n is 0 if there were no others.
     pub summary: Summary,
     /// The very first sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Returns the spread of a histogram; without counts if it is empty.
+    /// Returns the spread of a histogram; it has no counts if the histogram is empty.
     pub fn of(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);
@@ -62,7 +62,7 @@ impl Spread {
         let mut counts = Vec::with_capacity(end - first);
         counts.extend(histogram.counts().take(end).skip(first));
         Self {
-            first: u16::try_from(first).expect("bins are numbered by u16"),
+            first: u16::try_from(first).expect("bin indices fit in a u16"),
             counts,
         }
     }

@@ -1,4 +1,4 @@
-//! Reasons for not measuring something.
+//! The reasons for skipping a scenario or a cell.
 
 use core::fmt;
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::NoCpuOff;
 
-/// The reason why a scenario or one of its cells was not run.
+/// Why a scenario or one of its cells was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each has its sentence below")]
+#[expect(missing_docs, reason = "Display describes each one")]
 pub enum Skip {
     NoIdleState,
     /// The format that the firmware uses; the state, or a deeper one, has the other format.
@@ -98,7 +98,7 @@ impl fmt::Display for Skip {
             Self::NoPmf => "PMF's timestamps cannot be read",
             Self::OneCpu => "there is no other CPU to turn on",
             Self::NoCacheSize => {
-                "neither the CPU nor the device tree gives a cache size; give steps with \
+                "neither the CPU nor the device tree states a cache size; set steps with \
                  dirty="
             }
             Self::TooFewCpus => {

@@ -1,4 +1,4 @@
-//! The end of a run, as stated in its last line.
+//! The end of a run, as reported in its last line.
 //!
 //! A CI job that knows nothing else about psci-bench reads only this line. It is therefore written
 //! and parsed in the same place:
@@ -19,7 +19,7 @@ use hardware::text::prose::{COLUMNS, one_line, paragraph, width};
 
 use super::totals::Totals;
 
-/// The beginning of every last line.
+/// The prefix of every last line.
 pub const PREFIX: &str = "psci-bench: ";
 
 /// The words between PREFIX and the reason if the input was rejected.
@@ -29,19 +29,19 @@ const BAD_INPUT: &str = "INCOMPLETE: bad input: ";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Something was measured, and nothing is wrong with it.
+    /// At least one scenario was measured, and no problems were found.
     Pass,
-    /// The run reached its end, but something is wrong.
+    /// The run completed, but there were problems.
     Fail,
-    /// The run did not reach its end.
+    /// The run did not complete.
     Incomplete,
     /// The run did not start: its input was rejected.
     BadInput,
 }
 
 impl Verdict {
-    /// Returns the verdict on a run that reached its end. If every scenario was skipped, the
-    /// verdict is FAIL: a job that no longer measures anything must not stay green.
+    /// Returns the verdict on a run that completed. If every scenario was skipped, the verdict is
+    /// FAIL, because a job that no longer measures anything must not pass.
     pub fn from_totals(totals: &Totals) -> Self {
         if totals.passed > 0 && totals.failed == 0 && totals.lost == 0 {
             Self::Pass
@@ -64,18 +64,18 @@ impl Verdict {
 /// The last line, without its line ending.
 #[derive(Clone, Copy)]
 pub enum ClosingLine<'a> {
-    /// The run reached its end with these counts.
+    /// The run completed with these counts.
     Ended(&'a Totals),
-    /// The run did not reach its end, for this reason.
+    /// The run did not complete, for this reason.
     Incomplete(&'a dyn fmt::Display),
     /// The run rejected its input, for this reason.
     BadInput(&'a dyn fmt::Display),
 }
 
 impl ClosingLine<'_> {
-    /// Prints the line. A reason that is too long for the line is first printed in full; the line
-    /// then contains as much of it as fits. Counts are never truncated, because a truncated line
-    /// has no verdict.
+    /// Prints the line. If the reason is too long for the line, it is first printed in full, and
+    /// the line contains as much of it as fits. Counts are never truncated, because a truncated
+    /// line has no verdict.
     pub fn print(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Self::Ended(_) => writeln!(out, "{self}"),
@@ -133,8 +133,7 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     }
 }
 
-/// Returns the counts in the last line of a run that reached its end; the line has no sample
-/// counts.
+/// Returns the counts in the last line of a completed run. The line has no sample counts.
 pub fn parse_totals(line: &str) -> Option<Totals> {
     let numbers = line.split(|c: char| !c.is_ascii_digit());
     let numbers = numbers.filter(|digits| !digits.is_empty());

@@ -14,7 +14,7 @@ pub struct Descriptor {
     pub procedure: Procedure,
     /// The quantity that its steps vary; None if there is at most one step.
     pub axis: Option<Axis>,
-    /// True if it powers CPUs off, whichever method is used.
+    /// True if it powers CPUs off with either method.
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
@@ -48,9 +48,9 @@ pub enum Procedure {
     Version,
     /// An operation in a loop; part of the group `micro`.
     Loop,
-    /// CPU_ON and CPU_OFF of each CPU; part of the group `micro`.
+    /// CPU_ON and CPU_OFF for each CPU; part of the group `micro`.
     CpuOn,
-    /// Timers that expire while other CPUs put load on the memory.
+    /// Timers that expire while other CPUs load the memory system.
     Timers,
     /// Steps that vary one quantity, each measured like a suite scenario.
     Steps,
@@ -85,14 +85,14 @@ pub enum Axis {
     PowerState,
 }
 
-/// The words for an amount of a quantity.
+/// How to describe an amount of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// The plural, in a sentence.
+    /// The plural form, in a sentence.
     pub name: &'static str,
-    /// The amount that charts use as their unit.
+    /// The amount that is one unit in charts.
     pub unit: u32,
-    /// That unit, in a sentence.
+    /// The unit's name, in a sentence.
     pub unit_name: &'static str,
     /// The axis label in charts.
     pub label: &'static str,
@@ -109,7 +109,7 @@ impl Procedure {
         }
     }
 
-    /// Returns the idle state that CPUs are suspended to, if it is the same for all samples.
+    /// Returns the idle state that CPUs enter, if it is the same for all samples.
     pub const fn state(self) -> Option<StateChoice> {
         match self {
             Self::Suspend(state, _) => Some(state),
@@ -129,7 +129,7 @@ impl Axis {
         }
     }
 
-    /// Returns the words for its amounts; None if its values are names instead.
+    /// Returns how to describe its amounts; None if its values are names instead.
     pub const fn amount(self) -> Option<Amount> {
         Some(match self {
             Self::Bytes => Amount {

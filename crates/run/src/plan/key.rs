@@ -145,7 +145,7 @@ impl fmt::Display for PlanError<'_> {
                 f.write_str("unknown key; the keys are")?;
                 write_words(f, Key::ALL.map(Key::word))
             }
-            PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
+            PlanProblem::Duplicate(key) => write!(f, "{} was already given", key.word()),
             PlanProblem::Value(key) => {
                 write!(f, "{} takes ", key.word())?;
                 key.write_accepted(f)

@@ -1,4 +1,4 @@
-//! How to measure: preconditions, wake-ups, and the action at the end.
+//! How to measure: preconditions, wake-ups and the final action.
 
 use hardware::words;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl Methods {
         }
     }
 
-    /// Returns the methods in the order they run in.
+    /// Returns the methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
         let second = (self == Self::Both).then_some(Method::Warm);
         [self.first()].into_iter().chain(second)
@@ -62,8 +62,8 @@ words! {
 }
 
 words! {
-    /// The action after everything is printed.
-    #[expect(missing_docs, reason = "each is the name of its call")]
+    /// The action taken after everything has been printed.
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub enum EndAction, word {
         Off = "off",
         /// Wait forever.
@@ -75,11 +75,11 @@ words! {
 words! {
     /// The number of times that each block of records is written.
     #[derive(Default)]
-    #[expect(missing_docs, reason = "each is the name of its number")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub enum Records, word {
         #[default]
         Once = "once",
-        /// Twice, with the same numbers, in case the line loses bytes.
+        /// Twice, with the same numbers, in case the serial line loses bytes.
         Twice = "twice",
         None = "none",
     }

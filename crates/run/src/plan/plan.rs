@@ -39,30 +39,31 @@ pub struct Plan {
     pub methods: Methods,
     /// The wake-up order in parallel rounds; None for the method's default.
     pub wake: Option<WakePattern>,
-    /// The action at the end.
+    /// The final action.
     pub end: EndAction,
-    /// `power_state` to use for the deepest level instead of the board's.
+    /// The `power_state` for the deepest level; overrides the board's.
     pub deepest: Option<u32>,
-    /// `power_state` to use for level 0 instead of the board's.
+    /// The `power_state` for level 0; overrides the board's.
     pub core: Option<u32>,
     /// True to send every sample in addition to the statistics.
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
-    /// The number of operations per CPU in each loop; None for as many as fit in the time.
+    /// The number of operations per CPU in each loop; None for as many as fit in the time limit.
     pub loops: Option<u32>,
     /// The number of operations in one loop sample.
     pub batch: u32,
     /// The options for timer latency.
     pub timer: TimerPlan,
-    /// True to list the scenarios without measuring anything.
+    /// True to list the scenarios instead of measuring.
     pub list: bool,
-    /// The bytes to make dirty in each step, instead of steps based on the cache size.
+    /// The number of bytes to dirty in each step; overrides the steps based on the cache size.
     pub dirty: Option<Steps>,
-    /// The numbers of CPUs that go down together, instead of steps based on the board's CPUs.
+    /// The number of CPUs that go down together in each step; overrides the steps based on the
+    /// board's CPUs.
     pub contend: Option<Steps>,
-    /// The minimum time, in microseconds, between a CPU turning off and being turned on again.
-    /// Payloads whose records lack this field did not wait.
+    /// The minimum time, in microseconds, between a CPU turning off and being turned on again. A
+    /// payload whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,
 }
@@ -92,12 +93,12 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Returns the bytes to make dirty in each step; None if no size is known.
+    /// Returns the number of bytes to dirty in each step; None if the cache size is unknown.
     pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
         self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
     }
 
-    /// Returns the memory needed for that, in bytes; 0 if nothing is made dirty.
+    /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
         let steps = self.dirty_steps(outer_cache);
         let steps = steps.filter(|_| {
@@ -126,7 +127,7 @@ impl Plan {
     }
 
     /// Parses boot arguments to which a loader may have added an operating system's arguments.
-    /// Ignores words that do not have one of the payload's keys.
+    /// Ignores words whose key is not one of the payload's.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
@@ -155,7 +156,7 @@ impl Plan {
         })
     }
 
-    /// Returns the number of tests: the suite's once per method, the others once.
+    /// Returns the number of tests. The suite's tests count once per method, the others once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().iter().count();
         suite * self.methods.iter().count() + self.scenarios.iter().count() - suite
@@ -180,7 +181,7 @@ impl Plan {
         self.set(key, value).ok_or(PlanProblem::Value(key))
     }
 
-    /// Sets the option of a key; returns None if the key does not accept the value.
+    /// Sets the option for a key. Returns None if the key does not accept the value.
     fn set(&mut self, key: Key, value: &str) -> Option<()> {
         let number = || key.number(outside::number(value.as_bytes(), 10));
         match key {
@@ -222,13 +223,13 @@ impl Plan {
     }
 }
 
-/// Returns true for a word that does not have one of the payload's keys.
+/// Returns true for a word whose key is not one of the payload's.
 pub fn is_foreign(word: &str) -> bool {
     let key = word.split_once('=').map_or(word, |(key, _)| key);
     Key::from_word(key).is_none()
 }
 
-/// Parses a list that selects some of `words`, and returns one bit for each word.
+/// Parses a list of selected `words`, and returns one bit for each word.
 fn choice(list: &str, words: &[&str]) -> Option<u8> {
     let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
     let bits = list.split(',').map(bit);

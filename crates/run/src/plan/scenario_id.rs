@@ -19,7 +19,7 @@ macro_rules! scenarios {
         /// A scenario.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        #[expect(missing_docs, reason = "each has its name in its descriptor")]
+        #[expect(missing_docs, reason = "the descriptor contains each name")]
         pub enum ScenarioId {
             $($variant,)+
         }
@@ -171,7 +171,7 @@ scenarios! {
     SystemSuspend: Descriptor {
         tag: "system_suspend",
         name: "SYSTEM_SUSPEND",
-        // The system might never wake up, so this scenario must be requested by name.
+        // The system might never wake up, so this scenario runs only if requested by name.
         is_in_all: false,
         cells: |_| 1,
         ..Descriptor::STEPS
@@ -294,14 +294,14 @@ impl<'de> Deserialize<'de> for ScenarioId {
     }
 }
 
-/// Finds the scenario for a tag without copying the tag, since every record has one.
+/// Finds the scenario for a tag without copying the tag, because every record contains one.
 struct TagVisitor;
 
 impl de::Visitor<'_> for TagVisitor {
     type Value = ScenarioId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the tag of a scenario")
+        f.write_str("a scenario tag")
     }
 
     fn visit_str<E: de::Error>(self, tag: &str) -> Result<ScenarioId, E> {

@@ -1,4 +1,4 @@
-//! Sets of scenarios, and the words that users request them with.
+//! Sets of scenarios, and the words that select them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,10 +17,10 @@ impl ScenarioSet {
     /// TFTF's six scenarios, which run by default.
     pub const SUITE: Self = Self((1 << ScenarioId::SUITE.len()) - 1);
 
-    /// The words that name several scenarios.
+    /// The words that each select several scenarios.
     pub const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
 
-    /// Returns the scenarios that a word of [`Self::GROUPS`] or a tag names.
+    /// Returns the scenarios selected by a tag or by a word in [`Self::GROUPS`].
     pub fn of_word(word: &str) -> Option<Self> {
         let is_meant: fn(ScenarioId) -> bool = match word {
             "suite" => ScenarioId::is_suite,

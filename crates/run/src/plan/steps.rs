@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 const STEPS_MAX: usize = 24;
 
-/// The steps of a sweep. All numbers are different.
+/// The steps of a sweep. Each number occurs only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     list: [u32; STEPS_MAX],
@@ -39,7 +39,7 @@ impl Steps {
         len: 0,
     };
 
-    /// Returns the steps in the order they were added.
+    /// Returns the steps in the order in which they were added.
     pub fn as_slice(&self) -> &[u32] {
         &self.list[..usize::from(self.len)]
     }

@@ -254,7 +254,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("quiet", "word 1 \"quiet\": expected key=value"),
     (
         "end=off end=off",
-        "word 2 \"end=off\": end was given before",
+        "word 2 \"end=off\": end was already given",
     ),
 ];
 

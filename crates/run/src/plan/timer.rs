@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 words! {
     /// A CPU's load on the memory system while a timer is measured.
     pub enum Load, word {
-        /// None: the CPU waits for its next interrupt.
+        /// No load: the CPU waits for its next interrupt.
         Idle = "idle",
         /// Plain stores.
         Write = "write",
@@ -65,7 +65,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Removes a load; returns false if no stretch had it.
+    /// Removes a load. Returns false if no stretch used it.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);
@@ -82,8 +82,8 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of timers measured alone. A single-CPU machine has no other CPUs to
-    /// produce a load.
+    /// Returns the number of timers measured alone. On a single-CPU machine, there are no other
+    /// CPUs to produce a load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         match self.alone() && (cpus > 1 || load == Load::Idle) {
             true => cpus,
@@ -91,12 +91,12 @@ impl TimerPlan {
         }
     }
 
-    /// Returns the loads in the form of the argument `stress=`.
+    /// Returns the loads as written in the argument `stress=`.
     pub fn load_list(&self) -> String {
         join(self.loads().map(Load::word), ",")
     }
 
-    /// Returns the timers to measure, in the form of the argument `timers=`.
+    /// Returns the timers to measure, as written in the argument `timers=`.
     pub fn timer_list(&self) -> &'static str {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
@@ -105,11 +105,12 @@ impl TimerPlan {
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));
-        // A day fits, even with the shortest period.
+        // A full day fits, even with the shortest period.
         (total.try_into().unwrap_or(u32::MAX), window.max(1))
     }
 
-    /// Returns the size of each CPU's buffer in bytes: whole pages; 0 if no load needs one.
+    /// Returns the size of each CPU's buffer in bytes, rounded up to whole pages; 0 if no load
+    /// needs a buffer.
     pub fn buffer(&self) -> u64 {
         match self.loads().all(|load| load == Load::Idle) {
             true => 0,

@@ -55,7 +55,8 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         action: Action::ColdCall { call, after },
         code: Some(0x1_0001),
         before: at(310),
-        // ENTER_PSCI and EXIT_PSCI belong to the call, the others still to the suspend.
+        // ENTER_PSCI and EXIT_PSCI belong to the call; the other timestamps are still the
+        // suspend's.
         stamps: Stamps([320, 340, 160, 300, 120, 150]),
         ..good()
     };
@@ -157,7 +158,7 @@ fn each_rule_of_an_outcome() {
             Some(Abandoned),
         ),
         (|o| o.due = at(351), Some(EarlyWake)),
-        // A version is a number, but an error code is not.
+        // A version is a valid return value; an error code is not.
         (|o| version(o, 0x1_0001), None),
         (|o| version(o, -1), Some(Refused)),
         (|o| o.quiet_until = at(349), Some(LateReturn)),

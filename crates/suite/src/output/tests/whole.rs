@@ -292,11 +292,11 @@ fn without_cpu_off_cpus_stay_on() {
     for (why, reason) in [
         (
             NoCpuOff::NotListed,
-            "PSCI_FEATURES says that there is no CPU_OFF",
+            "PSCI_FEATURES does not list CPU_OFF",
         ),
         (
             NoCpuOff::Forbidden,
-            "the device tree says that no CPU comes back after CPU_OFF",
+            "according to the device tree, CPU_OFF is permanent",
         ),
     ] {
         let (text, verdict) = printed(listed(why), args, &STATES);
