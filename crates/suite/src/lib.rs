@@ -30,7 +30,7 @@
 //! | [`scenario`] | runs rounds and keeps valid samples |
 //! | [`output`] | prints a run for human readers |
 //!
-//! Each folder imports only from the folders above it.
+//! Each folder imports only from those above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -102,7 +102,7 @@ impl fmt::Display for Skip {
                  dirty="
             }
             Self::TooFewCpus => {
-                "contend= asks for more CPUs than there are; if their own timers stop, one \
+                "contend= requests more CPUs than the board has; if their own timers stop, one \
                  more stays awake"
             }
             Self::NotStated => "the log does not give the reason",
@@ -114,7 +114,7 @@ fn other_format(f: &mut fmt::Formatter<'_>, format: psci::StateFormat) -> fmt::R
     let (takes, has) = (format.name(), format.other().name());
     write!(
         f,
-        "the firmware takes {takes} power_state values, but the device tree has {has} ones. Use a \
+        "the firmware uses {takes} power_state values, but the device tree has {has} ones. Use a \
          tree with {takes} ones (see --state-format of cargo xtask), or give values with deepest= \
          and core="
     )

@@ -71,7 +71,7 @@ impl RunBuilder {
             }
             Record::Cell((key, place, mut cell)) => {
                 let own = self.cell(key, place);
-                // A part of a cell has only series and instants.
+                // A partial cell contains only series and instants.
                 if !cell.lacks_own_record() {
                     cell.samples = core::mem::take(&mut own.samples);
                     core::mem::swap(own, &mut cell);
@@ -98,7 +98,7 @@ impl RunBuilder {
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {
-            // The histogram of a lost series is useless.
+            // Without its series, a histogram is useless.
             let cell = self.cells.get_mut(&at);
             let mut series = cell.into_iter().flat_map(|cell| &mut cell.series);
             if let Some(series) = series.find(|it| it.metric == metric) {
@@ -107,7 +107,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // The place alone identifies a cell only in TFTF's suite.
+            // A cell can be identified by its place alone only in TFTF's suite.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -123,7 +123,7 @@ impl RunBuilder {
         self.run
     }
 
-    /// Returns the CPU at `index`, which may come after CPUs without a record; None if no board has
+    /// Returns the CPU at `index`, adding CPUs before it that have no record; None if no board has
     /// that many CPUs.
     fn cpu(&mut self, index: usize) -> Option<&mut Cpu> {
         let cpus = &mut self.run.cpus;
@@ -157,7 +157,7 @@ impl RunBuilder {
     }
 }
 
-/// Merges a part of a spread into the other parts; bins between them are empty.
+/// Merges a part of a spread into the other parts. The bins between them are empty.
 fn add_part(whole: &mut Spread, mut part: Spread) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);

@@ -9,7 +9,7 @@ use crate::model::RunId;
 /// A line that looks like a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim<'l> {
-    /// The run that it belongs to.
+    /// The run to which the record belongs.
     pub run: RunId,
     /// The record's number in the run, counted from 0.
     pub seq: u32,
@@ -18,14 +18,14 @@ pub struct Claim<'l> {
     /// The record's kind, which is the first JSON key.
     pub kind: &'l str,
     json: &'l str,
-    /// The bytes that the checksum covers.
+    /// The bytes covered by the checksum.
     summed: &'l [u8],
 }
 
 impl<'l> Claim<'l> {
-    /// Parses the outer form of a record in `line`; None if the line does not have that form. Does
-    /// not compute the checksum.
-    // The log reader calls this for each of a million lines.
+    /// Parses the outer format of a record in `line`; None if the line does not have that format.
+    /// Does not compute the checksum.
+    // The log reader may call this for a million lines.
     #[inline]
     pub fn of(line: &'l [u8]) -> Option<Self> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
@@ -58,8 +58,8 @@ impl<'l> Claim<'l> {
     }
 }
 
-/// Returns the parts of `line` that start like a record. They may follow a terminal's timestamp, or
-/// another record whose line ending was lost.
+/// Returns the parts of `line` that start like a record. They may follow a terminal's timestamp or
+/// another record that lost its line ending.
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;
     core::iter::from_fn(move || {

@@ -1,21 +1,22 @@
-//! The short form of a cell in its record, since cells make up most of a log.
+//! The short form of a cell in a record. It matters because cells make up most of a log.
 //!
 //! A cell is a list of
 //! * the scenario's tag, the cell's place, and the number of valid samples. In TFTF's suite, a
 //!   cell's place is its CPU's index;
 //! * a list for each of [`Metric::ALL`], empty if there are no samples: the median; how far the
 //!   minimum is below it; how far the maximum, the very first sample and the 99th percentile are
-//!   above it; MAD; how much the number of samples exceeds that of the cell. A metric that the cell
-//!   has, but without samples, is null;
-//! * the base of [`Cell::shown`], and the steps from one instant to the next, null if there is
+//!   above it; MAD; by how much the number of samples exceeds the cell's. A metric that the cell
+//!   has but for which there are no samples is null;
+//! * the base of [`Cell::shown`], and the steps from one instant to the next; null if there are
 //!   none;
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
 //! * everything else by name: `cpu` is omitted if it equals the place, and `step` if there is only
-//!   one; `first` is omitted if it has the first reason in `rejected` and no detail; `rose` has
-//!   `state` and `times` from [`Reached`], and is omitted if the due state's count rose by one.
+//!   one; `first` is omitted if it contains the first reason in `rejected` and no detail; `rose`
+//!   contains `state` and `times` from [`Reached`], and is omitted if the due state's count rose by
+//!   one.
 //!
-//! The CPU's representative figures are not sent: a reader chooses them in the same way as the
-//! payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.
+//! The CPU's representative figures are not sent, because a reader chooses them in the same way as
+//! the payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.
 
 use alloc::vec::Vec;
 
@@ -30,7 +31,7 @@ use crate::model::{
 };
 use crate::plan::{Method, ScenarioId, short_tag};
 
-/// Up to `MOST` numbers, null if missing. They are not on the heap, which is small in a run.
+/// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
 /// The number of values in a series, and in the instants of a sample.
@@ -173,8 +174,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     Ok((key, place, cell))
 }
 
-/// Returns the CPU for the place of a cell in TFTF's suite. If the place is too large, returns an
-/// index that no board has.
+/// Returns the CPU for a cell's place in TFTF's suite. If the place is too large, returns an index
+/// that no board uses.
 pub(super) fn cpu_of(place: u32) -> CpuIndex {
     u16::try_from(place).unwrap_or(u16::MAX).into()
 }
@@ -192,7 +193,7 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the default value at a position in a series: no percentile.
+/// Returns the default value at a position in a series, which means that there is no percentile.
 fn usual_of_series(place: usize) -> Option<i64> {
     (place != 5).then_some(0)
 }

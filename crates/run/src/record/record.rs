@@ -5,19 +5,19 @@
 //! @PB 1c291ca3 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
 //! ```
 //!
-//! A line is `@PB RUN SEQ JSON CRC`, separated by single spaces, in ASCII, of at most [`LINE_MAX`]
-//! bytes.
+//! A line is `@PB RUN SEQ JSON CRC`, in ASCII, with single spaces as separators and at most
+//! [`LINE_MAX`] bytes.
 //! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal digits:
-//!   records with another identity never belong to this run, whatever their numbers.
+//!   records with a different identity never belong to this run, even if their numbers match.
 //! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
-//! * JSON is one [`Record`]. It contains no `@`, and numbers are integers: durations are in ticks,
+//! * JSON is one [`Record`]. It contains no `@`. Numbers are integers, durations are in ticks, and
 //!   masks and MPIDRs are hexadecimal strings.
 //! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space in front of it, in eight
 //!   hexadecimal digits.
 //!
-//! A scenario's records follow its tables, so that a run that is cut short keeps its results so
-//! far. The scenario's own record comes last and contains the number of records, so that a reader
-//! knows whether it has all of them. Findings are not sent: readers compute them from the other
+//! A scenario's records follow its tables, so that a run that is cut short still leaves the results
+//! so far. The scenario's own record comes last and contains the number of records, which tells a
+//! reader whether any are missing. Findings are not sent: readers compute them from the other
 //! records.
 
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ use crate::plan::Plan;
 /// older records would be rejected or misread.
 pub const FORMAT: u32 = 5;
 
-/// The beginning of a record.
+/// The prefix of every record.
 pub const MARK: &str = "@PB ";
 
 /// The length of the longest line in bytes, without its line ending.
@@ -59,15 +59,14 @@ pub enum Record {
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// A cell without samples and histograms, with its place in the scenario, in a short form. If
-    /// that is too long for a line, it is followed by further cells that contain only series and
-    /// instants.
+    /// A cell without samples or histograms, with its place in the scenario, in a short form. If it
+    /// is too long for one line, further cells that contain only series and instants follow it.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
     /// A sample of a cell, with the cell's place.
     Sample(ScenarioKey, u32, Sample),
     /// A part of the histogram of a metric, with the cell's place.
     Histogram(ScenarioKey, u32, Metric, Spread),
-    /// The identity of these CPUs without their clocks, and the clocks in MHz. It is only known
+    /// The identity of these CPUs without their clocks, and the clocks in MHz. Both are known only
     /// once a CPU has been up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.

@@ -18,12 +18,12 @@ use crate::testing::example;
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
     let mut to = Writer::new(records, RunId::default());
-    to.machine(&mut out, run).expect("a String takes all");
+    to.machine(&mut out, run).expect("writing to a String cannot fail");
     for group in run.scenarios.chunks(1) {
-        to.scenario(&mut out, group).expect("a String takes all");
+        to.scenario(&mut out, group).expect("writing to a String cannot fail");
     }
     let end = run.end.expect("an end");
-    to.end(&mut out, run, end).expect("a String takes all");
+    to.end(&mut out, run, end).expect("writing to a String cannot fail");
     out
 }
 
@@ -52,7 +52,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// A run with two scenarios. Only one part of each is known.
+/// Returns a run with two scenarios, of which only one part each is known.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -83,7 +83,7 @@ fn line_of(body: &str) -> String {
     format!("{body} {:08x}", Crc32::of(body.as_bytes()))
 }
 
-/// A scenario's own record is the last one. Each lost record is counted.
+/// A scenario's own record comes last, and each lost record is counted.
 #[test]
 fn scenario_counts_its_lost_records() {
     let (text, run) = check(longest_run());
@@ -106,7 +106,7 @@ fn scenario_counts_its_lost_records() {
         let found = joined(rest).scenarios;
         let found = run.scenarios.iter().map(|own| {
             let found = found.iter().find(|it| it.key() == own.key());
-            found.expect("a part of it is there").lost_records
+            found.expect("a partial scenario").lost_records
         });
         assert_eq!(found.collect::<Vec<_>>(), lost, "{from}..{to}");
     }
@@ -142,7 +142,7 @@ fn a_line_is_as_documented() {
         assert_eq!(Claim::of(wrong.as_bytes()), None, "{wrong}");
     }
     let later = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
-    let later = Claim::of(later.as_bytes()).expect("of its form");
+    let later = Claim::of(later.as_bytes()).expect("a well-formed record");
     assert!(later.is_sound() && later.record().is_none());
 }
 
@@ -171,20 +171,20 @@ fn pieces_of_lines_that_are_joined() {
     }
 }
 
-/// A board may have any name, but `@` or control characters would not be readable from a terminal's
-/// log.
+/// A board may have any name, but a terminal's log could not be parsed if it contained `@` or
+/// control characters.
 #[test]
 fn text_is_escaped_and_cut() {
     let mut run = short_run();
-    let head = run.head.as_mut().expect("there is a head");
+    let head = run.head.as_mut().expect("a head");
     head.model = "@PB 0001 \"\u{b5}\u{1f600}\\\u{7f}\n{} 00000000".into();
     assert_eq!(check(run.clone()).0.matches('@').count(), 10);
 
     let model = "\u{b5}".repeat(900);
-    run.head.as_mut().expect("there is a head").model = model.clone();
+    run.head.as_mut().expect("a head").model = model.clone();
     let found = joined(records(&written(&run, Records::Once))).head;
-    let found = found.expect("there is a head").model;
-    let kept = found.strip_suffix(" ...").expect("it was cut");
+    let found = found.expect("a head").model;
+    let kept = found.strip_suffix(" ...").expect("a truncated name");
     assert!(kept.len() > 200 && model.starts_with(kept));
 }
 
@@ -223,11 +223,11 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
     }
 }
 
-/// Each record can be read back at its maximum length, and losing it loses nothing else.
+/// Each record can be read back at its maximum length, and losing one does not affect the others.
 #[test]
 fn lost_records_lose_nothing_else() {
     let (text, whole) = check(longest_run());
-    let json = |run: &Run| serde_json::to_value(run).expect("no map has other keys");
+    let json = |run: &Run| serde_json::to_value(run).expect("all map keys are strings");
     let records = records(&text);
     for (place, lost) in records.iter().enumerate() {
         let mut rest = records.clone();
@@ -274,10 +274,10 @@ fn hostile_records() {
             lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
         let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
         let line = line_of(&body.replacen(from, to, 1));
-        let claim = Claim::of(line.as_bytes()).expect("of its form");
+        let claim = Claim::of(line.as_bytes()).expect("a well-formed record");
         assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
-    // Places that cannot occur in a run, and overlapping parts of a histogram.
+    // Places that do not exist in a run, and overlapping parts of a histogram.
     let (key, cell) = (run.scenarios[1].key(), &run.scenarios[1].cells[0]);
     let metric = cell.series[0].metric;
     let part = cell.series[0].histogram.clone().expect("a histogram");

@@ -19,10 +19,10 @@ const ROOM: usize = 4 * LINE_MAX;
 /// The maximum number of CPUs in a record for several CPUs.
 const CPUS: usize = 16;
 
-/// Marks a text whose end was omitted.
+/// Marks text that was truncated.
 const CUT: &str = " ...";
 
-/// Writes records, and numbers them.
+/// Writes and numbers records.
 pub struct Writer {
     copies: Records,
     run: RunId,
@@ -41,7 +41,8 @@ impl Writer {
         }
     }
 
-    /// Writes everything known before the first scenario, but only the lead's identity.
+    /// Writes everything known before the first scenario. The lead is the only CPU whose identity
+    /// is included.
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|to, out| {
             if let Some(head) = &run.head {
@@ -64,7 +65,7 @@ impl Writer {
         })
     }
 
-    /// Writes the facts again after trials have changed them; readers use the last version.
+    /// Writes the facts again after trials have changed them. Readers use the last version.
     pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
         self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }
@@ -78,7 +79,7 @@ impl Writer {
         })
     }
 
-    /// Writes the CPUs' identities and the end record, in which it sets the number of records.
+    /// Sets the number of records in the end record, and writes it after the CPUs' identities.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             let known = run.cpu_indices().zip(&run.cpus);
@@ -141,7 +142,7 @@ impl Writer {
     /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
         let json = serde_json::to_string(record);
-        let json = json.expect("a record has neither fractions nor maps");
+        let json = json.expect("a record contains no fractions or maps");
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
@@ -232,14 +233,14 @@ impl Writer {
             return self.write(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
-        let middle = first + u16::try_from(left.len()).expect("bins are numbered by u16");
+        let middle = first + u16::try_from(left.len()).expect("bin indices fit in a u16");
         self.histogram(out, at, first, left)?;
         self.histogram(out, at, middle, right)
     }
 }
 
-/// Removes the series and instants from a cell and returns them. If this function already returned
-/// the cell, removes half of its series. None if there is nothing to remove.
+/// Removes the series and instants from a cell and returns them. If `cell` is already such a part,
+/// removes half of its series. Returns None if there is nothing to remove.
 fn split(cell: &mut Cell) -> Option<Cell> {
     let mut rest = Cell::new(cell.cpu, CellStep::default());
     if cell.lacks_own_record() {

@@ -1,4 +1,4 @@
-//! Plausible example results for tests, with any number of CPUs in clusters of four.
+//! Realistic example results for tests, with any number of CPUs in clusters of four.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// The tests' fake machine, but with a service and different CPUs.
+/// The tests' fake machine, with a service and different CPUs.
 fn facts() -> Facts {
     Facts {
         smccc: Some(0x1_0005),
@@ -59,7 +59,7 @@ fn facts() -> Facts {
     }
 }
 
-/// Returns a run without scenarios, on clusters of four CPUs.
+/// Returns a run without scenarios, on a machine with clusters of four CPUs.
 pub fn run(cpus: u16) -> Run {
     let identity = Some(cortex_a53());
     let all = board(cpus.into()).into_iter();
@@ -81,20 +81,20 @@ pub fn run(cpus: u16) -> Run {
 /// Returns a run on that machine, with edited facts.
 pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
     let mut run = run(cpus);
-    edit(run.facts.as_mut().expect("there are facts"));
+    edit(run.facts.as_mut().expect("facts"));
     run
 }
 
 /// Removes PMF from the firmware in `run`.
 pub fn remove_pmf(run: &mut Run) {
-    let facts = run.facts.as_mut().expect("there are facts");
+    let facts = run.facts.as_mut().expect("facts");
     facts.pmf = Err(ReadError::NotImplemented);
     facts.overheads.pmf_read = None;
 }
 
 /// Returns the six scenarios with each of the plan's methods, all passed.
 pub fn all(run: &Run) -> Vec<Scenario> {
-    let methods = run.plan.expect("there is a plan").methods;
+    let methods = run.plan.expect("a plan").methods;
     let each = |id| methods.iter().map(move |method| made(run, id, method));
     ScenarioId::SUITE.into_iter().flat_map(each).collect()
 }
@@ -106,7 +106,7 @@ pub fn good(run: &Run, id: ScenarioId) -> Scenario {
 
 /// Returns a scenario that passed with `method`.
 pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
-    let pmf = run.facts.expect("there are facts").pmf.is_ok();
+    let pmf = run.facts.expect("facts").pmf.is_ok();
     use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel};
     let deep = !matches!(id, CpuSuspendParallel | CpuSuspendSerial);
     let state = if deep { 0x0102_0022 } else { 0x0001_0002 };
@@ -173,7 +173,7 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Returns enough ticks for all CPUs to go down.
+/// Returns a number of ticks that is enough for all CPUs to go down.
 fn sleep(run: &Run) -> u64 {
     (run.cpus.len() as u64 * 6_000).max(312_500)
 }
@@ -185,12 +185,12 @@ fn spread(figure: u64) -> Summary {
     Summary::of(&mut values)
 }
 
-/// Returns a CPU's position in the lock queue, which differs from the CPUs' order.
+/// Returns a CPU's position in the lock queue, which differs from its position on the board.
 fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// Returns the ticks of a CPU's cache flush, which are many for a cluster's last man.
+/// Returns how many ticks a CPU's cache flush takes. A cluster's last man takes far longer.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);
@@ -199,8 +199,8 @@ fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     if deep && pays { 4_976 } else { 276 }
 }
 
-/// Returns the ticks of a CPU's Powerdown. The lock is held during the flush, so the figure
-/// includes the flushes of all CPUs before this one.
+/// Returns a CPU's Powerdown time in ticks. The lock is held during the flush, so the figure
+/// includes the flushes of all CPUs ahead of this one.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     let own = 640 + flushes[cpu];
     if !id.is_parallel() {
@@ -210,7 +210,7 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
-/// Returns the instants of one CPU's part, and the metrics that its call has.
+/// Returns the instants of one CPU's part, and the metrics of its call.
 fn part(
     run: &Run,
     id: ScenarioId,
@@ -218,7 +218,7 @@ fn part(
     flushes: &[u64],
 ) -> (Instants, &'static [Metric]) {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-    let pmf = run.facts.expect("there are facts").pmf.is_ok();
+    let pmf = run.facts.expect("facts").pmf.is_ok();
     let me = cpu.place();
     let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
     let before = 4 + i64::from(u16::from(cpu) % 5);

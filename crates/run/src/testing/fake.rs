@@ -28,8 +28,8 @@ pub const CLUSTER_FLUSH: u64 = 26_000;
 pub const CORE_LINES: u64 = 512;
 /// How many ticks each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
-/// The ticks that PSCI_VERSION takes by its timestamps, and that reading a timestamp takes by the
-/// caller's counter.
+/// The ticks that PSCI_VERSION takes according to its timestamps, and that reading a timestamp
+/// takes according to the caller's counter.
 pub const WARM_CALL: u64 = 20;
 /// The additional ticks for the first call after waking up from a power-down.
 pub const COLD_CALL: u64 = 70;
@@ -37,7 +37,7 @@ pub const COLD_CALL: u64 = 70;
 pub const EVICTED_CALL: u64 = 3;
 /// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;
-/// The loss that the tests use.
+/// The loss used in tests.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
@@ -52,11 +52,11 @@ type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// The number of rounds so far, except trials of own timers.
+    /// The number of rounds so far, except trials with CPUs' own timers.
     pub rounds: u64,
-    /// The rounds requested, except trials of own timers.
+    /// The rounds requested, except trials with CPUs' own timers.
     pub asked: Vec<Round>,
-    /// The trials of own timers.
+    /// The trials with CPUs' own timers.
     pub trials: Vec<Round>,
     /// The number of rounds before the first such trial.
     pub trials_began_at: Option<usize>,
@@ -66,16 +66,16 @@ pub struct Fake {
     edit: Edit,
     edit_trial: TrialEdit,
     tallies: Vec<Tally>,
-    /// How many ticks late a CPU's timer is handled, by CPU and by the number of the expiry in the
-    /// window, counted from 0.
+    /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
+    /// counted from 0.
     lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The only faulty timer: its CPU, the number of the window, and the fault.
+    /// The only faulty timer: its CPU, the window's number, and the fault.
     fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
     /// The mode that SET_SUSPEND_MODE rejects.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
-    /// True if the first CPU_OFF finds that CPU_OFF is not supported.
+    /// True if the first CPU_OFF reveals that CPU_OFF is not supported.
     pub lacks_cpu_off: bool,
 }
 
@@ -188,7 +188,7 @@ impl Fake {
         self.with_facts(|facts| facts.gic = None)
     }
 
-    /// Adds PSCI_STAT.
+    /// Adds the PSCI_STAT functions.
     pub fn with_statistics(self) -> Self {
         self.with_facts(|facts| facts.stat = true)
     }
@@ -210,7 +210,7 @@ impl Fake {
         self
     }
 
-    /// Sets how many ticks late a CPU's timer is handled, by CPU and by the number of the expiry.
+    /// Sets how many ticks late a CPU's timer is handled, by CPU and by expiry number.
     pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
         self.lateness = Box::new(lateness);
         self
@@ -309,8 +309,8 @@ impl Fake {
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         if down > due {
-            // The timer fired on the way down, so the suspend is abandoned, and the other four
-            // timestamps are still those of an earlier call.
+            // The timer fired on the way down, so the suspend is abandoned and the other four
+            // timestamps are still from an earlier call.
             return Outcome {
                 code: Some(0),
                 after: at(enter + 60),
@@ -327,8 +327,8 @@ impl Fake {
         }
     }
 
-    /// Turns the outcome of a suspend, or of PSCI_VERSION, into that of the single call that
-    /// follows.
+    /// Turns the outcome of a suspend or PSCI_VERSION into the outcome of the single call that
+    /// follows it.
     fn cold_call(outcome: Outcome, call: SingleCall, after: Preparation) -> Outcome {
         let suspends = matches!(after, Preparation::Suspend { .. });
         let extra = match after {
@@ -372,7 +372,7 @@ impl Fake {
             ..Outcome::default()
         };
         match action {
-            // It does not count.
+            // The round does not count.
             _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
@@ -420,7 +420,7 @@ impl Fake {
         }
     }
 
-    /// Lets the timers of a window expire, except those of lost CPUs.
+    /// Makes a window's timers expire, except those of lost CPUs.
     fn expire(&mut self, round: &Round, start: u64) {
         let window = round.window.expect("a window");
         let schedule = window.schedule;
@@ -489,7 +489,8 @@ impl Machine for Fake {
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
         let turns_off = round.after == After::Off || round.action.turns_off();
-        // In the scenario that discovers this, the remaining rounds still request it.
+        // In the scenario that discovers that CPU_OFF is missing, the remaining rounds still
+        // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[cpu.place()];

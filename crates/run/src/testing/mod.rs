@@ -1,4 +1,5 @@
-//! A fake machine and an example run, for tests of this crate and of the crates above it.
+//! A fake machine and an example run, for the tests of this crate and of the crates that depend on
+//! it.
 
 pub mod example;
 pub mod fake;

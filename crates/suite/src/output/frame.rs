@@ -1,10 +1,10 @@
-//! The lines that TFTF tooling looks for, exactly as TFTF prints them.
+//! The lines that TFTF tooling looks for, printed exactly as in TFTF.
 //!
 //! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and either
 //! average one CPU's rows or pair rows by position. There is therefore one row per CPU and
 //! scenario, in MPIDR order. A scenario without PMF timestamps, or without a frequency to convert
-//! them, has no such rows. The frame reports it as Skipped, as TFTF would, but psci-bench's own
-//! tables below may still contain results for it.
+//! them, has no such rows. The frame reports such a scenario as Skipped, as TFTF would, but
+//! psci-bench's own tables below it may still contain results.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -71,19 +71,19 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes the reason why a measured scenario has no rows here.
+/// Writes why a measured scenario has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {
         Some(Err(error)) => {
             format!("Skipped: no PMF timestamps: {error}; the caller's view is below")
         }
-        _ => format!("Skipped: no nanoseconds, as {hz} Hz cannot be right; ticks are below"),
+        _ => format!("Skipped: no nanoseconds: {hz} Hz is implausible; ticks are below"),
     };
     paragraph(out, "  ", 4, &text)
 }
 
-/// The values in an RT_INSTR line, in nanoseconds.
+/// An RT_INSTR line's values, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtInstrFigures {
     /// For PSCI_VERSION.
@@ -103,7 +103,7 @@ impl RtInstrFigures {
             return ns(Metric::Latency).map(Self::Latency);
         }
         let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);
-        // The line has a field for the flush, but standby has no flush: 0.
+        // The line has a field for the flush. Standby has no flush, so the field is 0.
         let flush = ns(Metric::CacheFlush).unwrap_or(0);
         Some(Self::PowerDown([powerdown, wakeup, flush]))
     }
@@ -120,7 +120,7 @@ impl fmt::Display for RtInstrFigures {
     }
 }
 
-/// Writes a row's values in nanoseconds, or nothing if it has none.
+/// Writes a row's values in nanoseconds, or nothing if the row has no values.
 fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
     let cpu = run.cpu(cell.cpu);
     let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));

@@ -1,7 +1,7 @@
 //! reStructuredText tables, ready to be pasted into documentation: grid tables for the main tables,
 //! because TF-A's documentation uses them, and shorter simple tables for the others.
 //!
-//! A table that is wider than a terminal is continued in another table with the same row names.
+//! A table that is too wide for a terminal continues in another table with the same row names.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,13 +20,13 @@ pub(crate) enum GridCell {
     Cpu(Label),
     /// A number: right-aligned, like all variants below.
     Count(u64),
-    /// A hexadecimal number as wide as a `power_state`.
+    /// A hexadecimal number with as many digits as a `power_state`.
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
     /// Values in ticks, separated by slashes.
     Spread(Clock, [u64; 3]),
-    /// No value. Not printed as a dash, which would start a list.
+    /// No value. It is not printed as a dash, because a dash would start a list.
     Missing,
 }
 
@@ -60,10 +60,10 @@ impl fmt::Display for GridCell {
     }
 }
 
-/// A column: its heading and a cell for each row.
+/// A column, with its heading and a cell for each row.
 pub(crate) type Column = (&'static str, Vec<GridCell>);
 
-/// The number of spaces before the table, which is the content of a directive.
+/// The number of spaces before the table, because it is the content of a directive.
 const INDENT: usize = 3;
 
 /// Writes a grid under `title`, followed by an empty line. The first columns identify each row's
@@ -87,8 +87,8 @@ pub(crate) fn grid(
     table(out, Style::Grid, title, &names, columns)
 }
 
-/// Writes a simple table under `title`, followed by an empty line. The columns `names` name the
-/// rows.
+/// Writes a simple table under `title`, followed by an empty line. The columns in `names` identify
+/// the rows.
 pub(crate) fn simple(
     out: &mut dyn Write,
     title: &dyn fmt::Display,
@@ -101,9 +101,9 @@ pub(crate) fn simple(
 /// The style of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// With a frame around each cell.
+    /// Has a frame around each cell.
     Grid,
-    /// With rules above and below the headings, and after the last row.
+    /// Has rules above and below the headings, and after the last row.
     Simple,
 }
 
@@ -139,7 +139,8 @@ fn widest((heading, cells): &Column) -> usize {
     cells.max().unwrap_or(0).max(heading.len())
 }
 
-/// Writes a table, split into parts that fit on a terminal. Every part has the columns `names`.
+/// Writes a table, split into parts that fit on a terminal. Every part starts with the columns in
+/// `names`.
 fn table(
     out: &mut dyn Write,
     style: Style,
@@ -156,7 +157,7 @@ fn table(
             let columns = names.iter().chain(&rest[..count]);
             style.width(columns.map(|(_, width)| *width)) <= COLUMNS
         };
-        // At least one column is written, however wide it is.
+        // At least one column is written, even if it is too wide.
         let mut count = 1;
         while count < rest.len() && fits(count + 1) {
             count += 1;
@@ -208,7 +209,7 @@ fn part(out: &mut dyn Write, style: Style, columns: &[(&Column, usize)]) -> fmt:
     out.write_char('\n')
 }
 
-/// Writes one line with these columns.
+/// Writes one line of these columns.
 fn line(
     out: &mut dyn Write,
     columns: usize,

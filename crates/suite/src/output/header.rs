@@ -1,4 +1,4 @@
-//! The run header: the conditions under which results are comparable.
+//! The run header, which lists the conditions that must match for results to be comparable.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,10 +16,10 @@ use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign}
 
 use super::frame;
 
-/// The number of spaces before a continuation line: the width of a line's name.
+/// The number of spaces before a continuation line, which is the width of a line's name.
 const INDENT: usize = 15;
 
-/// The maximum number of characters printed from ignored words.
+/// The maximum number of characters of ignored words to print.
 const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
@@ -45,8 +45,8 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         ("Caches", facts.kvm.then(|| unknown.into())),
         ("CPU clock", mhz),
     ];
-    let tables = "in parallel, one whole round, the one whose longest figure is the median; in \
-                  sequence, each CPU's medians";
+    let tables = "in parallel, the whole round whose longest figure is the median; in sequence, \
+                  each CPU's medians";
     let has_suite = run
         .plan
         .is_some_and(|plan| !plan.scenarios.suite().is_empty());
@@ -60,7 +60,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Prints which words in a loader's boot arguments are ignored, if any.
+/// Prints the words in a loader's boot arguments that are ignored, if any.
 pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     let text = ForeignWords(bootargs);
     if text.words().next().is_none() {
@@ -71,7 +71,8 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
 }
 
 /// The first words of boot arguments that belong to another program. They are written without using
-/// the heap, which is small until working memory is known: a loader's arguments may be longer.
+/// the heap, because a loader's arguments may be longer than the heap, which is small until working
+/// memory is known.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {
@@ -114,7 +115,7 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     let lead = facts.lead;
     let source = match head.labels {
         LabelSource::CpuMap => "cpu-map",
-        LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
+        LabelSource::Mpidr => "MPIDR (there is no cpu-map)",
     };
     let clusters = Many(run.cluster_heads().count() as u64, "cluster");
     let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
@@ -125,7 +126,7 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
-/// Returns a version as text: major in bits 30:16, minor in bits 15:0.
+/// Formats a version: the major number is in bits 30:16, the minor number in bits 15:0.
 fn version(number: u32) -> String {
     format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
 }
@@ -185,14 +186,14 @@ fn wake_up(facts: &Facts) -> String {
 fn watchdog(facts: &Facts) -> Option<String> {
     match facts.watchdog {
         Ok(watchdog) => Some(format!("{watchdog}, if the lead does not return")),
-        // The case on most boards.
+        // This is the case on most boards.
         Err(NoWatchdog::NotInTree) => None,
         Err(why) => Some(format!("{why}")),
     }
 }
 
-/// Prints which CPUs have a CNTFRQ_EL0 that differs from the lead's, which all results and
-/// deadlines are based on. An operating system uses each CPU's own value, or rejects the CPU.
+/// Prints which CPUs have a CNTFRQ_EL0 that differs from the lead's. All results and deadlines are
+/// based on the lead's value. An operating system uses each CPU's own value, or rejects the CPU.
 pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
@@ -201,8 +202,8 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints a CPU's clock if it differs from the lead's by more than the measurement error, as with
-/// big and little cores.
+/// Prints a CPU's clock if it differs from the lead's by more than the measurement error, as on
+/// boards with big and little cores.
 pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
         return Ok(());
@@ -213,7 +214,7 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     })
 }
 
-/// Prints a value that differs on other CPUs, and the first CPU where it differs.
+/// Prints a value that differs on other CPUs, and the first CPU on which it differs.
 fn others(
     out: &mut dyn Write,
     run: &Run,
@@ -243,7 +244,7 @@ fn overheads(facts: &Facts) -> String {
     format!("counter read {counter}, empty timed region {empty}{read}")
 }
 
-/// Describes the plan, with the arguments its scenarios use.
+/// Describes the plan, with the arguments that its scenarios use.
 fn of_plan(plan: &Plan) -> String {
     let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
@@ -301,10 +302,10 @@ fn of_timers(timer: &TimerPlan) -> String {
         timer.period,
         timer.load_list()
     );
-    // None if none of the loads write.
+    // None if no load writes to memory.
     let bytes = timer.buffer();
     if bytes > 0 {
-        text += &format!(" over {} KiB a CPU", bytes >> 10);
+        text += &format!(" over {} KiB per CPU", bytes >> 10);
     }
     if let Some(us) = timer.threshold {
         text += &format!(", threshold {us} us");

@@ -3,7 +3,8 @@
 //! window and the stretch so far, and `RTS` the whole stretch.
 //!
 //! Latencies are in microseconds with three decimals, or in ticks if the counter's frequency is
-//! unknown. There are no mode switches here; the column only keeps the layout, and is always 0.
+//! unknown. There are no mode switches here, so that column is always 0 and is present only for
+//! compatibility.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,12 +22,13 @@ use hardware::text::prose::paragraph;
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between two \
-    windows they stop, and a line is printed. Median and p99 may be 1/16 too small: they are \
-    lower bounds of classes. Overruns are expiries that were past before their turn. Alone, the \
-    other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between \
+    windows they stop, and a line is printed. Median and p99 may be 1/16 too low, because they \
+    are lower bounds of classes. Overruns are expiries that had passed before their turn. For one CPU \
+    alone, the other CPUs are on and run the variant's load. The worst case may take hours to \
+    appear. ";
 
-/// Writes a stretch's lines while it is measured.
+/// Writes the lines for a stretch while it is measured.
 pub(crate) struct LatencyLines<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) observer: &'w mut dyn RunObserver,
@@ -38,7 +40,7 @@ impl Progress for LatencyLines<'_> {
     }
 
     fn without_zero(&mut self) -> fmt::Result {
-        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed \
+        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed \
                     uses plain stores instead.";
         paragraph(self.out, "  ", 2, &text)
     }
@@ -89,7 +91,7 @@ impl Progress for LatencyLines<'_> {
 /// Converts a number of expiries to `HH:MM:SS`.
 fn time(stretch: &Stretch, expiries: u32) -> String {
     let hz = stretch.clock().believed();
-    // Rounded to the nearest second; a second need not be a multiple of the period.
+    // Round to the nearest second, because a second may not be a multiple of the period.
     let seconds = (stretch.period.saturating_mul(expiries.into()) + hz / 2) / hz;
     let (minutes, seconds) = (seconds / 60, seconds % 60);
     format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)

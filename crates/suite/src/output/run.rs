@@ -2,12 +2,12 @@
 //! continuous integration looks for; tables and findings for people, ready to be pasted as
 //! reStructuredText; [`run::record`]s for programs; and the last line, [`ClosingLine`].
 //!
-//! TFTF's lines only enclose results that were measured in the same way as in TFTF. A scenario that
+//! TFTF's lines enclose only results that were measured in the same way as in TFTF. A scenario that
 //! uses the warm method or is not in TFTF's suite has no frame, because programs that read the
 //! frame would mistake its results for TFTF's.
 //!
-//! Everything is ASCII in lines of at most 80 columns, except records. Lines end in "\n", which the
-//! machine half's writer converts to CR LF.
+//! All output except records is ASCII, in lines of at most 80 columns. Lines end in "\n", which the
+//! payload's UART writer converts to CR LF.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -29,7 +29,7 @@ use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
-/// if the log ends there.
+/// if the run ends there.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
     let name = id.name();
     match method {
@@ -79,7 +79,7 @@ fn foreign_states(
     {
         let text = format!(
             "the idle state {name} is left out: power_state {power_state:#010x} has the \
-             {has} format, but the firmware takes the {takes} one."
+             {has} format, but the firmware uses the {takes} one."
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
@@ -132,7 +132,8 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// Prints everything after the last scenario, including the last line, and returns the verdict.
+/// Prints everything that follows the last scenario, including the last line, and returns the
+/// verdict.
 pub fn closing(
     out: &mut dyn Write,
     run: &Run,
@@ -167,7 +168,7 @@ pub fn closing(
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
 /// The heap must have at least the size given by [`crate::scenario::Needs`], and `observer` marks
-/// it when a scenario begins.
+/// the heap when a scenario begins.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
@@ -203,7 +204,7 @@ pub fn run_all<M: Machine>(
         observer.scenario_begins();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
-            // The previous scenario has shown this.
+            // The previous scenario revealed this.
             key.method = Method::Warm;
         }
         begin_scenario(out, key.id, key.method)?;

@@ -16,8 +16,8 @@ use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, simple};
 
-/// Writes a scenario's tables and their explanation, or nothing for a scenario in TFTF's suite or
-/// one without results.
+/// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
+/// TFTF's suite or has no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
@@ -58,7 +58,7 @@ fn one_table(
     };
     let not_counted = |it: &CellSeries<'_>| it.cell.not_counted(it.series.metric);
     let of_x = |it: &CellSeries<'_>| it.cell.step.x.map_or(GridCell::Missing, cell_of_x);
-    // A column that would be empty is omitted.
+    // Omit a column that would be empty.
     let has_p99 = rows.iter().any(|it| it.series.summary.p99.is_some());
     let has_not_counted = rows.iter().any(|it| not_counted(it) > 0);
     let variants = cells(&|it| GridCell::Text(it.cell.variant_word()));
@@ -87,7 +87,7 @@ fn one_table(
     simple(out, &title, &names, &columns)
 }
 
-/// Returns the heading for samples that were taken but do not count.
+/// Returns the heading for samples that were taken but not counted.
 pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     match id.procedure() {
         Procedure::Timers => "Overruns",
@@ -100,7 +100,7 @@ pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns the words that follow the scenario's name in a title.
+/// Returns the text that follows the scenario's name in a title.
 fn meaning(metric: Metric) -> &'static str {
     match metric {
         Metric::Time | Metric::Cycles => "",
@@ -119,7 +119,7 @@ fn meaning(metric: Metric) -> &'static str {
     }
 }
 
-/// The unit used in one table, whose values are per operation.
+/// The unit used in one table. The table's values are per operation.
 #[derive(Clone, Copy)]
 pub struct MetricScale {
     pub(crate) unit: Unit,
@@ -223,8 +223,8 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
         *text += "All figures include the loop's own cost, which is also shown as loop. ";
     }
     if has(|it| it.series_of(Metric::Cycles).is_some()) {
-        *text += "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they \
-                  run: then only ticks include them. ";
+        *text += "Cycles come from PMCCNTR_EL0, which firmware and hypervisors may stop while \
+                  they run; only the ticks then include them. ";
     }
     let is_null_call = scenario.status == Status::Passed && scenario.id == ScenarioId::NullCall;
     if is_null_call && !has(|it| it.step.variant == Variant::SmcccVersion) {

@@ -1,5 +1,5 @@
-//! The summary at the end of a run, on one screen: a row for each scenario, with the median over
-//! the CPUs and the worst CPU; total counts; and what was skipped.
+//! The summary at the end of a run, which fits on one screen: a row for each scenario, with the
+//! median over the CPUs and the worst CPU; total counts; and everything that was skipped.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,12 +19,12 @@ use run::plan::{Axis, Method, Plan, ScenarioId};
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
 
-/// The number of skip entries for one scenario with both helper placements: the scenario itself, or
-/// two reasons for CPUs in each placement, or steps.
+/// The number of skip entries for one scenario with both helper placements: for the scenario
+/// itself, for two reasons for CPUs in each placement, or for steps.
 const PLACES: usize = 4;
 
-/// Results of earlier scenarios that are printed at the end of a run, after the scenarios have been
-/// dropped.
+/// Results of earlier scenarios that are printed at the end of a run, after the scenarios
+/// themselves have been dropped.
 ///
 /// All memory is reserved at the start.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub struct ClosingSummary {
     skipped: Vec<Skipped>,
 }
 
-/// A summary row without the scenario's results.
+/// A row in the summary, kept without the scenario's results.
 #[derive(Debug)]
 struct SummaryRow {
     id: ScenarioId,
@@ -91,8 +91,8 @@ impl ClosingSummary {
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
 
-    /// Counts the TFTF tests that were skipped, passed and failed. A test without timestamps or
-    /// without a clock frequency has no rows, and counts as skipped.
+    /// Counts the TFTF tests that were skipped, passed or failed. A test without timestamps or a
+    /// clock frequency has no rows and counts as skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
         let is_framed = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
@@ -159,7 +159,7 @@ impl ClosingSummary {
         }
     }
 
-    /// Writes a row for each scenario, then what was skipped and why.
+    /// Writes a row for each scenario, followed by everything that was skipped and why.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         type Of = fn(&SummaryRow) -> GridCell;
         let of_figures = |of: fn(InShort) -> GridCell| {
@@ -170,8 +170,8 @@ impl ClosingSummary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        // If the plan names a single method, the column would contain the same word in every row
-        // and is omitted.
+        // If the plan names a single method, omit the column, because every row would contain the
+        // same word.
         let methods = || self.results.iter().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());
         let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));
@@ -251,7 +251,7 @@ impl SummaryRow {
     }
 }
 
-/// Summarizes the first column of the main tables, with each CPU's representative placement.
+/// Summarizes the first column of the main tables, using each CPU's representative placement.
 fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let columns = |it: &Scenario| it.columns().first().copied();
     let metric = group.iter().find_map(columns)?;
@@ -270,7 +270,7 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     in_short(run, metric, &scale, all)
 }
 
-/// Summarizes the medians of the cells that only differ from the first in their CPU.
+/// Summarizes the medians of the cells that differ from the first only in their CPU.
 fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let all = group.iter().flat_map(Scenario::all_series);
     let all = all.filter(|it| it.series.summary.n > 0);

@@ -1,5 +1,6 @@
-//! Sentences that accompany the step tables: one for each curve in a sweep, the attempts that do
-//! not count, and the omitted states. (Omitted steps are listed at the end of the run.)
+//! Sentences that accompany the step tables: one for each curve in a sweep, one about attempts that
+//! were not counted, and those about omitted states. (Omitted steps are listed at the end of the
+//! run.)
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +14,7 @@ use run::measure::Metric;
 use run::model::{Run, Scenario, Variant};
 use run::plan::{Axis, Procedure};
 
-/// Writes these sentences, or nothing for a scenario in TFTF's suite or one without results.
+/// Writes these sentences. Writes nothing for a scenario that is in TFTF's suite or has no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
@@ -43,7 +44,7 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     let Some(amount) = axis.and_then(Axis::amount) else {
         return Vec::new();
     };
-    // Dirty bytes affect the flush.
+    // Dirty bytes affect only the flush.
     let flush = (axis == Some(Axis::Bytes)).then_some(Metric::CacheFlush);
     let curve = |variant: Variant| {
         let has_figures = |metric: &Metric| {
@@ -85,7 +86,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
 /// Counts the rejected attempts, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
     match scenario.id.procedure() {
-        // These have only one reason, which has its own column.
+        // These are rejected for only one reason, which has its own column.
         Procedure::Loop | Procedure::Timers => return None,
         Procedure::Suspend(..)
         | Procedure::CpuOff

@@ -1,4 +1,4 @@
-//! A scenario's tables, and the sentences that explain them.
+//! A scenario's tables and the sentences that explain them.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid, simple};
 
-/// Writes all of them, or nothing if there are no results.
+/// Writes the tables and sentences, or nothing if there are no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let metrics = scenario.columns();
     if metrics.is_empty() {
@@ -61,7 +61,7 @@ fn main_table(
     grid(out, run, &title(run, scenario), &cpus, &columns)
 }
 
-/// Writes one row per CPU and one column per metric. Reports also have MAD and p99.
+/// Writes one row per CPU and one column per metric. Reports also show MAD and p99.
 fn spread_table(
     out: &mut dyn Write,
     run: &Run,
@@ -109,7 +109,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     text
 }
 
-/// Describes the wake-ups, or writes nothing if there is no suspend.
+/// Describes the wake-ups. Returns an empty text if there is no suspend.
 fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
     let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
         return String::new();

@@ -21,10 +21,10 @@ use super::wakers::Wakers;
 
 /// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
 pub(crate) const QUIET_US: u64 = 1_000;
-/// The longest [`Round::quiet`] in microseconds. A longer wake-up is not measured.
+/// The longest [`Round::quiet`] in microseconds. Wake-ups that take longer cannot be measured.
 pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
-/// Data that all scenarios in a run share.
+/// Data shared by all scenarios in a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'r> {
     pub(crate) plan: &'r Plan,
@@ -47,7 +47,7 @@ pub(crate) struct Bench<'m> {
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
     pub(crate) skew: Summary,
-    /// The outcomes of the current round, one for each CPU.
+    /// The current round's outcomes, one for each CPU.
     pub(crate) outcomes: Vec<Outcome>,
     /// The CPU_OFF outcomes in a pair of rounds, one for each CPU.
     pub(crate) firsts: Vec<Outcome>,
@@ -55,7 +55,7 @@ pub(crate) struct Bench<'m> {
     pub(crate) cells: Vec<CellState>,
     /// The cells of the completed steps.
     pub(crate) results: Vec<Cell>,
-    /// Memory for one value per sample, or per round.
+    /// Memory for one value per sample or per round.
     pub(crate) column: Vec<u64>,
 }
 
@@ -63,11 +63,11 @@ pub(crate) struct Bench<'m> {
 pub(crate) enum Rounds {
     Serial,
     Parallel,
-    /// One CPU after another, by CPU_OFF.
+    /// One CPU after another, with CPU_OFF.
     Off,
 }
 
-/// The number of samples and results that a [`Bench`] has memory for.
+/// The number of samples and results for which a [`Bench`] reserves memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BenchRoom {
     /// Outcomes per CPU.
@@ -103,7 +103,7 @@ pub(crate) struct BenchStep {
     pub(crate) turns: Rounds,
     /// The action of each CPU; in a CPU_OFF scenario, the action of the lead.
     pub(crate) action: Action,
-    /// The states that PSCI_STAT is read for.
+    /// The states whose PSCI_STAT values are read.
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
     /// The CPUs in a multi-CPU round.
@@ -161,15 +161,14 @@ impl Sleep {
         self.now = (self.now * 2).min(self.longest);
     }
 
-    /// Sets the quiet time to twice what would have been enough, up to its limit, after a CPU
-    /// returned `late` ticks after its end.
+    /// Sets the quiet time to twice the time that would have been enough, up to its limit, after a
+    /// CPU returned `late` ticks too late.
     pub(crate) fn lengthen_quiet(&mut self, late: u64) {
         self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
     }
 }
 
-/// Returns the number of ticks that all participants need to see the start, because they may be
-/// napping.
+/// Returns how many ticks all participants may need to see the start, because they may be napping.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
@@ -236,7 +235,7 @@ impl<'m> Bench<'m> {
     /// Discards all samples.
     pub(crate) fn clear_cells(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            // A CPU that is already lost has no samples here either.
+            // CPUs that are already lost have no samples in this step either.
             state.clear(cpu, self.machine.lost(cpu));
         }
     }
@@ -247,9 +246,9 @@ impl<'m> Bench<'m> {
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples were kept from `taken`
-    /// attempts. Returns an error if too few samples of the first metric are valid; other metrics
-    /// may have no samples.
+    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples are the ones kept from
+    /// `taken` attempts. Returns an error if too few samples of the first metric are valid; other
+    /// metrics may have no samples.
     pub(crate) fn add_cell(
         &mut self,
         cpu: CpuIndex,
@@ -290,7 +289,7 @@ impl<'m> Bench<'m> {
         self.clear_cells();
     }
 
-    /// Expects samples from each CPU that takes part in a multi-CPU round.
+    /// Marks each CPU that takes part in a multi-CPU round as expected to provide samples.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
@@ -320,8 +319,9 @@ impl<'m> Bench<'m> {
         })
     }
 
-    /// Copies the machine's losses: a CPU may be lost, without an outcome, while it powers off for
-    /// another CPU's turn. States that were reached earlier may no longer be current.
+    /// Copies the machine's losses, because a CPU may be lost without an outcome while it powers
+    /// off for another CPU's turn. Discards the states that were reached earlier, because they may
+    /// no longer be current.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
@@ -345,7 +345,7 @@ impl<'m> Bench<'m> {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        // If two CPUs have equally few samples, do not name the one that merely shared a round with
+        // If two CPUs have equally few samples, do not name the one that only shared a round with
         // the CPU at fault.
         let worst = needing.min_by_key(|state| {
             let shared = state.rejected[Reason::Companion as usize];
@@ -397,7 +397,7 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.place()]
     }
 
-    /// Judges one CPU's attempt, and keeps or counts it according to its use.
+    /// Judges one CPU's attempt, and keeps or counts it depending on its use.
     pub(crate) fn take(
         &mut self,
         cpu: CpuIndex,

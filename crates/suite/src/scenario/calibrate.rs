@@ -1,6 +1,6 @@
-//! Chooses the sleep time. A CPU with a pending timer does not power down, and with many CPUs the
-//! queue for locks is long. The sleep time in a trial is therefore doubled until all CPUs are down
-//! before the first wake-up; it is then set to a multiple of the time they needed.
+//! Chooses the sleep time. A CPU with a pending timer does not power down, and many CPUs make for a
+//! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
+//! the first wake-up; it is then set to a multiple of the time that they needed.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -15,9 +15,9 @@ use super::cell_state::came_too_soon;
 /// The sleep in the first trial, in microseconds per CPU that powers down, because the CPUs queue
 /// for locks.
 const FIRST_US: u64 = 1_000;
-/// The shortest sleep, in microseconds: rounds after the trial may be slower.
+/// The minimum sleep, in microseconds. It leaves room for rounds that are slower than the trial.
 pub(crate) const LEAST_US: u64 = 500;
-/// The sleep in microseconds without PMF, because only PMF shows how long the power-down takes.
+/// The sleep in microseconds without PMF. Only PMF shows how long the power-down takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// The sleep as a multiple of the longest power-down in the trial. In each round, CPUs queue for
@@ -25,7 +25,7 @@ pub(crate) const LONGEST_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The same multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
-/// The shortest time that CPUs without work stay quiet after a wake-up, in microseconds.
+/// The minimum time that CPUs without work stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
 /// The number of trials that may fail for a reason that a longer sleep does not fix.
 const TRIES: u32 = 3;
@@ -33,11 +33,10 @@ const TRIES: u32 = 3;
 /// does not take seconds for each attempt.
 const GROWTH: u64 = 8;
 
-/// The CPU that caused a round not to count, and the reason.
+/// The CPU whose part invalidated a round, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep by running trials with `who`, and keeps each CPU's first sample as its cold
-/// sample.
+/// Finds the sleep by running trials with `who`. Keeps each CPU's first sample as its cold sample.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
@@ -102,7 +101,7 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
     outcomes.iter().filter(|it| it.action.sleeps().is_some())
 }
 
-/// Returns true if none of the CPUs in the current round implement CPU_SUSPEND.
+/// Returns true if every suspend in the current round returned NOT_SUPPORTED.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     let mut is_asked = false;
     for part in suspends(outcomes) {
@@ -133,8 +132,8 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     parts.map(down).max()
 }
 
-/// Runs a round as a trial, keeps its samples as cold samples for CPUs that have none, and judges
-/// it.
+/// Runs a round as a trial and judges it. Keeps its samples as cold samples for CPUs that have
+/// none.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
     bench.run(who, bench.step.action);
@@ -174,7 +173,8 @@ pub(crate) fn judge_part(
     }
     outcome.judge(bench.pmf)?;
     let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
-    // The same tick as the first wake-up is too late: the order of the two events is unknown.
+    // Going down in the same tick as the first wake-up is too late, because the order of the two
+    // events is unknown.
     match first_up {
         Some(up) if outcome.action.sleeps().is_some() && down >= up => {
             Err(Rejection::plain(Reason::Overlap))
@@ -194,7 +194,7 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     wakes.filter_map(wake).min()
 }
 
-/// Lengthens the wait that was too short, if that is why the attempt does not count.
+/// Lengthens the wait that was too short, if that is why the attempt was not counted.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     if rejection.reason == Reason::LateReturn {
         let late = bench.outcomes.iter().map(Outcome::lateness).max();
@@ -205,7 +205,7 @@ pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
 }
 
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode, the last CPU
-/// requests the state for all CPUs, and a longer step gives the others time to power down.
+/// requests the state for all CPUs, and a longer step gives the others more time to power down.
 fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied

@@ -1,4 +1,4 @@
-//! Builds cells from outcomes: samples are kept, other outcomes are counted.
+//! Builds cells from outcomes: keeps samples, and counts other outcomes.
 
 use alloc::vec::Vec;
 
@@ -28,12 +28,12 @@ pub(crate) struct CellState {
     pub(crate) kept: Vec<Outcome>,
     /// Samples from all other scenarios, by metric.
     pub(crate) columns: [Vec<u64>; COLUMNS],
-    /// Attempts that do not count, by [`Reason`].
+    /// Attempts that were not counted, by [`Reason`].
     pub(crate) rejected: [u32; REASONS],
     first_rejection: Option<Rejection>,
 }
 
-/// Returns the nonzero counts, by reason.
+/// Returns the counts that are not zero, by reason.
 pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
     let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
     let counts = counts.filter(|(_, count)| *count > 0);
@@ -109,7 +109,7 @@ impl CellState {
         }
     }
 
-    /// Shows the sample whose leading value is the median. Used by serial scenarios.
+    /// Shows the sample whose leading value is the median. Serial scenarios use this.
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
         let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
@@ -149,9 +149,9 @@ impl CellState {
     }
 }
 
-/// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios: the
-/// round whose longest leading value is the median over all rounds. Returns the ticks between the
-/// first and the last call, over all `count` rounds.
+/// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios. This
+/// is the round whose longest leading value is the median over all rounds. Returns the ticks
+/// between the first and the last call, over all `count` rounds.
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,

@@ -13,7 +13,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let steps = sweep.bench.setting.plan.contend;
     let steps = steps.unwrap_or_else(|| steps::contend(cpus));
     let steps = || steps.as_slice().iter().map(|count| *count as usize);
-    // The largest number of CPUs that can power down together, in the state that allows the fewest.
+    // The maximum number of CPUs that can power down together, in the state that allows the fewest.
     let (mut most, mut any) = (cpus, false);
     for (variant, step) in sweep.two_states(Rounds::Parallel) {
         // A helper never powers down with the others.

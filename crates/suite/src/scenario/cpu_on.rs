@@ -2,7 +2,7 @@
 //!
 //! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on the
 //! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
-//! OFF, because the lead can poll only one CPU.
+//! OFF, because the lead can poll only one CPU at a time.
 //!
 //! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not disturb CPUs that are powering up.
@@ -18,7 +18,7 @@ use super::progress::Progress;
 /// naps.
 const LEAD_IN_US: u64 = 200;
 
-/// Measures each CPU alone, then all CPUs at once. A CPU's columns are CPU_ON and CPU_OFF.
+/// Measures each CPU alone, and then all CPUs at once. A CPU's columns are CPU_ON and CPU_OFF.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
@@ -61,7 +61,7 @@ fn take_samples(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
         ..Round::new(who, Action::OnOff, lead_in)
     };
     bench.clear_cells();
-    // The first round powers off CPUs that are still on.
+    // Run at least one round, because the first one powers off CPUs that are still on.
     for _ in 0..bench.setting.plan.warmup.max(1) {
         bench.trials += 1;
         bench.run_round(&round)?;

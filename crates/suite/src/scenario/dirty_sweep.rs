@@ -13,7 +13,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let Some(steps) = plan.dirty_steps(sweep.facts().outer_cache) else {
         return sweep.leave_out(Skip::NoCacheSize);
     };
-    // The lead cannot power off, because no CPU would turn it on again.
+    // The lead cannot power off, because no other CPU would turn it back on.
     let off = BenchStep::new(Rounds::Off, Action::Off);
     let no_cpu_off = sweep.facts().no_cpu_off;
     no_cpu_off.inspect(|why| sweep.leave_out(Skip::NoCpuOff(*why)));

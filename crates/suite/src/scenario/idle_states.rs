@@ -22,7 +22,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
 }
 
-/// Measures the states above the CPU level in OS-initiated mode, and leaves the mode afterwards.
+/// Measures the states above the CPU level in OS-initiated mode, and then leaves that mode.
 fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
     if !sweep.facts().os_initiated {
         return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
@@ -39,7 +39,7 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
             sweep.step(Variant::Osi, Some(state.power_state.into()), step);
         }
     }
-    // If the firmware stays in this mode, the results of later scenarios would differ.
+    // If the firmware stays in this mode, later scenarios would measure something else.
     if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
         sweep.failure.get_or_insert(Failure::ModeStuck(error));
     }

@@ -1,6 +1,6 @@
-//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a whole in
-//! one round, on one CPU alone or on all CPUs at once. The variant `loop` shows the cost of the
-//! loop itself; nothing is subtracted.
+//! Micro-benchmarks that repeat an operation in a loop. A sample is a batch of operations, timed as
+//! a whole in one round, on one CPU alone or on all CPUs at once. The variant `loop` shows the cost
+//! of the loop itself; nothing is subtracted.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -17,7 +17,7 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
-/// The number of batches taken even after the time limit: enough for a percentile.
+/// The number of batches taken even after the time limit, which is enough for a percentile.
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
@@ -29,12 +29,12 @@ struct OperationKind {
     answers: Option<(i32, i32)>,
 }
 
-/// Any number that is not an error code.
+/// Any value that is not an error code.
 const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-/// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware never has a service
-/// there, so it never prints a warning for this call.
+/// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware never implements a
+/// service there, and does not print a warning for this call.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
@@ -54,7 +54,7 @@ const fn kind(
 /// A scenario that consists of loops.
 pub(crate) struct Loops {
     operations: &'static [OperationKind],
-    /// Returns the reason why the machine cannot run the loops, if any.
+    /// Returns why the machine cannot run the loops; None if it can.
     skip: fn(&Facts) -> Option<Skip>,
 }
 
@@ -125,8 +125,8 @@ struct Micro<'s, 'm> {
     asked: u32,
     /// How many ticks each series of batches may take.
     limit: Option<u64>,
-    /// How many ticks the last batch took, from the start. In the next batch, the lead and CPUs
-    /// that finish early stay quiet for the same time.
+    /// How many ticks the last batch took, counted from the start. In the next batch, the lead and
+    /// CPUs that finish early stay quiet for that long.
     quiet: u64,
 }
 
@@ -197,7 +197,8 @@ impl Micro<'_, '_> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough or the time limit, which includes warm-up, is reached.
+    /// Takes batches until there are enough or the time limit is reached. The limit includes
+    /// warm-up.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         self.bench.clear_cells();
@@ -206,7 +207,7 @@ impl Micro<'_, '_> {
             self.round(who, kind.operation, self.batch)?;
             self.spent(&mut began);
         }
-        // A batch that was given up may have taken seconds.
+        // An abandoned batch may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
@@ -251,7 +252,7 @@ impl Micro<'_, '_> {
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
-            // A CPU may have no working cycle counter.
+            // A CPU's cycle counter may not work.
             let metrics = &[Metric::Time, Metric::Cycles];
             let measured = self.bench.add_cell(cpu, step, metrics, taken);
             result = measured.and(result);

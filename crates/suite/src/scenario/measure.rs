@@ -49,8 +49,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
 }
 
 /// Measures one scenario, once for each helper placement. A scenario that turns CPUs off is skipped
-/// if this is known to be impossible. If the scenario itself discovers that it is impossible, it
-/// has no results.
+/// if that is known to be impossible. If the scenario itself is the first to discover this, it has
+/// no results.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

@@ -1,5 +1,5 @@
 //! Computes the memory that a plan needs, before the first scenario. The sums cannot overflow,
-//! because iterations, loops and CPUs are limited.
+//! because the numbers of iterations, loops and CPUs are limited.
 
 use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
@@ -15,8 +15,8 @@ use super::suite::{self, PLACEMENTS};
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
-/// Bytes for printing one scenario. A suite scenario needs more for each CPU, any other scenario
-/// for each series.
+/// Bytes for printing one scenario. A suite scenario needs more for each CPU, and any other
+/// scenario needs more for each series.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_SERIES: usize = 288;
@@ -57,7 +57,7 @@ impl Needs {
     }
 }
 
-/// The heap rounds the size of each block up to a multiple of this many bytes.
+/// The heap rounds each block size up to a multiple of this many bytes.
 pub const BLOCK: usize = 16;
 
 /// Returns the size of a list in bytes; 0 for an empty list.

@@ -1,4 +1,4 @@
-//! The scenarios: which rounds they run, in what order and how often, and which samples count.
+//! The scenarios: which rounds they run, in what order and how often, and which samples they count.
 
 pub(crate) mod bench;
 mod calibrate;

@@ -1,7 +1,7 @@
 //! CPU_OFF: each CPU except the lead is turned on and off in turn. Then the lead suspends to the
-//! deepest level. Then each of the other CPUs is turned on again to read the timestamps left by its
-//! CPU_OFF. "Wakeup" is the warm boot in that second CPU_ON. The warm method turns each CPU on
-//! again right after its CPU_OFF.
+//! deepest level. Finally, each of the other CPUs is turned on again to read the timestamps left by
+//! its CPU_OFF. "Wakeup" is the warm boot during that second CPU_ON. The warm method turns each CPU
+//! on again right after its CPU_OFF.
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -25,8 +25,8 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     if has_waker && action.sleeps().is_some() {
         failure = calibrate(bench, Who::Only(lead)).err();
     }
-    // If the firmware refused the state, the lead has no row and the scenario fails. The other
-    // CPUs' rows do not depend on it.
+    // If the firmware rejected the state, the lead has no row and the scenario fails. The other
+    // CPUs' rows do not depend on the state.
     let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
         bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
@@ -35,10 +35,10 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     for (cpu, state) in CpuIndex::all(bench.cells.len()).zip(&mut bench.cells) {
         state.is_expected = cpu != lead || suspends;
     }
-    // The first pass is cold for all CPUs but the lead, which has already slept.
+    // The first pass is cold for all CPUs except the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // The lead takes as long to power down, and its sleep has a margin.
+        // The lead takes equally long to power down, and its sleep includes a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,
@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites its sample's timestamps. In that case
-            // the lead therefore comes last.
+            // A helper powers off once more, which overwrites its sample's timestamps, so with a
+            // helper the lead must come last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);
@@ -99,9 +99,9 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     }
 }
 
-/// Sets how long the lead leaves alone a CPU that is powering off: twice the longest CPU_OFF in the
-/// previous pass, according to PMF. Without PMF the lead calls AFFINITY_INFO continuously, because
-/// the time until OFF is measured.
+/// Sets how long the lead waits before it first polls a CPU that is powering off: twice the longest
+/// CPU_OFF in the previous pass, according to PMF. Without PMF the lead calls AFFINITY_INFO
+/// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
@@ -140,7 +140,7 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
             ..bench.run_alone(cpu, Action::ReadBack)
         }
     } else if !first.took_part() {
-        // The loss was counted earlier.
+        // The loss has already been counted.
         return;
     } else {
         first

@@ -1,7 +1,7 @@
-//! All CPUs at once: suspends, and PSCI_VERSION.
+//! Scenarios on all CPUs at once: suspends, and PSCI_VERSION.
 //!
-//! A round counts as a whole or not at all: if one CPU does not power down, the others wait for a
-//! different time.
+//! Either all of a round counts or none of it: if one CPU does not power down, the others' waiting
+//! times change.
 
 use hardware::board::CpuIndex;
 use run::measure::{Reason, Rejection};
@@ -26,7 +26,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         })?;
         warmup = read_reached(bench, who);
     } else {
-        // The first round is cold, so it is also a trial.
+        // The first round is cold, so it also serves as a trial.
         if let Err((_, wrong)) = run_trial(bench, who) {
             lengthen_wait(bench, wrong);
         }
@@ -58,8 +58,8 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Discards the rounds kept so far. Later rounds lack a CPU that took part in them, and the two
-/// kinds must not be mixed.
+/// Discards the rounds kept so far. Later rounds lack a CPU that took part in these rounds, and the
+/// two kinds must not be mixed.
 fn begin_anew(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.rejected[Reason::Companion as usize] += state.valid();
@@ -67,8 +67,8 @@ fn begin_anew(bench: &mut Bench<'_>) {
     }
 }
 
-/// Keeps each CPU's part of a round. A lost CPU has no part in later rounds either, so samples at
-/// the same position are from the same round.
+/// Keeps each CPU's part of a round. A lost CPU does not take part in later rounds, so samples at
+/// the same position always come from the same round.
 fn keep_round(bench: &mut Bench<'_>) {
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {

@@ -12,13 +12,13 @@ use run::plan::Load;
 pub struct Stretch {
     /// The counter frequency, in Hz.
     pub(crate) frequency: u64,
-    /// The number of ticks from one expiry to the next.
+    /// Ticks from one expiry to the next.
     pub(crate) period: u64,
     /// The number of expiries that the plan requests for each timer.
     pub(crate) total: u32,
     /// The number of expiries that have passed.
     pub(crate) done: u32,
-    /// The number of windows so far.
+    /// The number of windows measured so far.
     pub(crate) windows: u32,
     /// The combined account of all CPUs.
     pub(crate) all: Account,
@@ -30,15 +30,15 @@ impl Stretch {
     }
 }
 
-/// Receives reports from a scenario between its rounds. Methods that print return output errors.
-/// All methods except [`Progress::note_samples`] are for `timer_latency`.
+/// Receives reports from a scenario between its rounds. Methods that print may return output
+/// errors. All methods except [`Progress::note_samples`] are for `timer_latency`.
 pub trait Progress {
-    /// Notes how many samples have been kept and requested, on all CPUs together. Called before
-    /// each round in suite scenarios and sweeps.
+    /// Notes how many samples have been kept and requested, over all CPUs. Called before each round
+    /// in suite scenarios and sweeps.
     fn note_samples(&mut self, kept: u32, asked: u32);
-    /// Reports that no memory is zeroed, because DC ZVA is prohibited.
+    /// Reports that memory is not zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch, on the given CPU alone or on all CPUs.
+    /// Begins a stretch on the given CPU alone, or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
     /// Reports a window, which is already included in the stretch; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;

@@ -1,5 +1,5 @@
-//! Reads the state that was reached. This is done in a round that yields no sample, because
-//! PSCI_STAT warms the firmware's caches. The round counts as a warm-up round.
+//! Determines which state was reached. This takes a round that yields no sample, because the
+//! PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
@@ -11,8 +11,8 @@ use super::calibrate::{judge_round, lengthen_wait};
 /// The number of rounds to try until one succeeds.
 const TRIES: u32 = 3;
 
-/// Suspends `who` once more, and keeps the PSCI_STAT values. Nothing is read after a CPU was lost,
-/// because it may be on. Returns the number of warm-up rounds left.
+/// Suspends `who` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,
+/// because that CPU may be on. Returns the number of warm-up rounds left.
 pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
     let warmup = bench.setting.plan.warmup;
     let ladder = bench.step.ladder;
@@ -58,7 +58,7 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
             continue;
         };
         let away = outcome.metric(Metric::Call, false).unwrap_or(0);
-        // TF-A divides by whole megahertz, for example by 62 for 62.5 MHz.
+        // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
         let megahertz = (clock.hz / 1_000_000).max(1);
         let most_us = clock.is_known().then(|| away / megahertz);
         state.cell.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));

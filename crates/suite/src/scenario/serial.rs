@@ -1,6 +1,7 @@
-//! Suspends one CPU after another, the lead last; the other CPUs, except the lead and a helper, are
-//! off. With TF-A's test method, each sample follows a CPU_ON, and every CPU has one turn before
-//! any CPU has its second. With the warm method, a CPU stays on until it has all its samples.
+//! Suspends one CPU after another, with the lead last. All others are off, except the lead and a
+//! helper. With TF-A's test method, each sample follows a CPU_ON, and every CPU takes one turn
+//! before any CPU takes its second. With the warm method, a CPU stays on until it has all its
+//! samples.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Waker, Who};
@@ -20,7 +21,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         // turns.
         bench.run(Who::All, Action::Version);
     }
-    // All CPUs then sleep and stay quiet for as long as the slowest one needs.
+    // All CPUs then use the sleep and quiet times that the slowest CPU needs.
     let (mut longest, mut quiet) = (0, 0);
     let mut warmup = 0;
     let mut failure = None;
@@ -76,7 +77,7 @@ pub(crate) fn show_medians(bench: &mut Bench<'_>) {
     }
 }
 
-/// Skips the lead's row if no CPU is left to wake it.
+/// Skips the lead's row if no CPU remains that can wake it.
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     if bench.waker(Who::Only(lead)) == Waker::NoHelper {
@@ -93,7 +94,7 @@ fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     }
 }
 
-/// Runs one repeat on one CPU: makes attempts until there is a sample or the CPU's attempts are
+/// Runs one repeat on one CPU, making attempts until there is a sample or the CPU's attempts are
 /// used up. The first `warmup` repeats yield no samples.
 fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {

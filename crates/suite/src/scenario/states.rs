@@ -1,4 +1,4 @@
-//! Chooses the idle state that a scenario suspends to.
+//! Chooses the idle state for a scenario's suspends.
 
 use alloc::vec::Vec;
 
@@ -16,15 +16,15 @@ pub(crate) struct Chosen {
     pub(crate) timer_stops: bool,
     /// The power level; None if neither the board nor the format specifies it.
     level: Option<u8>,
-    /// The states leading to it.
+    /// The states on the way down to this state.
     pub(crate) ladder: Ladder,
 }
 
 impl Chosen {
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
-        // This is unknown for a state added by the user. Without a trial, a CPU whose timer stops
-        // never wakes up. A user-added state is therefore assumed to stop timers if any of the
+        // For a state added by the user, this is not known. Without a trial, a CPU whose timer
+        // stops would never wake up, so such a state is assumed to stop timers if any of the
         // board's states does.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         let level = known.map_or(format.level(power_state), |state| level(state, format));
@@ -45,7 +45,7 @@ impl Chosen {
     }
 }
 
-/// The states that a plan's scenarios suspend to.
+/// The idle states used by a plan's scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
     /// Also None if a state in a format that the firmware does not accept would be deeper.
@@ -56,7 +56,7 @@ pub struct States {
     pub(crate) format: StateFormat,
     /// The board's states in the firmware's format.
     pub(crate) accepted: Vec<Chosen>,
-    /// The board's other states, whose `power_state` is in the other format.
+    /// The rest of the board's states, whose `power_state` is in the other format.
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
@@ -105,7 +105,7 @@ impl States {
         }
     }
 
-    /// Returns the state that a suite scenario suspends to.
+    /// Returns the idle state used by a suite scenario.
     pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
         match scenario.procedure().state() {
             Some(StateChoice::Deepest) => self.deepest,
@@ -115,8 +115,8 @@ impl States {
     }
 
     /// Returns the states in a plan whose wake-up is tried before they are measured: power-down
-    /// states, and states that stop the CPUs' own timers. The shallowest comes first: ordered by
-    /// level, then by position in the device tree.
+    /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
+    /// deepest, by level and then by position in the device tree.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
@@ -143,7 +143,8 @@ impl States {
         all
     }
 
-    /// Records that the CPUs' own timers stop in this state, even if the board says otherwise.
+    /// Records that the CPUs' own timers stop in this state, even if the board description does not
+    /// say so.
     pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
         let named = self.deepest.iter_mut().chain(&mut self.core);
         for state in named.chain(&mut self.accepted) {
@@ -152,7 +153,7 @@ impl States {
         self.any_stops = true;
     }
 
-    /// Names the other format if it is the reason for `skip`.
+    /// Changes `skip` to name the other format, if that is the reason.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         if skip == Skip::NoIdleState && !self.foreign.is_empty() {
             Skip::OtherFormat(self.format)
@@ -164,10 +165,11 @@ impl States {
 
 /// Returns true if the state is in the format that the firmware does not accept.
 ///
-/// The extended format reserves too few bits to decide from the value alone: in it, 0x01010022 is a
-/// standby state. A state that is a power-down only in the other format is assumed to be in that
-/// format if its level is above 0, if it comes after a power-down state in the firmware's format,
-/// or if there is no such power-down state: standby states are never that deep.
+/// The extended format reserves too few bits to decide from the value alone: 0x01010022, for
+/// example, is a standby state in that format. A state that is a power-down only in the other
+/// format is assumed to be in that format if its level is above 0, if it comes after a power-down
+/// state in the firmware's format, or if there is no such power-down state, because standby states
+/// are never that deep.
 fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
     let (value, other) = (state.power_state, format.other());
     if !format.accepts(value) {
@@ -195,7 +197,7 @@ fn powerdowns<'b>(
     states.filter(move |state| is_powerdown(state.power_state))
 }
 
-/// Returns a state's power level, as given by the board or the format.
+/// Returns a state's power level, from the board description or the format.
 fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
     state.level.or(format.level(state.power_state))
 }
@@ -302,7 +304,7 @@ mod tests {
                 [0x101_0022, 0],
                 &[0x4000_0002],
             ),
-            // A standby state with bits set that are reserved in the original format.
+            // A standby state that sets bits reserved in the original format.
             (&[0x2_0001, 0x1_0002], Original, [0x1_0002; 2], &[0x2_0001]),
             // A standby state whose StateID has bit 16 set, before a power-down state.
             (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),

@@ -1,5 +1,5 @@
-//! Scenarios that consist of steps: PSCI under varied conditions. A step is measured in the same
-//! way as a suite scenario.
+//! Scenarios that measure PSCI under varying conditions, in steps. Each step is measured in the
+//! same way as a suite scenario.
 
 use alloc::vec::Vec;
 
@@ -83,7 +83,7 @@ impl Sweep<'_> {
         self.bench.machine.facts()
     }
 
-    /// Returns the state if CPUs can be suspended to it.
+    /// Returns the state if CPUs can be suspended in it.
     pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
         let why = self.bench.setting.wakers.skip(state);
         why.inspect(|why| self.leave_out(*why));
@@ -94,8 +94,8 @@ impl Sweep<'_> {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
-    /// Calls `measure` for each usable idle state in the device tree. For each of the other states,
-    /// adds a cell with the scenario's first metric.
+    /// Calls `measure` for each usable idle state in the device tree. For all other states, adds a
+    /// cell with the scenario's first metric.
     pub(crate) fn each_state(&mut self, first: Metric, measure: fn(&mut Sweep<'_>, Chosen)) {
         let states = self.bench.setting.states;
         for state in &states.foreign {
@@ -166,7 +166,7 @@ impl Sweep<'_> {
     /// Measures one step, where `x` is the quantity being varied. Returns false if the following
     /// steps cannot be measured either.
     pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
-        // One placement is enough for a curve: the lead stays awake.
+        // One placement is enough for a curve. The lead stays awake.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
         bench.begin(BenchStep { helper, ..step });
@@ -192,7 +192,7 @@ impl Sweep<'_> {
         true
     }
 
-    /// Adds the cell for a CPU in a step, with at least one series, even if it has no samples.
+    /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
         let state = &bench.cells[cpu.place()];
@@ -275,7 +275,7 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             true => &[Powerdown, Wakeup, CacheFlush],
             false => &[Call, Wake, TurnOn, TurnOff],
         },
-        // Not used by steps.
+        // Steps do not use this.
         Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }

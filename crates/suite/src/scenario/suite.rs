@@ -47,7 +47,7 @@ pub(crate) fn measure(
     let mut bench = Bench::new(machine, setting, key.method, progress, room);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
-        // Chosen again for each placement, because the helper may have been lost.
+        // Choose the state again for each placement, because the helper may have been lost.
         let Setting { wakers, cpus, .. } = setting;
         let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
             break;
@@ -93,7 +93,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         }
         _ => {
             if turns == Rounds::Off {
-                // Only the lead's part needs a state.
+                // Only the lead needs a state.
                 let lead = bench.lead();
                 bench.cells[lead.place()].cell.skipped = why;
             }
@@ -106,7 +106,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     if !matches!(status, Status::Skipped(_)) {
         cells.reserve_exact(bench.cells.len());
         for state in &mut bench.cells {
-            // The helper has no results.
+            // The helper is not measured.
             if helper != Some(state.cell.cpu) {
                 let (pmf, samples) = (bench.pmf, plan.samples);
                 cells.push(state.finish(id.is_parallel(), pmf, samples, &mut bench.column));
@@ -135,7 +135,8 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     }
 }
 
-/// Runs the rounds of the current step. If inlined twice, it would not fit in the image.
+/// Runs the rounds of the current step. If this function were inlined twice, the image would be too
+/// large.
 #[inline(never)]
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
@@ -151,7 +152,7 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in CpuIndex::all(bench.cells.len()) {
-        // CPU_ON ends a CPU_OFF, so only the lead is suspended.
+        // The other CPUs use CPU_OFF, which ends with CPU_ON, so only the lead is suspended.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.cells[cpu.place()];

@@ -8,7 +8,7 @@ use super::bench::{BenchStep, Rounds, Setting, first_lost};
 use super::steps::Sweep;
 
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
-    // A lost CPU may still be on, and the firmware then refuses the call.
+    // A lost CPU may still be on, in which case the firmware rejects the call.
     sweep.failure = first_lost(sweep.bench.machine, sweep.bench.cells.len());
     if sweep.failure.is_some() {
         return;
@@ -20,7 +20,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
         _ if !facts.system_suspend => {
             return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
         }
-        // A timer that stops in a CPU idle state is assumed to stop in system suspend, too.
+        // A timer that stops in a CPU idle state is assumed to stop in system suspend as well.
         Err(why) if states.any_stops => return sweep.leave_out(Skip::TimerStops(why)),
         frame => frame.is_ok(),
     };

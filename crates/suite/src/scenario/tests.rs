@@ -1,4 +1,4 @@
-//! The scenarios, run against the fake machine.
+//! Runs the scenarios on the fake machine.
 
 mod loops;
 mod skips;
@@ -85,7 +85,7 @@ impl Progress for Log {
 
 /// Runs a plan like `output::run_all`.
 fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
-    let plan = &Plan::parse(bootargs).expect("a good plan");
+    let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(idle_states, plan, format);
     let mut wakers = Wakers::untried(fake.facts());
@@ -171,7 +171,7 @@ impl Ran {
         all.filter(|it| *it == Status::Skipped(why)).count()
     }
 
-    /// Returns the single reason why scenarios failed.
+    /// Returns the only reason why scenarios failed.
     fn failure(&self) -> Option<Failure> {
         let failed = self.statuses().into_iter().filter_map(|it| match it {
             Status::Failed(failure) => Some(failure),
@@ -205,7 +205,7 @@ fn suspends(action: Action, state: u32) -> bool {
     matches!(action, Action::Suspend { power_state, .. } if power_state == state)
 }
 
-/// Returns `code` from each suspend that satisfies `of`, by CPU and state.
+/// Returns an edit that makes each suspend selected by `of` return `code`.
 fn refusing(
     of: impl Fn(CpuIndex, u32) -> bool + 'static,
     code: i32,
@@ -235,12 +235,12 @@ fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     }
 }
 
-/// Returns the instant `ticks` ticks after another.
+/// Returns the instant that is `ticks` ticks after another.
 fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
 
-/// Returns the participants in a round with this CPU alone.
+/// Returns the participants in a round with only this CPU.
 fn only(cpu: u16) -> Who {
     Who::Only(cpu.into())
 }
@@ -332,9 +332,9 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.cells().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
-    // Two rounds of four CPUs, and three parts of the third round.
+    // Two rounds with four CPUs, and three CPUs' parts of the third round.
     assert_eq!(counts, [1, 0, 11]);
-    // A trial, two rounds that were kept, the loss, and four more.
+    // A trial, two rounds that were kept, the round with the loss, and four more.
     assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);
 }
 
@@ -391,7 +391,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
     assert_eq!(ran.totals.samples, 0);
-    // Once with 1 ms, and three times with the limit of half a second.
+    // Once with 1 ms, and three times with the half-second limit.
     assert_eq!(ran.fake.rounds, 4);
 }
 

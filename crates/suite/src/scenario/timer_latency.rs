@@ -1,6 +1,6 @@
 //! The scenario `timer_latency`. A *stretch* is one load, with one CPU's timer or all CPUs' timers.
-//! It is measured in *windows* of at most a second. Each window is a round, after which a line is
-//! printed while the timers are stopped. All CPUs stay on throughout.
+//! It is measured in *windows* of at most a second. Each window is a round. A line is printed after
+//! it, while the timers are stopped. All CPUs stay on throughout.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -66,7 +66,7 @@ pub(crate) fn measure(
 struct Timers<'m> {
     bench: Bench<'m>,
     timer: TimerPlan,
-    /// The schedule of all windows, each with a different number of expiries.
+    /// The schedule for all windows; only the number of expiries differs.
     schedule: Schedule,
 }
 
@@ -132,8 +132,8 @@ impl Timers<'_> {
         Ok(failure)
     }
 
-    /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries; after a
-    /// failure, the lowest number on any CPU.
+    /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries. After a
+    /// failure, that is the lowest number on any CPU.
     fn window(
         &mut self,
         window: Window,
@@ -189,7 +189,7 @@ impl Timers<'_> {
         Some(Failure::Timer { cpu, fault })
     }
 
-    /// Adds the cell for a CPU's timer. The series that ends at the handler has a histogram.
+    /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
     fn add_cell(&mut self, cpu: CpuIndex, who: Who, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;

@@ -14,9 +14,9 @@ use run::model::{Cpu, Failure, Skip};
 use super::states::Chosen;
 
 /// The first sleep of a trial with the CPU's own timer, in microseconds. It is short because every
-/// run has such trials. PMF shows whether the power-down took longer.
+/// run includes these trials. PMF shows whether the power-down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
-/// The first sleep of a trial with another source: longer than a power-down takes.
+/// The first sleep of a trial with another source, which is longer than a power-down takes.
 const SLEEP_US: u64 = 10_000;
 /// The time allowed for the wake-up before the lead checks, in microseconds.
 const QUIET_US: u64 = 200;
@@ -24,20 +24,20 @@ const QUIET_US: u64 = 200;
 /// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
 /// a second.
 const PATIENCE_US: u64 = 450_000;
-/// The maximum number of trials of one CPU in one state with its own timer, until one succeeds.
+/// The maximum number of trials until one succeeds, for one CPU in one state with its own timer.
 const TIMER_TRIES: u32 = 3;
 /// The same for another source.
 const TRIES: u32 = 6;
-/// The number of CPUs to try in each state, until one succeeds.
+/// The maximum number of CPUs to try in each state until one succeeds.
 const CPUS: usize = 3;
-/// The loss of a CPU that nothing wakes.
+/// The loss of a CPU that cannot be woken.
 const ASLEEP: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake for another one: in a different cluster if possible, because a
-/// CPU that is on keeps its cluster up.
+/// Returns the CPU that stays awake for another one. It is in a different cluster if possible,
+/// because a CPU that is on keeps its cluster up.
 pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
@@ -48,8 +48,8 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
 
 /// What a CPU's own timer does in a state.
 pub(crate) enum OwnTimer {
-    /// It wakes the CPU. Also used if every trial failed but each CPU woke up by itself, because
-    /// the lead will then do so too, and if the lead was the only CPU to try.
+    /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up by
+    /// itself, because the lead will do the same, or if the lead was the only CPU to try.
     Wakes,
     /// It did not wake this CPU; an SGI did.
     Stops(CpuIndex),
@@ -60,13 +60,13 @@ enum TrialVerdict {
     Woken,
     /// The CPU was woken by the SGI that is sent if the source under test fails.
     WokenInstead,
-    /// The firmware refuses the state: no CPU enters it.
+    /// The firmware rejects the state, so no CPU enters it.
     Refused,
     /// Nothing woke the CPU, which is lost.
     Asleep,
-    /// The CPU was lost while waking up: no other CPU may enter the state.
+    /// The CPU was lost while waking up, so no other CPU may enter the state.
     Lost,
-    /// Every trial failed, for another reason.
+    /// Every trial failed for some other reason.
     Unclear,
 }
 
@@ -109,8 +109,8 @@ impl<'t> Trials<'t> {
         Ok(OwnTimer::Wakes)
     }
 
-    /// Lets the lead try to wake one CPU after another from this state until one wakes up. Returns
-    /// that CPU, or None if the firmware refused the state for one of them.
+    /// Makes the lead try to wake one CPU after another from this state until one wakes up. Returns
+    /// that CPU, or None if the firmware rejected the state for one of them.
     pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
@@ -131,7 +131,7 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead with one helper after another, until one is not lost. Returns the
+    /// Tries to wake the lead with one helper after another until one is not lost. Returns the
     /// helper and, if the lead was not woken, an error.
     pub(crate) fn try_lead(
         &mut self,
@@ -173,7 +173,7 @@ impl<'t> Trials<'t> {
     fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
         self.cpus[cpu.place()]
             .mpidr
-            .expect("the machine has one for each CPU")
+            .expect("the machine has an outcome for each CPU")
     }
 
     fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
@@ -186,7 +186,7 @@ impl<'t> Trials<'t> {
         Skip::NotTried { mpidr, power_state }
     }
 
-    /// Tests whether `waker` wakes the CPU from this state, with longer and longer sleeps.
+    /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
     fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
@@ -214,7 +214,7 @@ impl<'t> Trials<'t> {
                 ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
-                // If this happens once, the timer's wake-up may just have been late.
+                // If this happens only once, the timer's wake-up may just have been late.
                 ActionEnd::NotRung if is_own_timer => was_not_rung = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.step == Step::Finish => {
@@ -245,7 +245,7 @@ impl<'t> Trials<'t> {
         TrialVerdict::Unclear
     }
 
-    /// Notes why the last attempt, with the longest sleep, did not wake up when due.
+    /// Notes why the CPU did not wake up when due in the last attempt, which has the longest sleep.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
         let last = self.outcomes[cpu.place()].judge(false).err();
@@ -257,8 +257,8 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if, as far as is known, the CPU was asleep when its wake-up was due, however long
-/// the wake-up took.
+/// Returns true if, as far as is known, the CPU was asleep when its wake-up was due. A late return
+/// makes no difference.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));

@@ -14,24 +14,25 @@ use super::trials::{OwnTimer, Trials, helper_of};
 /// The wake-up sources, and the results of their trials.
 #[derive(Clone, Debug)]
 pub struct Wakers {
-    /// True with a GIC; without one, no interrupt wakes a CPU.
+    /// True if there is a GIC; without one, no interrupt can wake a CPU.
     has_gic: bool,
-    /// The timer frame, if it woke the lead from every state, or the reason why it is not used.
+    /// The timer frame, if it woke the lead from every state, or why it is not used.
     pub(crate) frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, shallowest first.
     pub(crate) proven: Vec<u32>,
-    /// The states that the firmware refuses; no CPU enters them.
+    /// The states that the firmware rejects; no CPU enters them.
     refused: Vec<u32>,
     /// States that stop the CPUs' own timers even though the board does not declare it, each with
     /// the CPU that was not woken by its timer.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
-    /// States that no CPU enters after a failed trial: the trial's state and all deeper ones.
+    /// States that no CPU enters after a failed trial: the state that was tried and all deeper
+    /// ones.
     barred: Vec<u32>,
     /// The CPU that was last woken by an SGI.
     pub(crate) woken: Option<CpuIndex>,
     /// The CPU whose SGI woke the lead.
     pub(crate) woke_lead: Option<CpuIndex>,
-    /// The reason why other states are not used.
+    /// Why other states are not used.
     failed: Option<Skip>,
     /// The failure in the last trial of a CPU whose trials all failed.
     wrong: Option<Failure>,
@@ -150,7 +151,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Returns the failure in the trials, if `skip` says that all of them failed.
+    /// Returns the failure in the trials, if `skip` shows that all of them failed.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
@@ -163,8 +164,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the reason why no CPU is suspended to this state, if any: there is no state, or
-    /// nothing wakes a CPU from it.
+    /// Returns why no CPU can be suspended in this state, if so: there is no state, or nothing
+    /// wakes a CPU from it.
     pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
         match state {
             _ if !self.has_gic => Some(Skip::NoGic),
@@ -195,8 +196,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the helpers for a parallel scenario, one for each time it is measured, so that every
-    /// CPU has a row. An inner None means no helper.
+    /// Returns the helpers for a parallel scenario, one for each time that it is measured, so that
+    /// every CPU has a row. An inner None means that there is no helper.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,

@@ -69,7 +69,7 @@ fn rejection(detail: Detail) -> Rejection {
 }
 
 fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
-    let len = |it: &&T| serde_json::to_string(it).expect("a String takes all").len();
+    let len = |it: &&T| serde_json::to_string(it).expect("writing to a String cannot fail").len();
     *all.iter().max_by_key(len).expect("not empty")
 }
 
@@ -115,7 +115,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
     }
 }
 
-/// A cell whose figures are chosen in the same way as those of a scenario.
+/// A cell whose figures are chosen in the same way as a scenario's.
 fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());

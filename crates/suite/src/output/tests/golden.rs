@@ -28,7 +28,7 @@ pub(super) fn check(name: &str, printed: &str) {
 
 fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
     let mut out = String::new();
-    write(&mut out).expect("a String takes all");
+    write(&mut out).expect("writing to a String cannot fail");
     out
 }
 
@@ -74,7 +74,7 @@ fn headers() {
     check("header-poor", &header(&poor));
 }
 
-/// An unused watchdog does not end a hanging run, and the header states why it is not used.
+/// If the watchdog cannot end a hanging run, the header states why it is not used.
 #[test]
 fn machines() {
     type Edit = fn(&mut Facts);
@@ -105,7 +105,7 @@ fn machines() {
     }
 }
 
-/// Firmware must set each CPU's CNTFRQ_EL0. A big core has a different clock from a little core.
+/// Firmware must set CNTFRQ_EL0 on each CPU. The clocks of big and little cores differ.
 #[test]
 fn values_that_are_not_the_leads() {
     let clock = |mhz| Identity {
@@ -140,14 +140,14 @@ fn values_that_are_not_the_leads() {
     }
 }
 
-/// The plan is printed with the arguments its scenarios use.
+/// The plan is printed with the arguments that its scenarios use.
 #[test]
 fn plans() {
     for (args, expected) in [
         (
             "only=timer_latency threshold=70",
             "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
-             4096 KiB a CPU, threshold 70 us",
+             4096 KiB per CPU, threshold 70 us",
         ),
         (
             "only=dirty_sweep method=warm",
@@ -172,7 +172,7 @@ fn plans() {
     }
 }
 
-/// One table of each kind: the scenarios have different columns.
+/// One table of each kind, because scenarios have different columns.
 #[test]
 fn tables() {
     let (run, pair) = (example::run(6), example::run(2));
@@ -220,11 +220,11 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
     log
 }
 
-/// Rows that differ from the golden rows in a single way.
+/// Rows that differ from the golden rows in only one respect.
 #[test]
 fn odd_rows() {
     let four = example::run(4);
-    // The values remain, so they would be visible if a line were printed.
+    // The values are kept, so they would be visible if a line were printed.
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
@@ -241,7 +241,7 @@ fn odd_rows() {
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
-    // A time that does not fit in 64 bits as nanoseconds has no value.
+    // A time in nanoseconds that does not fit in 64 bits has no value.
     let mut huge = good(&slow, SuspendDeepSerial);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();

@@ -1,4 +1,4 @@
-//! Example reports, and properties that must hold for all output.
+//! Example reports, and properties that all output must have.
 
 mod golden;
 mod size;

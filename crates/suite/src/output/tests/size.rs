@@ -16,7 +16,8 @@ const SIZE_MAX: usize = 40 << 10;
 /// The size in bytes of TF-A's own lines before the payload's.
 const FIRMWARE: usize = 700;
 
-/// Gives a cell as many digits and rejections as under QEMU without `--icount` on a loaded host.
+/// Gives a cell as many digits and rejections as it would have under QEMU without `--icount` on a
+/// loaded host.
 fn spoil(cell: &mut Cell, is_parallel: bool) {
     cell.counts = Some(Counts {
         valid: 20,

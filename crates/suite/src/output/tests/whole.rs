@@ -1,4 +1,4 @@
-//! Whole runs on the fake machine, and their records.
+//! Complete runs on the fake machine, and their records.
 
 use std::format;
 use std::string::String;
@@ -53,7 +53,7 @@ fn new_run(fake: &Fake, args: &str) -> Run {
             cpus: u16::try_from(cpus).expect("a small board"),
         }),
         facts: Some(facts),
-        plan: Some(Plan::parse(args).expect("a good plan")),
+        plan: Some(Plan::parse(args).expect("a valid plan")),
         cpus: board(cpus),
         ..Run::default()
     }
@@ -65,7 +65,7 @@ fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Ver
     let mut observer = Observer::default();
     let verdict = run_all(&mut fake, run, states, &mut out, &mut observer);
     assert!(!observer.is_in_scenario);
-    let verdict = verdict.expect("a String takes all");
+    let verdict = verdict.expect("writing to a String cannot fail");
     (out, verdict)
 }
 
@@ -87,7 +87,7 @@ fn separated(text: &str) -> (Run, String) {
     (run, rest)
 }
 
-/// Prints a run that was measured earlier, and its records.
+/// Prints a run that was measured earlier, with its records.
 pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
     let plan = run.plan.expect("a plan");
@@ -107,11 +107,11 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
         }
         output::closing(&mut out, run, &summary, &mut records)
     };
-    let verdict = print().expect("a String takes all");
+    let verdict = print().expect("writing to a String cannot fail");
     (out, verdict)
 }
 
-/// A loop scenario, with cycles, in a whole run.
+/// A loop scenario, with cycles, in a complete run.
 #[test]
 fn null_calls() {
     let args = "only=null_call loops=2000 batch=100";
@@ -130,7 +130,7 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     let id = run.id;
     let mut out = String::new();
     run_all(&mut fake, run, &STATES, &mut out, &mut Observer::default())
-        .expect("a String takes all");
+        .expect("writing to a String cannot fail");
     let (header, records) = out.split_at(out.find(MARK).expect("records"));
     assert!(header.contains(": 5e0ffb1d\n"), "{header}");
     let records = records.lines().filter(|line| line.starts_with(MARK));
@@ -140,7 +140,7 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     }
 }
 
-/// Everything that is printed for people can be reproduced from the records.
+/// All output for human readers can be reproduced from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
     let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
@@ -179,7 +179,7 @@ fn records_are_outside_of_tftfs_frame() {
     assert!(!once[from..to].contains(MARK));
 }
 
-/// Checks parts of the output, with one line for each.
+/// Checks parts of the output, one line each.
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
@@ -190,7 +190,7 @@ fn parts_that_are_left_out_and_wake_ups() {
             Fake::new(2),
             "only=contend_sweep contend=1,4,7 iterations=2",
             STATES,
-            "Skipped: contend_sweep, contend=4, 7: contend= asks for more CPUs than there are; \
+            "Skipped: contend_sweep, contend=4, 7: contend= requests more CPUs than the board has; \
              if their own timers stop, one more stays awake
              * core: longest median of powerdown by CPUs: 1: ",
         ),
@@ -198,7 +198,7 @@ fn parts_that_are_left_out_and_wake_ups() {
             Fake::new(4),
             "only=contend_sweep contend=2,4 iterations=2",
             stopping(1),
-            "Skipped: contend_sweep, contend=4: contend= asks for more CPUs than there are;",
+            "Skipped: contend_sweep, contend=4: contend= requests more CPUs than the board has;",
         ),
         (
             Fake::new(1),
@@ -278,13 +278,13 @@ fn a_state_of_the_other_format_is_named() {
         "only=susp_deep_serial,cpu_susp_serial,idle_states iterations=1",
         &[STATES[0], system],
         "Warning: the idle state system-off is left out: power_state 0x40000222 has the \
-         extended format, but the firmware takes the original one.
-         Skipped: the firmware takes original power_state values, but the device tree has extended
-         Skipped: idle_states, power_state 0x40000222: the firmware takes original",
+         extended format, but the firmware uses the original one.
+         Skipped: the firmware uses original power_state values, but the device tree has extended
+         Skipped: idle_states, power_state 0x40000222: the firmware uses original",
     );
 }
 
-/// Firmware without CPU_OFF is measured with the warm method, without TFTF's frame.
+/// Firmware without CPU_OFF is measured with the warm method and without TFTF's frame.
 #[test]
 fn without_cpu_off_cpus_stay_on() {
     let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
@@ -315,8 +315,8 @@ fn without_cpu_off_cpus_stay_on() {
     }
 }
 
-/// If CPU_OFF is listed in PSCI_FEATURES but not supported, the scenario that discovers this is
-/// lost.
+/// If CPU_OFF is listed in PSCI_FEATURES but not supported, only the scenario that discovers this
+/// fails.
 #[test]
 fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let mut fake = Fake::new(4);
@@ -345,11 +345,11 @@ fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<Stri
 /// The number of ticks from a handler's first instruction to its Rust code.
 const PROLOGUE: u64 = 20;
 
-/// The layout that readers of other latency programs expect.
+/// The layout that tools for other latency programs expect.
 #[test]
 fn lines_of_timer_latency() {
     let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
-    // Each window consists of one expiry, its first.
+    // Each window consists of a single expiry.
     let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
     assert_eq!(
         lines(lateness, "duration=3 period=1000000"),

@@ -1,4 +1,4 @@
-//! Micro-benchmarks against the fake machine.
+//! Micro-benchmarks on the fake machine.
 
 use super::*;
 use hardware::board::CpuIndex;
@@ -26,7 +26,7 @@ fn without_loops_the_time_is_limited() {
 
 #[test]
 fn answers_that_are_wrong_fail_change_or_leave_out() {
-    // CPU 1 has an unknown service.
+    // CPU 1 implements the unknown function.
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);

@@ -52,7 +52,7 @@ fn no_state_of_the_other_format_is_sent() {
     let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
                       iterations=2 warmup=0";
     let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
-    // States that stop timers are tried before the scenarios run.
+    // States that stop timers are tried before any scenario runs.
     let original = stopping(0);
     let extended = original.map(|state| IdleState {
         power_state: 1 << 30 | state.power_state & 0xffff,

@@ -1,4 +1,4 @@
-//! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
+//! Sweeps, idle states and SYSTEM_SUSPEND on the fake machine.
 
 use hardware::board::NoFrame;
 use run::measure::Metric;
@@ -19,7 +19,7 @@ fn flush_by_dirty_bytes() {
     assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
-        // A CPU alone in its cluster flushes the cluster's caches; any other CPU flushes only its
+        // The only CPU in a cluster flushes the cluster's caches; any other CPU flushes only its
         // core's.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::Deepest, Variant::Off] {
@@ -28,7 +28,7 @@ fn flush_by_dirty_bytes() {
         }
         assert_eq!(flush(4, Variant::Core), own);
     }
-    // The bytes are made dirty before each suspend and CPU_OFF.
+    // The bytes are dirtied before each suspend and each CPU_OFF.
     let asked = ran.fake.asked.iter().filter(|it| it.dirty == 1 << 20);
     assert!(asked.count() > 3 * 14);
 }
@@ -98,7 +98,7 @@ fn cells_name_what_woke_the_cpu() {
             (1, Variant::Parallel, CLUSTER, parallel_waker),
             (1, Variant::Deepest, 0, by_lead),
             (1, Variant::Deepest, 2, parallel_waker),
-            // These do not stop the timers.
+            // These states do not stop the timers.
             (1, Variant::Serial, CORE, own),
             (1, Variant::Core, 0, own),
             (1, Variant::Core, 2, own),
@@ -158,7 +158,7 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
             }
         }
         assert_eq!(cells.next(), None);
-        // PSCI_STAT would be a call between the wake-up and the timed one.
+        // A PSCI_STAT call would come between the wake-up and the timed call.
         assert!(!ran.asks(|round| !round.ladder.is_empty()));
     }
 }

@@ -1,4 +1,4 @@
-//! `timer_latency` against the fake machine.
+//! `timer_latency` on the fake machine.
 
 use hardware::board::{CpuIndex, IntId};
 use run::measure::TimerFault;

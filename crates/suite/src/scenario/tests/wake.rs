@@ -44,7 +44,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
 fn a_state_that_the_firmware_refuses_has_no_good_trial() {
     let fake = Fake::new(4).with(refusing(|_, state| state == CLUSTER, -2));
     let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
-    // Measured once with the lead as helper, and once with CPU 1.
+    // The scenario is measured once with the lead as helper, and once with CPU 1.
     let refused = [1, 0].map(|cpu| refused(cpu, Error::InvalidParameters));
     assert_eq!(ran.statuses(), refused);
     assert!(ran.wakers.proven.is_empty() && ran.wakers.woken.is_none());
@@ -133,7 +133,7 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
 
 #[test]
 fn a_lead_whose_helper_was_lost_before_has_no_row() {
-    // Round 2 is the first after both trials, and its state does not stop timers.
+    // Round 2 is the first one after both trials, and its state does not stop timers.
     let fake = Fake::new(2).with(losing(1, 2));
     let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
     let skips: Vec<_> = ran.scenarios.iter().map(|it| it.cells[0].skipped).collect();
@@ -143,7 +143,7 @@ fn a_lead_whose_helper_was_lost_before_has_no_row() {
 /// The lead's rounds without a helper do not count.
 #[test]
 fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
-    // Round 4 is the first after both trials and the CPUs' calibrations.
+    // Round 4 is the first one after both trials and the CPUs' calibrations.
     let fake = Fake::new(2).with(losing(1, 4));
     let ran = run_stopping(fake, "iterations=2 warmup=0 only=susp_deep_serial");
     assert_eq!(ran.statuses(), [lost(1)]);
@@ -241,7 +241,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
-    // A CPU that wakes up too soon by itself is measured: the lead will do the same.
+    // A CPU that wakes up too soon by itself is measured, because the lead will do the same.
     let early = Fake::new(4).with_trials(|_, outcome| {
         outcome.after = shifted(outcome.due, -1);
     });
@@ -291,7 +291,7 @@ fn a_power_down_that_is_given_up_is_no_good_trial() {
     assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
 }
 
-/// There is no CPU to wake another one, but deeper states do not need one.
+/// There is no CPU that could wake another one, but deeper states do not need one.
 #[test]
 fn a_state_without_a_trial_bars_no_deeper_one() {
     let states = [
