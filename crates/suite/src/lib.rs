@@ -1,6 +1,6 @@
 //! Runs scenarios on a [`run::measure::Machine`] and prints their results.
 //!
-//! The crate accesses no hardware and defines no result types; those are in [`run::model`].
+//! This crate does not access hardware or define result types, which are in [`run::model`].
 //!
 //! ```
 //! use run::model::{Run, Verdict};
@@ -16,7 +16,7 @@
 //!     fn scenario_ends(&mut self) {}
 //! }
 //!
-//! let plan = Plan::parse("only=psci_version_parallel").expect("known words");
+//! let plan = Plan::parse("only=psci_version_parallel").expect("valid arguments");
 //! let run = Run { plan: Some(plan), ..example::run(4) };
 //! let mut uart = String::new();
 //! let verdict = run_all(&mut Fake::new(4), run, &[], &mut uart, &mut NoObserver);

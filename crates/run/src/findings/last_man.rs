@@ -95,10 +95,8 @@ fn of_cluster(
 }
 
 fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
-    let sentence = format!(
-        "Last man down: unknown, because {why}; the size of a flush does not show \
-         it."
-    );
+    let sentence =
+        format!("Last man down: unknown, because {why}; flush times alone do not show it.");
     let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {
         metrics: vec![Metric::CacheFlush],

@@ -59,8 +59,9 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
     if let Some(residual) = residual {
         if is_even(line) {
             let residual = run.clock().span(residual);
-            sentence += " They go down one after another; no figure is farther from the line than ";
-            sentence += &format!("{residual}.");
+            sentence += &format!(
+                " They go down one after another; all figures are within {residual} of the line."
+            );
         }
         let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
         sentence += &format!(" In this order: CPU {cpus}.");
@@ -91,7 +92,7 @@ pub fn is_queue(line: FittedLine) -> bool {
 fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
     let (n, r2) = (line.n, line.r2_percent);
     let step = run.clock().span(line.slope.try_into().unwrap_or(0));
-    let order = "place in the order of ENTER_HW_LOW_PWR";
+    let order = "position in ENTER_HW_LOW_PWR order";
     let mut text = if is_even(line) {
         format!("Lock queue: powerdown grows by {step} with each {order}")
     } else if is_queue(line) {

@@ -24,10 +24,10 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if !others.is_empty() {
         others = format!("; so was CPU {others}");
     }
-    // A CPU is known to be off only if CPU_ON failed.
+    // Only if CPU_ON failed is it known that the CPU is off.
     let sentence = format!(
         "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on and keep its cluster \
-         on; the others then do not flush the cluster."
+         on, so that the others do not flush the cluster."
     );
     let cpus = lost.map(|it| it.0);
     [Finding::by_counts(LOST, sentence, cpus)].into()

@@ -69,7 +69,7 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     {
         "a lost CPU may be on"
     } else {
-        "no round that reads it was valid, or the states' levels are unknown"
+        "no round that reads PSCI_STAT was valid, or the states' levels are unknown"
     };
     let sentence = format!("Reached: unknown, because {why}.");
     Some(Finding {
@@ -92,11 +92,11 @@ fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> S
         }
         Mismatch::Residency => match reached.most_us {
             Some(most) => format!(
-                "Warning: PSCI_STAT_RESIDENCY rose by {us} us over a suspend of CPU {cpu} that \
+                "Warning: PSCI_STAT_RESIDENCY rose by {us} us during a suspend of CPU {cpu} that \
                  took at most {most} us."
             ),
             None => {
-                format!("Warning: PSCI_STAT_RESIDENCY did not rise over a suspend of CPU {cpu}.")
+                format!("Warning: PSCI_STAT_RESIDENCY did not rise during a suspend of CPU {cpu}.")
             }
         },
     }

@@ -96,7 +96,7 @@ fn of_column(
         kind: RESOLUTION,
         sentence: format!(
             "Resolution: {name} is {least}{to} {ticks}{length}; one tick is {percent} % of the \
-             least.{more}"
+             minimum.{more}"
         ),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![metric],

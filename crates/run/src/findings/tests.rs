@@ -52,7 +52,7 @@ fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, 
     (run, scenario)
 }
 
-/// In example runs, CPU 3 of each cluster of four is the last man.
+/// In example runs, CPU 3 in each cluster of four is the last man.
 #[test]
 fn the_last_man_by_timestamps() {
     let run = example::run(4);
@@ -92,8 +92,7 @@ fn a_last_man_that_is_not_known() {
         assert_eq!(known, [others; 2], "{why}");
         assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
-            "Last man down: unknown, because {why}; the size of a flush does not show \
-             it."
+            "Last man down: unknown, because {why}; flush times alone do not show it."
         );
         assert_eq!(found(Verbosity::Full, Kind::NOT_TOLD), [sentence]);
     }
@@ -104,8 +103,8 @@ fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
-    let unknown = "Reached: unknown, because no round that reads it was valid, or the states' \
-                   levels are unknown.";
+    let unknown = "Reached: unknown, because no round that reads PSCI_STAT was valid, or the \
+                   states' levels are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
     scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
     let lost = "Reached: unknown, because a lost CPU may be on.";
@@ -139,8 +138,8 @@ fn states_that_were_reached() {
             "Warning: CPU 0.0 should have reached 0x01020022, but reached no state \
              with a PSCI_STAT_COUNT.",
             "Warning: PSCI_STAT_COUNT rose by 2 during one suspend of CPU 0.1.",
-            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 that took at \
-             most 1000 us."
+            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us during a suspend of CPU 0.2 that took \
+             at most 1000 us."
         ]
     );
     scenario.cells.truncate(1);
@@ -167,11 +166,11 @@ fn lock_queues() {
     let run = example::run(4);
     let short = |scenario: &Scenario| only(&run, scenario, Verbosity::Short, LOCK_QUEUE);
     let even = queue(&[4000, 3000, 2010, 1000]);
-    let sentence = "Lock queue: powerdown grows by 15.98 us with each place in the order of \
-                    ENTER_HW_LOW_PWR (4 CPUs, R2 99 %).";
+    let sentence = "Lock queue: powerdown grows by 15.98 us with each position in \
+                    ENTER_HW_LOW_PWR order (4 CPUs, R2 99 %).";
     assert_eq!(short(&even), sentence);
-    let more = " They go down one after another; no figure is farther from the line than 112 ns. \
-                In this order: CPU 0.3, 0.2, 0.1, 0.0.";
+    let more = " They go down one after another; all figures are within 112 ns of the line. In \
+                this order: CPU 0.3, 0.2, 0.1, 0.0.";
     let full = only(&run, &even, Verbosity::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
     // CPU 2 is second, so its flush is part of the Powerdown of all CPUs after it.
@@ -183,10 +182,10 @@ fn lock_queues() {
         flushed,
     ];
     let expected = "\
-Lock queue: powerdown grows with the place in the order of ENTER_HW_LOW_PWR, though not evenly: \
+Lock queue: powerdown grows with the position in ENTER_HW_LOW_PWR order, though not evenly: \
 by 18.40 us on average (4 CPUs, R2 80 %).
-No visible lock queue: powerdown does not grow with the place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 20 %).
-Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, \
+No visible lock queue: powerdown does not grow with the position in ENTER_HW_LOW_PWR order (4 CPUs, R2 20 %).
+Lock queue: powerdown grows by 16.00 us with each position in ENTER_HW_LOW_PWR order (4 CPUs, \
 R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.";
     assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
     assert!(of_kind(&run, &queue(&[1, 2]), Verbosity::Full, LOCK_QUEUE).is_empty());
@@ -197,7 +196,7 @@ fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
-    // Three times the minimum does not count as waiting.
+    // A wake-up that takes three times the minimum does not count as waiting.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
     assert!(waited(&scenario, Verbosity::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));
@@ -213,14 +212,14 @@ fn figures_of_few_ticks() {
     let run = example::run(4);
     let scenario = good(&run, ScenarioId::PsciVersionParallel);
     let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; one tick is 33 % of the \
-                 least.";
+                 minimum.";
     let found = |verbosity| only(&run, &scenario, verbosity, RESOLUTION);
     assert_eq!(found(Verbosity::Short), short);
     let why = " Measure many calls in a loop to get the cost of one.";
     assert_eq!(found(Verbosity::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
-    // Bare figures are multiples of the tick.
+    // Figures without records are multiples of the tick.
     let figures = |cpu| {
         let cpu = u64::from(cpu);
         [50 + cpu, 90 + cpu, 4 + cpu % 2].map(|ticks| 20 * ticks)
@@ -230,7 +229,7 @@ fn figures_of_few_ticks() {
     assert_eq!(
         only(&run, &scenario, Verbosity::Full, RESOLUTION),
         "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, inferred from the figures; one tick is \
-         25 % of the least. This counter cannot resolve it."
+         25 % of the minimum. This counter cannot resolve it."
     );
     let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&few), None);
@@ -245,7 +244,7 @@ fn more_than_one_lost_cpu() {
     assert_eq!(
         only(&run, &scenario, Verbosity::Short, LOST),
         "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
-         A lost CPU may be on and keep its cluster on; the others then do not flush the cluster."
+         A lost CPU may be on and keep its cluster on, so that the others do not flush the cluster."
     );
 }
 

@@ -13,7 +13,7 @@ use hardware::text::join::append;
 pub enum Verbosity {
     /// One sentence for each finding, for the UART.
     Short,
-    /// More sentences, and findings about what the figures cannot show, for reports.
+    /// More sentences, plus findings about what the figures cannot show, for reports.
     Full,
 }
 

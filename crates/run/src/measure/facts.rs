@@ -20,7 +20,7 @@ pub struct Overheads {
     pub counter: u64,
     /// An empty timed region.
     pub empty: u64,
-    /// Reading one timestamp with GET_TIMESTAMP.
+    /// One timestamp read with GET_TIMESTAMP.
     pub pmf_read: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ pub struct Identity {
     pub midr: u64,
     /// The caches.
     pub caches: Caches,
-    /// The CPU's CNTFRQ_EL0, in Hz; firmware has to set it on each CPU.
+    /// The CPU's CNTFRQ_EL0, in Hz. Firmware must set it on each CPU.
     pub frequency: u64,
     /// The CPU's clock in MHz, measured with PMCCNTR_EL0; None if that register does not count.
     pub clock_mhz: Option<u64>,

@@ -16,7 +16,7 @@ const GRACE_US: u64 = 500_000;
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
-/// The CPUs that one CPU in a round wakes by SGI.
+/// The CPUs that a CPU wakes by SGI in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgiTargets {
     /// No CPU.
@@ -70,7 +70,7 @@ pub struct Order {
 
 /// The orders for one round.
 pub struct OrderBook<'o> {
-    /// The clock that all CPUs share.
+    /// The clock shared by all CPUs.
     pub clock: Clock,
     /// The lead CPU.
     pub lead: CpuIndex,
@@ -279,7 +279,7 @@ mod tests {
         let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2.into()));
         let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
         let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(CpuIndex::new(cpu))));
-        // The waker and the pattern, and three CPUs; CPU 1 is the lead.
+        // The waker and the pattern, with three CPUs. CPU 1 is the lead.
         for (waker, wake, expected) in [
             (timers, Together, [own(1_000); 3]),
             (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),

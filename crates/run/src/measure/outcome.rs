@@ -11,7 +11,7 @@ use super::metric::Metric;
 use super::path::Path;
 use super::rejection::{Detail, Loss, Reason, Rejection};
 
-/// What a CPU does in a round.
+/// A CPU's action in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// Do nothing: the CPU does not take part in the round.
@@ -38,7 +38,7 @@ pub enum Action {
     ColdCall {
         /// The call that is timed.
         call: SingleCall,
-        /// What the CPU does just before the call.
+        /// The preparation just before the call.
         after: Preparation,
     },
     /// Handle timer expiries, or load the memory system in the meantime, as specified by the
@@ -55,7 +55,7 @@ pub enum Action {
     },
 }
 
-/// A call that [`Action::ColdCall`] times.
+/// A call timed by [`Action::ColdCall`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleCall {
     /// PSCI_VERSION.
@@ -64,7 +64,7 @@ pub enum SingleCall {
     ReadStamp,
 }
 
-/// What a CPU does just before [`Action::ColdCall`] times a call.
+/// A CPU's preparation just before [`Action::ColdCall`] times a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
     /// It makes the same call.
@@ -192,7 +192,7 @@ pub struct Outcome {
     pub code: Option<i32>,
     /// A loop's cycles from PMCCNTR_EL0; None if that register does not count.
     pub cycles: Option<u64>,
-    /// The instant that the round's CPUs agreed on for their calls.
+    /// The instant at which the round's CPUs agreed to make their calls.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down it is read earlier, because registers
     /// are lost. None if an erratum spoiled the read.
@@ -400,7 +400,7 @@ impl Outcome {
         instants
     }
 
-    /// Returns a figure of an accepted outcome, in ticks or in the metric's unit; None if its
+    /// Returns a figure from an accepted outcome, in ticks or in the metric's unit; None if its
     /// action does not have that metric.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let is_cold_call = matches!(self.action, Action::ColdCall { .. });

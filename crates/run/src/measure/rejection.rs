@@ -73,7 +73,7 @@ words! {
         /// An interrupt stayed pending, or the timer frame's interrupt could not be enabled. The
         /// call was not made, because it might never have returned.
         Pending = "pending",
-        /// A power-down returned to its caller: the firmware abandoned it, or only waited.
+        /// A power-down returned to its caller: the firmware abandoned it or merely waited.
         Abandoned = "abandoned",
         /// The call returned an error.
         Refused = "refused",
@@ -81,7 +81,7 @@ words! {
         EarlyWake = "early-wake",
         /// The SGI, timer or timer frame did not wake the CPU; something else did later.
         NotRung = "not-rung",
-        /// The CPU came back with another context ID: the firmware mixes up its callers.
+        /// The CPU came back with the wrong context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
         /// The counter erratum spoiled both reads before the call, or both after it.
         CounterErratum = "counter-erratum",

@@ -86,7 +86,7 @@ pub struct OsInitiated {
     pub step: u64,
 }
 
-/// What the participants, except the lead, do after a round.
+/// What all participants except the lead do after a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
     /// They turn themselves off; the next round starts with CPU_ON.
@@ -114,14 +114,14 @@ pub struct Round {
     pub wake: WakePattern,
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,
-    /// Ticks between the wake-ups of two CPUs, if the pattern has such a step.
+    /// Ticks from one CPU's wake-up to the next one's, if the pattern staggers them.
     pub wake_step: u64,
     /// The participants' state afterwards.
     pub after: After,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's own limit, which is much longer.
     pub patience: Option<u64>,
-    /// The states whose PSCI_STAT is read, in a round that yields no sample.
+    /// The states whose PSCI_STAT values are read. A round that reads any yields no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,

@@ -36,7 +36,7 @@ impl Summary {
     /// memory for a copy.
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
-        // The values are sorted now.
+        // `values` is now sorted.
         let (&[min, ..], &[.., max]) = (&*values, &*values) else {
             return Self::default();
         };

@@ -176,7 +176,7 @@ impl Tally {
     }
 }
 
-/// The reason why a timer measurement ended early.
+/// Why a timer measurement ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerFault {
@@ -184,7 +184,7 @@ pub enum TimerFault {
     Pending,
     /// An interrupt other than the timer's was signaled, with this ID.
     Stray(IntId),
-    /// Interrupts were signaled again and again, but none could be acknowledged.
+    /// Interrupts were signaled repeatedly, but none could be acknowledged.
     Spurious,
     /// The timer's interrupt stopped arriving.
     Silent,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cell::Variant;
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 
-/// The reason why a scenario failed. CPUs are given by index.
+/// Why a scenario failed. CPUs are identified by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "failure_sentence.rs describes each one")]

@@ -51,7 +51,7 @@ impl Finding {
 pub struct Kind(&'static str);
 
 impl Kind {
-    /// Facts that the input lacks.
+    /// Facts missing from the input.
     pub const NOT_TOLD: Self = Self::new("not-told");
 
     /// Returns the kind with this word, which must be unique.

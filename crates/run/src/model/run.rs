@@ -52,7 +52,7 @@ pub struct Head {
     pub cpus: u16,
 }
 
-/// The end of a run that finished.
+/// The end of a completed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// The number of records, including this one.

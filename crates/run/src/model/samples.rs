@@ -65,7 +65,7 @@ impl Samples {
         self.bytes.push(number as u8);
     }
 
-    /// Returns the samples in the order they were appended.
+    /// Returns the samples in the order in which they were appended.
     pub fn iter(&self) -> impl Iterator<Item = Sample> {
         let mut rest = self.bytes.iter();
         (0..self.len).map(move |_| next_sample(&mut rest))

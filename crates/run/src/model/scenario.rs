@@ -67,7 +67,7 @@ pub struct Conditions {
     pub trials: u32,
     /// Ticks from the start to the first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
-    /// Parallel: ticks between the first and the last CPU's call.
+    /// Parallel scenarios: ticks between the first and the last CPU's call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<Summary>,
     /// Why idle states were left out.

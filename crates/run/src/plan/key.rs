@@ -90,7 +90,7 @@ impl Key {
             Self::End => "off, park or reset",
             Self::Samples => "none or all",
             Self::Records => "once, twice or none",
-            Self::Footprint => ", then K or M if needed",
+            Self::Footprint => ", optionally followed by K or M",
             Self::Dirty => "up to 24 sizes from 0 to 64M, separated by commas; A-B doubles",
             Self::Contend => "up to 24 counts from 1 to 512, separated by commas; A-B",
             Self::Deepest | Self::Core => "a power_state: 0x and 1 to 8 hexadecimal digits",

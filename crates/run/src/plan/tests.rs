@@ -234,7 +234,7 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "footprint=5000M",
         "word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, \
-         then K or M if needed",
+         optionally followed by K or M",
     ),
     (
         "dirty=65M",

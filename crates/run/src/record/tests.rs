@@ -18,12 +18,15 @@ use crate::testing::example;
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
     let mut to = Writer::new(records, RunId::default());
-    to.machine(&mut out, run).expect("writing to a String cannot fail");
+    to.machine(&mut out, run)
+        .expect("writing to a String cannot fail");
     for group in run.scenarios.chunks(1) {
-        to.scenario(&mut out, group).expect("writing to a String cannot fail");
+        to.scenario(&mut out, group)
+            .expect("writing to a String cannot fail");
     }
     let end = run.end.expect("an end");
-    to.end(&mut out, run, end).expect("writing to a String cannot fail");
+    to.end(&mut out, run, end)
+        .expect("writing to a String cannot fail");
     out
 }
 
@@ -203,7 +206,7 @@ fn cpus_take_as_many_lines_as_they_need() {
     }
 }
 
-/// Adds the keys where two values differ.
+/// Adds the keys whose values differ.
 fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &Value) {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
@@ -260,7 +263,7 @@ fn lost_records_lose_nothing_else() {
     }
 }
 
-/// Records with a correct checksum but invalid contents are rejected completely.
+/// A record with a correct checksum but invalid contents is rejected entirely.
 #[test]
 fn hostile_records() {
     let (text, run) = check(longest_run());

@@ -26,7 +26,7 @@ pub const CORE_FLUSH: u64 = 440;
 pub const CLUSTER_FLUSH: u64 = 26_000;
 /// The number of cache lines in a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
-/// How many ticks each CPU holds the lock.
+/// The number of ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
 /// The ticks that PSCI_VERSION takes according to its timestamps, and that reading a timestamp
 /// takes according to the caller's counter.
@@ -58,7 +58,7 @@ pub struct Fake {
     pub asked: Vec<Round>,
     /// The trials with CPUs' own timers.
     pub trials: Vec<Round>,
-    /// The number of rounds before the first such trial.
+    /// The number of rounds before the first of those trials.
     pub trials_began_at: Option<usize>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
@@ -216,7 +216,7 @@ impl Fake {
         self
     }
 
-    /// Plants a fault in a CPU's window of `timer_latency`.
+    /// Injects a fault into a CPU's window of `timer_latency`.
     pub fn with_fault(mut self, cpu: CpuIndex, window: u64, fault: TimerFault) -> Self {
         self.fault = Some((cpu, window, fault));
         self

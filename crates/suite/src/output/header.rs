@@ -156,8 +156,8 @@ fn no_cpu_off(facts: &Facts) -> Option<String> {
 
 fn timestamps(facts: &Facts) -> String {
     match facts.pmf {
-        Ok(interface) => format!("PMF's, by {interface}"),
-        Err(error) => format!("the caller's only; PMF's cannot be read: {error}"),
+        Ok(interface) => format!("PMF, by {interface}"),
+        Err(error) => format!("caller only; PMF cannot be read: {error}"),
     }
 }
 

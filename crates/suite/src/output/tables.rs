@@ -138,12 +138,12 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
 fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
     match metric {
         Metric::Call if id.procedure() == Procedure::Version => {
-            "Call is from the call to its return. "
+            "Call is measured from the call to its return. "
         }
-        Metric::Call => "Call is from the call to the resume, including the sleep. ",
-        Metric::Wake => "Wake is from the due wake-up to the resume. ",
-        Metric::TurnOff => "Turn Off is from CPU_OFF until AFFINITY_INFO returns OFF. ",
-        Metric::TurnOn => "Turn On is from CPU_ON to the first instruction. ",
+        Metric::Call => "Call is measured from the call to the resume, including the sleep. ",
+        Metric::Wake => "Wake is measured from the due wake-up to the resume. ",
+        Metric::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
+        Metric::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
         Metric::Powerdown
         | Metric::Wakeup
         | Metric::CacheFlush

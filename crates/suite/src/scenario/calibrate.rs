@@ -23,7 +23,7 @@ pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// The sleep as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
 const MARGIN_ALL: u64 = 4;
-/// The same multiple for a single CPU.
+/// The corresponding multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
 /// The minimum time that CPUs without work stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;

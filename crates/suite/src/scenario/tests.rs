@@ -267,7 +267,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
             let figures = cell.samples.iter();
             let figures = figures.filter_map(|sample| sample.instants.metric(it.metric));
             assert_eq!(it.summary, Summary::of(&mut figures.collect::<Vec<u64>>()));
-            assert!(it.cold.is_some(), "the sample of the trial");
+            assert!(it.cold.is_some(), "the trial's sample");
         }
     }
     let ran = run(Fake::new(2), args);

@@ -26,7 +26,7 @@ const QUIET_US: u64 = 200;
 const PATIENCE_US: u64 = 450_000;
 /// The maximum number of trials until one succeeds, for one CPU in one state with its own timer.
 const TIMER_TRIES: u32 = 3;
-/// The same for another source.
+/// The corresponding limit for another source.
 const TRIES: u32 = 6;
 /// The maximum number of CPUs to try in each state until one succeeds.
 const CPUS: usize = 3;
@@ -46,7 +46,7 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
     elsewhere.or_else(|| others().next())
 }
 
-/// What a CPU's own timer does in a state.
+/// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
     /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up by
     /// itself, because the lead will do the same, or if the lead was the only CPU to try.
@@ -62,7 +62,7 @@ enum TrialVerdict {
     WokenInstead,
     /// The firmware rejects the state, so no CPU enters it.
     Refused,
-    /// Nothing woke the CPU, which is lost.
+    /// Nothing woke the CPU, so it is lost.
     Asleep,
     /// The CPU was lost while waking up, so no other CPU may enter the state.
     Lost,
@@ -160,9 +160,9 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU before `end`, or the last of all CPUs, that is neither the lead nor
-    /// lost. The last CPU is tried first, because readers mostly look at the results of the first
-    /// CPUs in board order.
+    /// Returns the last CPU before `end`, or of all CPUs, that is neither the lead nor lost. The
+    /// last CPU is tried first, because readers mostly look at the results of the first CPUs in
+    /// board order.
     fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
         let lead = self.machine.facts().lead;
         let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);

@@ -22,8 +22,8 @@ pub struct Wakers {
     pub(crate) proven: Vec<u32>,
     /// The states that the firmware rejects; no CPU enters them.
     refused: Vec<u32>,
-    /// States that stop the CPUs' own timers even though the board does not declare it, each with
-    /// the CPU that was not woken by its timer.
+    /// States that stop the CPUs' own timers although the board does not declare this. Each comes
+    /// with the CPU that its timer did not wake.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
     /// States that no CPU enters after a failed trial: the state that was tried and all deeper
     /// ones.
@@ -132,7 +132,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Tries the lead with the timer frame, until such a trial fails.
+    /// Tries the lead with the timer frame, unless a trial with the frame has failed.
     fn try_lead(&mut self, trials: &mut Trials<'_>, state: Chosen) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trials.try_lead(state, Waker::FrameTrial) {

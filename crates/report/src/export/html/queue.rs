@@ -25,7 +25,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let (mut drawing, y) = Drawing::of_values(most, &heading);
     let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, EDGE));
     let places = x.spaced((1..=count).map(|it| (it as f64, it.to_string())));
-    drawing.bottom(&x, "place in the order of ENTER_HW_LOW_PWR", places);
+    drawing.bottom(&x, "position in ENTER_HW_LOW_PWR order", places);
 
     let mut fit = "no visible lock queue".to_owned();
     if is_queue {

@@ -69,7 +69,11 @@ fn rejection(detail: Detail) -> Rejection {
 }
 
 fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
-    let len = |it: &&T| serde_json::to_string(it).expect("writing to a String cannot fail").len();
+    let len = |it: &&T| {
+        serde_json::to_string(it)
+            .expect("writing to a String cannot fail")
+            .len()
+    };
     *all.iter().max_by_key(len).expect("not empty")
 }
 

@@ -290,10 +290,7 @@ fn without_cpu_off_cpus_stay_on() {
     let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
     let listed = |why| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(why));
     for (why, reason) in [
-        (
-            NoCpuOff::NotListed,
-            "PSCI_FEATURES does not list CPU_OFF",
-        ),
+        (NoCpuOff::NotListed, "PSCI_FEATURES does not list CPU_OFF"),
         (
             NoCpuOff::Forbidden,
             "according to the device tree, CPU_OFF is permanent",

@@ -89,7 +89,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
 fn an_sgi_that_does_not_come_ends_the_scenario() {
     let (variant, cpu) = (Variant::Sgi, CpuIndex::default());
     let gave_up = Failure::GaveUp { variant, cpu };
-    // Each missing batch costs seconds, so a tenth of the batches is enough.
+    // Each missing batch takes seconds, so a tenth of the batches is enough.
     let (valid, asked) = (18, 29);
     let few = Failure::TooFewSamples { cpu, valid, asked };
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {

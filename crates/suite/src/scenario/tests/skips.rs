@@ -63,7 +63,7 @@ fn no_state_of_the_other_format_is_sent() {
         (StateFormat::Original, extended),
     ] {
         let ran = run_with(with_format(format), suspending, &states);
-        // Four suite scenarios and two sweeps; the third sweep has CPU_OFF.
+        // Four suite scenarios and two sweeps; the third sweep includes CPU_OFF.
         let why = Skip::OtherFormat(format);
         assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
         let dirty = ran.of(ScenarioId::DirtySweep).conditions.as_ref();
