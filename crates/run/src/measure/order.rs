@@ -7,8 +7,8 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// The time in microseconds from a due wake-up by SGI or timer frame to the next attempt, by the
-/// CPU's own timer or by a second SGI from a helper. With this second attempt, a lost SGI spoils a
+/// The time in microseconds from a due wake-up by an SGI or the timer frame to the next attempt, by
+/// the CPU's own timer or a second SGI from a helper. With this second attempt, a lost SGI spoils a
 /// sample but does not lose the CPU.
 const GRACE_US: u64 = 500_000;
 
@@ -16,7 +16,7 @@ const GRACE_US: u64 = 500_000;
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
-/// The CPUs that a CPU wakes by SGI in a round.
+/// The CPUs that a CPU wakes with SGIs in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgiTargets {
     /// No CPU.
@@ -157,7 +157,7 @@ impl OrderBook<'_> {
         chained && !matches!(self.round.who, Who::Only(_))
     }
 
-    /// Returns the CPUs that this one wakes by SGI.
+    /// Returns the CPUs that this one wakes with SGIs.
     fn sgi_targets(&self, cpu: CpuIndex) -> SgiTargets {
         let (lead, round) = (self.lead, &self.round);
         let includes_lead = self.is_measured(lead);
@@ -183,7 +183,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI.
+    /// Returns the ticks from a due wake-up by an SGI or the timer frame to the second SGI.
     fn wake_grace(&self) -> u64 {
         let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
         let hops = if chained { self.cpus.len() as u64 } else { 0 };

@@ -26,7 +26,7 @@ pub enum Action {
     },
     /// SYSTEM_SUSPEND.
     SystemSuspend,
-    /// Stay awake and wake the others by SGI. The helper itself is not measured.
+    /// Stay awake and wake the others with SGIs. The helper itself is not measured.
     Help,
     /// CPU_OFF at the agreed start.
     Off,

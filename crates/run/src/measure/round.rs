@@ -47,16 +47,16 @@ pub enum Waker {
     /// Each CPU's own timer.
     #[default]
     OwnTimers,
-    /// The timer frame's SPI wakes the lead, which wakes the others by SGI.
+    /// The timer frame's SPI wakes the lead, which wakes the others with SGIs.
     Frame,
     /// An SGI from this CPU, which stays awake.
     Helper(CpuIndex),
     /// An SGI, but no CPU is left to send it; the round does not count.
     NoHelper,
     /// The timer frame wakes the lead, which suspends alone. If it does not, this CPU wakes the
-    /// lead by SGI.
+    /// lead with an SGI.
     FrameTrial(CpuIndex),
-    /// The CPU's own timer wakes it. If it does not, the lead wakes the CPU by SGI.
+    /// The CPU's own timer wakes it. If it does not, the lead wakes the CPU with an SGI.
     TimerTrial,
 }
 

@@ -11,9 +11,9 @@ words! {
         /// Each CPU's own timer.
         #[default]
         OwnTimers = "timer",
-        /// The timer frame wakes the lead, and the lead wakes the others by SGI.
+        /// The timer frame wakes the lead, and the lead wakes the others with SGIs.
         Frame = "frame",
-        /// A CPU that stays awake wakes the others by SGI.
+        /// A CPU that stays awake wakes the others with SGIs.
         Helper = "helper",
     }
 }

@@ -55,7 +55,7 @@ words! {
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",
-        /// The lead wakes the others by SGI one after another, as in TFTF. A helper wakes the
+        /// The lead wakes the others one after another with SGIs, as in TFTF. A helper wakes the
         /// first, and each woken CPU wakes the next.
         Chain = "chain",
     }

@@ -22,11 +22,10 @@ use hardware::text::prose::paragraph;
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between \
-    windows they stop, and a line is printed. Median and p99 may be 1/16 too low, because they \
-    are lower bounds of classes. Overruns are expiries that had passed before their turn. For one CPU \
-    alone, the other CPUs are on and run the variant's load. The worst case may take hours to \
-    appear. ";
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between windows \
+    they stop, and a line is printed. Median and p99 may be 1/16 too low, because they are lower \
+    bounds of classes. Overruns are expiries that had passed before their turn. For one CPU alone, \
+    the other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
 
 /// Writes the lines for a stretch while it is measured.
 pub(crate) struct LatencyLines<'w> {

@@ -34,7 +34,7 @@ const NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
 /// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware never implements a
-/// service there, and does not print a warning for this call.
+/// service there and therefore does not print a warning for this call.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
