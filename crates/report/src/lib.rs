@@ -31,9 +31,9 @@
 //!
 //! A folder imports only from those above it.
 //!
-//! A format always writes the same bytes for the same report, and only [`log::LoggedRun::ns`]
-//! converts ticks to time. Parts of the baseline that were not compared must be listed by
-//! `Comparison::lacks`; otherwise a gate would let them pass.
+//! A format always writes the same bytes for the same report. Only [`log::LoggedRun::ns`] converts
+//! ticks to time. `Comparison::lacks` must list every part of the baseline that was not compared,
+//! because a CI gate would otherwise ignore it.
 
 #![forbid(unsafe_code)]
 

@@ -42,7 +42,7 @@ pub struct QemuArguments {
     /// The run.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Also write the UART's output to this file.
+    /// Also write the UART output to this file.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Also show records on a terminal.

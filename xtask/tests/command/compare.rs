@@ -278,7 +278,7 @@ fn publish_refuses_before_it_writes() {
     refused(&[
         ("good.log juno", "from the board \"QEMU virt\", whose name"),
         ("published/juno/v2.9 n1sdp", "from the board \"juno\""),
-        ("empty.log qemu", "no figure to publish"),
+        ("empty.log qemu", "no figures to publish"),
     ]);
     assert!(!scratch.path("out.d").exists());
     let unknown = "all figures are from lines without a checksum and are not verified";

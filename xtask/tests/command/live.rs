@@ -24,7 +24,7 @@ fn start(dir: &Path, arguments: &[&str]) -> Child {
 fn wait_until(mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
-        assert!(Instant::now() < deadline, "the time is up");
+        assert!(Instant::now() < deadline, "timed out");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -80,7 +80,7 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let (code, out, said, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(code, 3, "{said}");
-    let is_said = said.contains("the time is up") && said.contains("incomplete");
+    let is_said = said.contains("timed out") && said.contains("incomplete");
     assert!(is_said, "{said}");
     assert!(kept == half && out.contains("Powerdown"), "{out}");
 }

@@ -219,8 +219,8 @@ fn what_is_no_job() {
     let mark = fs::read_to_string(cell.join("cell.json")).expect("a mark");
     for (old, new, expected) in [
         ("schema", "x", "missing field `schema`"),
-        ("psci-bench-lab-cell", "x", "this is \"x\" 1"),
-        ("\"b\"", "\"a|b\"", "firmware \"a|b\": a name has"),
+        ("psci-bench-lab-cell", "x", "found \"x\" 1"),
+        ("\"b\"", "\"a|b\"", "firmware \"a|b\": expected up to"),
     ] {
         fs::write(cell.join("cell.json"), mark.replace(old, new)).expect("written");
         lab.assert_ends(3, expected);
@@ -283,8 +283,8 @@ fn what_failed_is_not_green() {
     let counts = "<testsuite errors='3' failures='2'>";
     let missing = "<testsuite tests='99'>";
     for (log, suite, expected, why) in [
-        (log(), counts, 1, "counts 5 failures and errors, but has 0"),
-        (log(), missing, 3, "counts 99 test cases, but has 29"),
+        (log(), counts, 1, "declares 5 failures and errors, but contains 0"),
+        (log(), missing, 3, "declares 99 test cases, but contains 29"),
         // Figures found only in lines are marked, with a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),

@@ -28,7 +28,7 @@ pub struct AuditArguments {
     /// Pages, such as TF-A's docs/perf/psci-performance-juno.rst.
     #[arg(required = true, value_name = "PAGE")]
     pages: Vec<PathBuf>,
-    /// Largest change that need not be printed.
+    /// Largest change that may be left unprinted.
     #[arg(
         long,
         value_name = "SHARE",

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The program that opens a file in the desktop's default application for it.
+/// The program that opens a file in its default desktop application.
 const OPENER: &str = if cfg!(target_os = "macos") {
     "open"
 } else {
@@ -28,8 +28,7 @@ pub(super) fn make_page() -> Result<PathBuf> {
 /// Opens `page` in the user's browser.
 ///
 /// # Errors
-/// Returns an error if there is no program that opens files, or if it fails. The error contains the
-/// path of the page.
+/// Returns an error if `OPENER` is not installed or fails. The error includes the page's path.
 pub(super) fn open_page(page: &Path) -> Result<()> {
     let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
     let shown = page.display();

@@ -1,4 +1,4 @@
-//! Reads the runs from the logs on a command line.
+//! Reads the runs from the logs named on the command line.
 
 use std::io::stdin;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use host::read_file;
 use crate::analysis::typical::typical;
 use crate::log::{LoggedRun, runs, tables};
 
-/// Returns a parser for a run number, which counts from 1.
+/// Returns a parser for run numbers, which start at 1.
 pub fn place_parser() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
         .range(1..)
         .map(|place| place as usize)
 }
 
-/// The runs to report: all of them, or the one with a given number. The others are dropped.
+/// The runs to report: all of them, or only the one with a given number.
 pub struct ChosenRuns {
     place: Option<usize>,
     count: usize,
@@ -26,7 +26,7 @@ pub struct ChosenRuns {
 }
 
 impl ChosenRuns {
-    /// Creates an empty list; `place` counts from 1.
+    /// Creates an empty list. `place` counts from 1.
     pub fn new(place: Option<usize>) -> Self {
         Self {
             place,
@@ -35,7 +35,7 @@ impl ChosenRuns {
         }
     }
 
-    /// Adds the next run if it is one to report.
+    /// Adds the next run, unless another one was chosen.
     pub fn add(&mut self, run: LoggedRun) {
         self.count += 1;
         if self.place.is_none_or(|place| place == self.count) {
@@ -46,7 +46,7 @@ impl ChosenRuns {
     /// Returns the runs.
     ///
     /// # Errors
-    /// Returns an error if the number given by `option` is too large for the input `what`.
+    /// Returns an error if `option` selects a run that the input `what` does not have.
     pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
         match self.place {
             Some(place) if place > self.count => {
@@ -83,8 +83,8 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
     Ok(())
 }
 
-/// Returns the baseline. Given several files, this is the typical run; given one file with several
-/// runs, `option` selects one.
+/// Returns the baseline: the typical run of several files, or the run that `option` selects from a
+/// single file.
 pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> Result<LoggedRun> {
     let mut chosen = ChosenRuns::new(place);
     read_each(paths, |run| chosen.add(run))?;
@@ -92,7 +92,7 @@ pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> R
     let count = runs.len();
     if place.is_none() && count > 1 && paths.len() == 1 {
         let path = paths[0].display();
-        bail!("{path}: it has {count} runs; choose one with {option} N");
+        bail!("{path}: contains {count} runs; choose one with {option} N");
     }
     typical(&runs)
 }

@@ -30,7 +30,7 @@ pub struct CompareArguments {
     /// Logs or published tables, each compared with OLD.
     #[arg(required = true, value_name = "NEW")]
     new: Vec<PathBuf>,
-    /// Another log of the old side; the most typical run is used.
+    /// Another log of the old firmware; the most typical run is used.
     #[arg(long = "old", value_name = "LOG")]
     more_old: Vec<PathBuf>,
     /// Use the Nth run of OLD.

@@ -1,4 +1,4 @@
-//! The options of a comparison.
+//! The options that control a comparison.
 
 use anyhow::Result;
 use clap::Args;
@@ -25,7 +25,7 @@ pub struct ToleranceArgument {
     pub(super) ppm: u32,
 }
 
-/// What counts as a change, and what is compared with what.
+/// Which runs and rows are compared, and what counts as a change.
 #[derive(Args, Debug)]
 pub struct ComparisonArguments {
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub struct ComparisonArguments {
 }
 
 impl ComparisonArguments {
-    /// Returns the options of the comparison.
+    /// Returns the options for the comparison.
     pub(super) fn options(&self) -> compare::Options {
         let across = self.across.iter().chain(&self.allow_missing);
         compare::Options {
@@ -73,7 +73,7 @@ impl ComparisonArguments {
     }
 }
 
-/// A word that is not valid for an option.
+/// An invalid value for an option.
 #[derive(Debug, Error)]
 #[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
 struct UnknownWord(&'static [Across]);

@@ -1,4 +1,4 @@
-//! The commands shown in the help and the documentation, for tests that run them.
+//! The commands shown in the help and the documentation, which tests run.
 
 use std::path::Path;
 use std::{fs, iter};
@@ -6,26 +6,25 @@ use std::{fs, iter};
 use clap::Command;
 use itertools::Itertools as _;
 
-/// The size of a terminal on which each help text must fit.
+/// The terminal size that every help text must fit.
 const COLUMNS: usize = 80;
 const LINES: usize = 40;
-/// The indentation of a line that continues the one above it.
+/// The indentation of a continuation line.
 const CONTINUED: &str = "            ";
 
-/// A command shown in a text.
+/// A command shown in the help or on a page.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The whole line, for messages.
+    /// The complete line, for error messages.
     pub line: String,
     /// The words after the program's name.
     pub words: Vec<String>,
-    /// The file from which stdin is redirected.
+    /// The file that stdin is redirected from.
     pub input: Option<String>,
 }
 
 impl Example {
-    /// Parses the rest of a shell line after the program's name, ignoring a comment or a pipe to
-    /// other commands.
+    /// Parses a shell line after the program's name, ignoring comments and pipes to other commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);
         let parts = command.split(['"', '\'']).enumerate();
@@ -47,7 +46,7 @@ impl Example {
     }
 }
 
-/// Returns the commands of `program` on the shell lines in `text`.
+/// Returns the invocations of `program` on the shell lines in `text`.
 fn examples_in(text: &str, program: &str) -> Vec<Example> {
     let text = text.replace("\\\n", " ");
     let rest = text.lines().filter_map(|line| {
@@ -66,7 +65,7 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     own.into_iter().chain(inner).collect()
 }
 
-/// Returns the README and the pages in docs/ of the checkout `root`, with their names.
+/// Returns the README and the pages in docs/, each with its path, from the checkout at `root`.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
     let docs = fs::read_dir(root.join("docs")).expect("the folder");
     let docs = docs.map(|entry| entry.expect("an entry").path());
@@ -79,9 +78,9 @@ pub fn pages(root: &Path) -> Vec<(String, String)> {
     paths.map(read).collect()
 }
 
-/// Returns the examples in the shell blocks of a page.
+/// Returns the examples in a page's shell blocks.
 pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
-    // A block may be indented within a list.
+    // Blocks within a list may be indented.
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| block.split("```").next());
     blocks
@@ -90,7 +89,7 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
 }
 
 /// Checks the help of `command` and of all its subcommands. It must fit on a terminal of 80 columns
-/// and 40 lines with no line cut off, and it must contain examples. `-h` and `--help` must print
+/// and 40 lines without truncated lines, and must contain examples. `-h` and `--help` must print
 /// the same text.
 pub fn check_help(command: &Command) {
     check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
@@ -114,7 +113,7 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
     for leak in ["[`", "crate::", "super::", "Self::", "{program}"] {
         assert!(!long.contains(leak), "{name}: {leak}\n{long}");
     }
-    // An example must be ready to paste.
+    // Examples must be ready to paste.
     let text = inner.get_after_help().map(ToString::to_string);
     let cut = text.iter().flat_map(|text| text.lines());
     let cut = cut

@@ -1,4 +1,4 @@
-//! The files named in example commands, for tests that run them.
+//! The files named in example commands, for the tests that run these commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use crate::made_up_run;
 
 /// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
-/// The logs named in examples. Each is the sample, so a comparison finds no change.
+/// The logs named in examples. Each is a copy of the sample, so comparing them finds no changes.
 const LOGS: [&str; 10] = [
     "run.log",
     "first.log",
@@ -33,8 +33,8 @@ const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": 
 const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
     </testsuite></testsuites>";
 
-/// Creates a folder `work` in `parent` with all files named in the examples of the report verbs,
-/// and a source tree of TF-A next to it. Devices are represented by files in `work`.
+/// Creates a folder `work` in `parent` with all files named in the report verbs' examples, and a
+/// TF-A source tree next to it. Files in `work` represent devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
@@ -52,7 +52,7 @@ pub fn make_example_files(parent: &Path) {
     // The sample was recorded in a guest, which has no PMF, so these logs are made up.
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
-        // Tables cannot show that a CPU has no row because it woke the others.
+        // Published tables cannot express that a CPU lacks a row because it woke the others.
         let deep = ScenarioId::SuspendDeepParallel;
         run.scenarios.retain(|scenario| scenario.id != deep);
     });
@@ -61,7 +61,7 @@ pub fn make_example_files(parent: &Path) {
     }
     write("pmf.log", &log_of(|_| ()));
     write("plain.log", &log_of(example::remove_pmf));
-    // The figures that TF-A has published, and the page with them.
+    // TF-A's published figures, and the page that shows them.
     let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
     let publication = Publication {
         platform: "juno",
@@ -80,7 +80,7 @@ pub fn make_example_files(parent: &Path) {
     }
 }
 
-/// Returns the log of the made-up run after `edit`.
+/// Returns the made-up run's log as modified by `edit`.
 fn log_of(edit: impl FnOnce(&mut Run)) -> String {
     let mut run = made_up_run::run();
     edit(&mut run);

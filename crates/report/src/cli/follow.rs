@@ -32,10 +32,10 @@ pub struct FollowArguments {
     /// Speed of the port.
     #[arg(long, value_name = "N", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
     baud: u32,
-    /// Also write the UART's output to this file.
+    /// Also write the UART output to this file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Seconds to wait for the run's end.
+    /// Seconds to wait for the run to end.
     #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     timeout: u64,
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(None))]

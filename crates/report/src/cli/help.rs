@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// The placeholder for the program in the examples of verbs that several programs share.
+/// The placeholder for the program's name in the examples of shared verbs.
 const PROGRAM: &str = "{program}";
 
 /// Returns `command` with `program` inserted into its examples and explicit usage lines.

@@ -1,4 +1,4 @@
-//! A report's format, and the file to which it is written.
+//! A report's format and output file.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,22 +10,22 @@ use thiserror::Error;
 
 use crate::export::{self, Format, Report, ReportPart};
 
-/// A word that does not name a format that can show the report.
+/// A name that is not a format, or is one that cannot show the report.
 #[derive(Clone, Debug, Error)]
 #[error("expected one of {}", names(*.0))]
 pub(super) struct UnknownFormat(Option<ReportPart>);
 
-/// Returns the names of the formats that can show `part`, or only runs if it is None.
+/// Returns the names of the formats that can show `part`, or of all formats if it is None.
 fn names(part: Option<ReportPart>) -> String {
     export::able(part).map(|format| format.name).join(", ")
 }
 
-/// Returns the help text of an option `--format`.
+/// Returns the help text for `--format`.
 pub(super) fn format_help(part: Option<ReportPart>) -> String {
     format!("Format: {}", names(part))
 }
 
-/// Returns a parser for the names of the formats that can show `part`, or only runs if it is None.
+/// Returns a parser for the names that `names` returns.
 pub(super) fn format_parser(
     part: Option<ReportPart>,
 ) -> impl Fn(&str) -> Result<&'static Format, UnknownFormat> + Clone + Send + Sync + 'static {
@@ -35,8 +35,8 @@ pub(super) fn format_parser(
     }
 }
 
-/// Returns an error if the output cannot be written or is one of `inputs`, which the error calls
-/// `reader`.
+/// Returns an error if the output cannot be written or is one of `inputs`. `reader` names the
+/// inputs in the error.
 pub(super) fn check_output<P: AsRef<Path>>(
     output: Option<&Path>,
     reader: &str,

@@ -1,4 +1,4 @@
-//! The verb `overhead`: the cost of a firmware's instrumentation.
+//! The verb `overhead`: the cost of firmware instrumentation.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -50,11 +50,11 @@ pub(super) fn read_only_run(log: &Path) -> Result<LoggedRun> {
 /// Returns the only run in `runs`, which were read from `input`.
 ///
 /// # Errors
-/// Returns an error if there are no runs, or more than one.
+/// Returns an error unless there is exactly one run.
 pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
     let count = runs.len();
     let run = runs.into_iter().exactly_one().ok();
-    run.with_context(|| format!("{input}: it has {count} runs; name a log with one run"))
+    run.with_context(|| format!("{input}: contains {count} runs; use a log with exactly one"))
 }
 
 /// Prints the cost of PMF.

@@ -6,7 +6,7 @@ use host::exit_code::{self, EXIT_CODES};
 use super::help::name_program;
 use super::verb::ReportVerb;
 
-/// Turns psci-bench's logs into tables, comparisons and published pages.
+/// Turns psci-bench logs into tables, comparisons and published pages.
 #[derive(Debug, Parser)]
 #[command(
     name = PROGRAM,

@@ -22,8 +22,9 @@ Examples:
 Exit codes: 1 regression against --previous; the figures are published anyway
 Details: docs/publishing.md")]
 pub struct PublishArguments {
-    // One list, because clap would take a path before an option as the last of two arguments.
-    /// Logs of the release (the typical run is published), then TF-A's source tree.
+    // A single list: with two arguments, clap would assign the last path before an option to the
+    // second one.
+    /// Logs of the release, whose typical run is published, then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The platform's name in TF-A's documentation, such as juno.
@@ -56,7 +57,7 @@ impl PublishArguments {
             bail!("{path}: not a directory; name TF-A's source tree after the logs");
         }
         if self.previous.is_empty() && !self.comparison.row_cpus.is_empty() {
-            bail!("--row-cpus names rows of two sides; name the old one with --previous");
+            bail!("--row-cpus needs an old log to compare with; add --previous");
         }
         let baseline = (!self.previous.is_empty())
             .then(|| read_baseline(&self.previous, self.previous_run, "--previous-run"));
@@ -66,7 +67,7 @@ impl PublishArguments {
         let mut runs = chosen.end("--run", "the input")?;
         if new.len() == 1 && runs.len() > 1 {
             let (path, count) = (new[0].display(), runs.len());
-            bail!("{path}: it has {count} runs; choose one with --run N");
+            bail!("{path}: contains {count} runs; choose one with --run N");
         }
         if runs.len() > 1 {
             runs = vec![typical(&runs)?];

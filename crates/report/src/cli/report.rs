@@ -16,7 +16,7 @@ use crate::export::{self, Format, Report};
 
 /// The maximum size in bytes of a log whose boot marks are explained.
 const BOOT_LOG_MAX: usize = 1 << 20;
-/// The default format, and the format of a page for a browser.
+/// The default format, and the format that a browser shows.
 const TEXT: &str = "text";
 const PAGE: &str = "html";
 
@@ -31,7 +31,7 @@ Examples:
 Exit codes: 1 only with --deny-skipped; 3 if a log is incomplete
 Details: docs/report.md")]
 pub struct ReportArguments {
-    /// Logs of psci-bench or TFTF, or published tables; - is stdin.
+    /// Logs from psci-bench or TFTF, or published tables; - is stdin.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(None))]
@@ -43,7 +43,7 @@ pub struct ReportArguments {
     /// Open the report in a browser (implies --format html).
     #[arg(long)]
     open: bool,
-    /// Report only the Nth run of the logs.
+    /// Report only the Nth run in the logs.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     run: Option<usize>,
     /// Exit with 1 if a run skipped a scenario or a CPU's row.
@@ -84,21 +84,21 @@ impl ReportArguments {
 
     fn format(&self) -> Result<&'static Format> {
         let usual = if self.open { PAGE } else { TEXT };
-        let usual = || export::by_name(usual).expect("a format of this name");
+        let usual = || export::by_name(usual).expect("a known format");
         let format = self.format.unwrap_or_else(usual);
         if self.open && format.name != PAGE {
             let name = format.name;
-            bail!("--open needs a page, which --format {name} does not make; use --format {PAGE}");
+            bail!("--open needs a page, but --format {name} is not one; use --format {PAGE}");
         }
         Ok(format)
     }
 }
 
-/// Prints how far the boot got, for each log that has marks but does not reach the end.
+/// For each log whose boot marks stop before the end, prints how far the boot got.
 fn say_marks(logs: &[PathBuf]) {
     let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
-        // A log that cannot be read, or that contains more than a boot, is reported elsewhere.
+        // Logs that cannot be read, or that contain more than a boot, are reported elsewhere.
         if let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX) {
             say_mark_of(&bytes);
         }

@@ -1,4 +1,4 @@
-//! Determines the exit code of a report, and prints what is wrong with its runs and jobs.
+//! Determines a report's exit code, and prints the problems of its runs and jobs.
 
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
 
-/// Prints what is wrong with jobs, and returns the exit code.
+/// Prints the problems of jobs, and returns the exit code.
 pub fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
     let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
@@ -36,8 +36,8 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
     worst
 }
 
-/// Prints what is wrong, and returns the exit code. An incomplete log takes precedence over what
-/// its figures show, because they are unreliable.
+/// Prints the problems found, and returns the exit code. An incomplete log takes precedence over
+/// its figures, because they are unreliable.
 pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
@@ -78,7 +78,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     code
 }
 
-/// Returns true if all `runs` are complete. Prints what is missing from those that are not.
+/// Returns true if all `runs` are complete. For each incomplete run, prints what is missing.
 pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
@@ -88,7 +88,7 @@ pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     complete
 }
 
-/// Prints what the runs skipped. Returns true if they skipped anything.
+/// Prints what the runs skipped. Returns true if anything was skipped.
 pub fn say_denied(report: &Report) -> bool {
     let mut has_skipped = false;
     for run in &report.runs {
@@ -100,7 +100,7 @@ pub fn say_denied(report: &Report) -> bool {
     has_skipped
 }
 
-/// Prints how far the boot got in `log`, if it has marks but does not reach the end.
+/// If the boot marks in `log` stop before the end, prints how far the boot got.
 pub fn say_mark_of(log: &[u8]) {
     if closing(log).is_none()
         && let Some(explanation) = explain_marks(&String::from_utf8_lossy(log))
@@ -109,7 +109,7 @@ pub fn say_mark_of(log: &[u8]) {
     }
 }
 
-/// Prints `what` along with the name of a run.
+/// Prints `what` together with a run's name.
 pub fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));

@@ -1,4 +1,4 @@
-//! Parses fractions on a command line.
+//! Parses fractions given on the command line.
 
 use thiserror::Error;
 

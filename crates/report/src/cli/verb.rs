@@ -20,19 +20,19 @@ pub enum ReportVerb {
     Report(ReportArguments),
     /// Compare runs with an old one, and exit with 1 on a regression.
     Compare(CompareArguments),
-    /// Report several runs of one board as one.
+    /// Merge several runs of one board into one report.
     Merge(MergeArguments),
     /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
     /// Show the overhead of PMF, from two runs of a board.
     Overhead(OverheadArguments),
-    /// Write a board's figures and its page into TF-A's documentation.
+    /// Add a board's figures and its page to TF-A's documentation.
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
     Audit(AuditArguments),
-    /// Show how a board's figures changed over several releases.
+    /// Show how a board's figures changed across releases.
     History(HistoryArguments),
-    /// Log a board's run from a serial port, and report it when it ends.
+    /// Log a board's run over a serial port, and report it when it ends.
     Follow(FollowArguments),
 }
 

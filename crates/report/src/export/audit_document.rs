@@ -53,8 +53,8 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let us = |ns: f64| format!("{:.2}", ns / 1000.0);
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
-    // The path is in the title above, or in the title of the directive.
-    let place = it.place.rsplit('/').next().expect("a split has a part");
+    // The path is in the title above or in the directive's title.
+    let place = it.place.rsplit('/').next().expect("split yields at least one part");
     vec![
         place.to_owned(),
         format!("{}.{}", it.label.0, it.label.1),

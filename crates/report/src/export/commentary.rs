@@ -1,4 +1,4 @@
-//! The findings of a run and of its comparison, ranked for a page by importance.
+//! The findings of a run and its comparison, ranked by importance for a page.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -36,8 +36,8 @@ pub(super) struct Commentary {
     rest: Vec<(Option<&'static str>, Vec<String>)>,
 }
 
-/// The important kinds, in order: what makes figures unreliable, what has changed, and what a
-/// scenario's figures consist of.
+/// The important kinds, in order: unreliable figures, changes, and the breakdown of a scenario's
+/// figures.
 const MATTERS: [Kind; 12] = [
     LOST,
     NOT_COUNTED,
@@ -59,10 +59,10 @@ fn rank(kind: Kind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the findings about the suite in `run`, and those of its comparison.
+    /// Ranks the suite's findings in `run`, and those of its comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
-        // The tables only cover this method.
+        // The tables cover only this method.
         let suite = suite.filter(|it| it.method == Method::Tftf);
         let own = suite.flat_map(|scenario| {
             let all = findings(run, scenario).into_iter();
@@ -89,7 +89,7 @@ impl Commentary {
         });
         let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
-        // Only one per scenario and kind, because the others say the same about different figures.
+        // Only one per scenario and kind, because the others repeat it for different figures.
         let mut seen = HashSet::new();
         let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
             let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
@@ -131,7 +131,7 @@ fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
     }
 }
 
-/// Returns the largest of the changes on which a finding is based, in nanoseconds.
+/// Returns the largest change behind a finding, in nanoseconds.
 fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     let scenarios = comparison
         .scenarios

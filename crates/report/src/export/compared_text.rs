@@ -2,7 +2,7 @@
 
 use hardware::spec::ticks::Clock;
 
-/// Returns a value as text, in the unit of the suite's tables or, for a step, per operation.
+/// Formats a value in the unit of the suite's tables or, for a step, per operation.
 pub(super) fn value_text(clock: Clock, is_of_step: bool, value: f64) -> String {
     match (is_of_step, clock.is_known()) {
         (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
@@ -13,7 +13,7 @@ pub(super) fn value_text(clock: Clock, is_of_step: bool, value: f64) -> String {
     }
 }
 
-/// Returns a change in percent as text; None means a change from zero.
+/// Formats a change as a percentage. None means a change from zero.
 pub(super) fn percent_text(percent: Option<f64>) -> String {
     percent.map_or_else(
         || "from zero".to_owned(),

@@ -43,7 +43,7 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     let rows = match comparison.keyed {
         Keyed::Mpidr => "by MPIDR",
         Keyed::Labels => "by cluster and core",
-        Keyed::Ambiguous => "sorted, as labels are ambiguous",
+        Keyed::Ambiguous => "sorted, because labels are ambiguous",
     };
     let tolerance = f64::from(comparison.tolerance_ppm) / 10_000.0;
     vec![
@@ -72,8 +72,8 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     findings.chain(others).collect()
 }
 
-/// Returns the run's explanations, marked if the baseline does not support them, followed by those
-/// that only the baseline supports.
+/// Returns the run's explanations, followed by those that only the baseline supports. Explanations
+/// that the baseline does not support are marked.
 fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     let [new, old] = [run, &comparison.baseline].map(explanations);
     let has = |all: &[Explanation], kind| all.iter().any(|it| it.kind == kind);
@@ -86,7 +86,7 @@ fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     mine.chain(gone).collect()
 }
 
-/// Returns the table of changes by CPU or by order; None if there are none.
+/// Returns the table of changes by CPU or by order, or None if nothing changed.
 fn table(
     run: &LoggedRun,
     comparison: &Comparison,

@@ -34,7 +34,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line, whose fields are the columns. A field is empty if there is no such figure.
+/// Returns a line with one field per column. Fields without a figure are empty.
 fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
     let cpu = run.run.cpu(figure.cpu);
     let summary = figure.summary;
@@ -54,7 +54,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         Some(_) => Some(cell.not_counted(key.metric)),
         None => counts.map(|it| it.rejected_total()),
     };
-    // A step that was left out has no figure.
+    // A skipped step has no figure.
     let [filled, filled_step] = [summary, of_step].map(|it| it.filter(|it| it.n > 0));
     object! {
         input: &run.source.input,

@@ -1,4 +1,4 @@
-//! A report as a list of blocks, from which the human-readable formats are written.
+//! A report as a list of blocks, the input of the human-readable formats.
 
 use run::model::Scenario;
 use serde::Serialize;
@@ -20,9 +20,9 @@ pub enum Block<'r> {
     Heading(String),
     /// Names with their values.
     Definitions(Vec<LabeledLine>),
-    /// The heading of a scenario.
+    /// A scenario's heading.
     Scenario(ScenarioHeading),
-    /// A sentence that must not be overlooked.
+    /// A prominent warning.
     Warning(String),
     /// Running text.
     Paragraph(String),
@@ -30,7 +30,7 @@ pub enum Block<'r> {
     Table(Table),
     /// A list of sentences.
     Remarks(Vec<String>),
-    /// The charts of a scenario.
+    /// A scenario's charts.
     Charts(Charts<'r>),
     /// Charts that are already drawn.
     #[serde(rename = "charts")]
@@ -38,7 +38,7 @@ pub enum Block<'r> {
 }
 
 impl Block<'_> {
-    /// Returns the section that explains figures; empty without `sentences`.
+    /// Returns the section that explains the figures, or nothing if there are no `sentences`.
     pub(super) fn explanations(sentences: Vec<String>) -> Vec<Self> {
         if sentences.is_empty() {
             return Vec::new();
@@ -48,18 +48,18 @@ impl Block<'_> {
     }
 }
 
-/// The heading of a scenario, with its status and method.
+/// A scenario's heading, with its status and method.
 #[derive(Serialize)]
 pub struct ScenarioHeading {
     /// An ID that is unique in the document.
     pub(crate) id: String,
     pub(crate) text: String,
-    /// None for a scenario in several runs.
+    /// None if the scenario covers several runs.
     pub(crate) status: Option<String>,
     pub(crate) method: &'static str,
 }
 
-/// The charts of a scenario, drawn when they are written.
+/// A scenario's charts, drawn when they are written.
 pub struct Charts<'r> {
     pub(crate) id: String,
     pub(crate) run: &'r LoggedRun,
@@ -67,7 +67,7 @@ pub struct Charts<'r> {
 }
 
 impl Charts<'_> {
-    /// Returns ticks in the unit of the tables.
+    /// Converts ticks to the tables' unit.
     pub(crate) fn value(&self, ticks: u64) -> f64 {
         let ns = self.run.ns(ticks);
         ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)

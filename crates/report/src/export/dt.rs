@@ -1,7 +1,7 @@
 //! `dt`: a device tree's `idle-states` node, with the measured worst cases.
 //!
-//! `min-residency-us` depends on energy, which is not measured. The node gives its lower bound, the
-//! sum of entry and exit latency.
+//! `min-residency-us` depends on energy, which is not measured. The node contains a lower bound for
+//! it, the sum of the entry and exit latencies.
 
 use std::io::Write;
 
@@ -77,17 +77,17 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
     }
 }
 
-/// Returns the scenario, the CPU and the samples from which a latency was taken.
+/// Describes where a latency comes from: scenario, CPU and samples.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
         true => format!("its cold first sample, in addition to {}", many(n, "other")),
-        false => format!("the most of {}", many(n, "sample")),
+        false => format!("the longest of {}", many(n, "sample")),
     };
     let key = it.figure.key;
     let by = match key.is_of_step() {
         true => {
-            // A varied power_state is already in the node.
+            // If power_state was varied, its value is already in the node.
             let x = key.step.x;
             let x = x.filter(|_| !it.scenario.id.axis().is_some_and(Axis::has_names));
             let x = x.map_or_else(String::new, |x| {
@@ -102,7 +102,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     format!("{heading} {duration} us: {tag} ({by}), CPU {cpu}, {samples}.")
 }
 
-/// Returns ticks in microseconds, rounded up.
+/// Converts ticks to microseconds, rounding up.
 fn us(run: &LoggedRun, ticks: u64) -> u64 {
     // One nanosecond is added because ns() truncates.
     let ns = run.ns(ticks);
@@ -119,7 +119,7 @@ fn header(run: &LoggedRun) -> String {
         lines.push(format!("{cpus}, {samples} and a cold one each"));
     }
     lines.push("A measured worst case is not a bound: leave a margin.".to_owned());
-    // A log line must not end the comment.
+    // Text from a log must not close the comment.
     let lines = lines.iter().map(|line| line.replace("*/", "* /"));
     let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
     format!("/*\n{lines} */\n")

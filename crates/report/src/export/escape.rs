@@ -35,8 +35,8 @@ pub(super) fn markup(text: &str) -> String {
     out
 }
 
-/// Returns true if text that starts like this is a list, a rule, a directive or a field rather than
-/// a number.
+/// Returns true if this start of a text marks a list, a rule, a directive or a field rather than a
+/// number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
     let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
@@ -49,8 +49,8 @@ fn is_item(text: &str) -> bool {
     is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Returns `text` as the content of an XML element or attribute. Characters that XML must not
-/// contain, even escaped, become U+FFFD; these are control characters, which logs can contain.
+/// Returns `text` as the content of an XML element or attribute. Control characters, which can
+/// occur in logs but not in XML even when escaped, become U+FFFD.
 pub(super) fn xml(text: &str) -> String {
     let is_refused = |c: char| match c {
         '\t' | '\n' => false,

@@ -11,7 +11,7 @@ use super::report_data::Report;
 pub struct Format {
     /// The name for `--format`.
     pub name: &'static str,
-    /// The parts other than runs that the format can show, one at a time.
+    /// The parts that the format can show besides runs. A report has at most one of them.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }
@@ -21,7 +21,7 @@ pub struct Format {
 pub enum ReportPart {
     /// Several runs merged into one.
     Merged,
-    /// Jobs, and a matrix of their runs.
+    /// Jobs and the matrix of their runs.
     Matrix,
     /// A comparison with a baseline.
     Comparisons,
@@ -80,7 +80,7 @@ pub static ALL: &[Format] = &[
     format("dt", super::dt::write, &[]),
 ];
 
-/// Returns the formats that can show `part`, or all of them if the report contains only runs.
+/// Returns the formats that can show `part`, or all formats if the report contains only runs.
 pub fn able(part: Option<ReportPart>) -> impl Iterator<Item = &'static Format> {
     let is_able = move |format: &&Format| part.is_none_or(|part| format.takes.contains(&part));
     ALL.iter().filter(is_able)

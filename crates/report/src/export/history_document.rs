@@ -20,7 +20,7 @@ use crate::analysis::history::{
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The text of a cell without a step.
+/// The text shown in a cell without a step.
 const NO_STEP: &str = "-";
 
 pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r>> {
@@ -53,7 +53,7 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
     all
 }
 
-/// Returns the title of the whole document.
+/// Returns the document's title.
 pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
     let board = runs.iter().find_map(LoggedRun::board);
     let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
@@ -69,7 +69,7 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
     let rows = match history.keyed {
         Keyed::Mpidr => "by MPIDR; by order if CPUs wait for each other",
         Keyed::Labels => "by cluster and core; by order if CPUs wait for each other",
-        Keyed::Ambiguous => "by order, as labels of a release are ambiguous",
+        Keyed::Ambiguous => "by order, because one release has ambiguous labels",
     };
     let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
     let steps = history.rows().flat_map(HistoryRow::steps);
@@ -148,7 +148,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the words that distinguish a scenario from others with the same name, after a comma.
+/// Returns the words, after a comma, that distinguish a scenario from others with the same name.
 fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut having = runs.iter();
@@ -160,7 +160,7 @@ fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     }
 }
 
-/// Groups the figures of a scenario by metric.
+/// Groups a scenario's figures by metric.
 fn by_metric(scenario: &ScenarioHistory) -> Vec<(Metric, Vec<&FigureHistory>)> {
     grouped(scenario.figures.iter().map(|it| (it.key.metric, it)))
 }
@@ -215,7 +215,7 @@ impl ScenarioTables<'_> {
         }
     }
 
-    /// Returns the scenario's tag and method, and what each row is.
+    /// Describes the scenario: its tag, its method, and how its rows are identified.
     fn conditions(&self) -> String {
         let ScenarioKey { id, method, .. } = self.scenario.key;
         let rows = match self.scenario.judged {

@@ -1,4 +1,4 @@
-//! The lines of a history for `csv`: one per figure and release.
+//! The `csv` lines of a history, one per figure and release.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::analysis::figure::FigureKey;
 use crate::analysis::history::{History, HistoryRow, ScenarioHistory};
 use crate::log::LoggedRun;
 
-/// Returns the lines, whose fields are the columns.
+/// Returns the lines, with one field per column.
 pub(super) fn history_lines(history: &History, runs: &[LoggedRun]) -> Vec<impl Serialize> {
     let scenarios = history.scenarios.iter();
     let figures = scenarios.flat_map(|scenario| {
@@ -33,8 +33,8 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // A row by order may have a different CPU in each release. A row by CPU has the same one in
-    // all.
+    // In a row by order, each release may have a different CPU. In a row by CPU, it is always the
+    // same.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
     let own = point.map(|point| (run, point));
@@ -65,7 +65,7 @@ fn line(
         unit: key.unit_name(run.clock()),
         // 1 if the figure is from a record.
         verified: value.map(|it| u8::from(!it.is_doubtful && !run.integrity.tables)),
-        // The earlier release to which the change is relative.
+        // The earlier release that the change is relative to.
         since: change.map(|it| history.releases[it.releases[0]].clone()),
         change_percent: change.and_then(|it| it.percent()),
         outcome: change.map(|it| it.outcome.word()),

@@ -1,4 +1,4 @@
-//! `json`: all data in the model; docs/report.md describes it.
+//! `json`: all data in the model. The format is described in docs/report.md.
 
 use std::io::Write;
 
@@ -94,7 +94,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     object! {
         run: it.run,
         baseline: &it.baseline.source,
-        // The CPUs to which the indices of the baseline refer.
+        // The CPUs that the baseline's indices refer to.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,
@@ -107,7 +107,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     }
 }
 
-/// Returns a scenario that is in both runs. Only changes that are judged have an outcome.
+/// Returns a scenario that both runs contain. Only judged changes have an outcome.
 fn one_compared(it: &ComparedScenario) -> impl Serialize {
     let changes = |all: &[Change], list: JudgedBy| {
         let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);

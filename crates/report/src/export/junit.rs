@@ -36,7 +36,7 @@ struct Suite {
 struct Case {
     name: String,
     class: String,
-    /// The element for a failure, an error or a skip; empty if there is none.
+    /// The element for a failure, an error or a skip, or empty if the case passed.
     element: &'static str,
     word: String,
     message: String,
@@ -44,7 +44,7 @@ struct Case {
 }
 
 impl Case {
-    /// Returns a case with its element, its type and its message.
+    /// Returns a test case with the given element, type and message.
     fn new(
         name: String,
         class: String,
@@ -101,7 +101,7 @@ fn suite(run: &LoggedRun) -> Suite {
     }
 }
 
-/// Returns the figures of a scenario per operation, with names separated by dots.
+/// Returns a scenario's figures per operation. The parts of a name are separated by dots.
 fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
     let cpu = |cpu: CpuIndex| {
         let cpu = run.run.cpu(cpu);
@@ -152,7 +152,7 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
         Status::Skipped(_) => (SKIPPED, "no reason given"),
         Status::Failed(_) => (FAILURE, "no reason given"),
         Status::Crashed => (ERROR, "it ended in a reset"),
-        Status::Unknown if !run.integrity.tables => (ERROR, "the log does not say how it ended"),
+        Status::Unknown if !run.integrity.tables => (ERROR, "the log does not show how it ended"),
         Status::Passed | Status::Unknown => ("", ""),
     };
     match scenario.status {
@@ -171,8 +171,8 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     Case::new(name, class, &said, (element, &word, message))
 }
 
-/// Returns one test case for each scenario compared with a baseline, which fails on a regression,
-/// and one that fails if part of the baseline was not compared.
+/// Returns the test cases of a comparison: one for each scenario, which fails on a regression, and
+/// one that fails if part of the baseline was not compared.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {

@@ -1,5 +1,5 @@
-//! `text` for terminals, `md` for forges, and `rst` with the columns of TF-A's documentation up to
-//! v2.14.
+//! `text` for terminals, `md` for forges, and `rst` with the columns used in TF-A's documentation
+//! up to v2.14.
 
 use std::io::{self, Write};
 

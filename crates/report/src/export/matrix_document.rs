@@ -26,7 +26,7 @@ pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> 
     all
 }
 
-/// Returns notes and failures, one sentence for each affected job.
+/// Returns notes and failures, with one sentence for each affected job.
 fn remarks(matrix: &Matrix) -> Vec<String> {
     let mut all = matrix.unread.clone();
     for job in &matrix.jobs {

@@ -9,7 +9,7 @@ use crate::analysis::cpu_names;
 use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 
-/// The label of the lines about firmware.
+/// The label for lines about firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
 
 pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
@@ -69,7 +69,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     (!cpus.is_empty()).then_some(text)
 }
 
-/// Returns each kind of core once, in CPU order.
+/// Returns each core type once, in CPU order.
 fn cores(run: &LoggedRun) -> Option<String> {
     let cpus = run.run.cpus.iter();
     let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
@@ -92,7 +92,7 @@ fn core_name(midr: u64) -> String {
     }
 }
 
-/// The UID of TF-A's Standard Secure Service, in the byte order in which it is returned.
+/// The UID of TF-A's Standard Secure Service, in the byte order that the call returns.
 const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
 fn service(run: &LoggedRun) -> Option<String> {
@@ -105,14 +105,14 @@ fn service(run: &LoggedRun) -> Option<String> {
     Some(format!("{owner}UID {uid}{revision}"))
 }
 
-/// Returns the firmware builds in a run, in the order of the firmware's stages.
+/// Returns the firmware builds in a run, in the order of the boot stages.
 pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
     let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
     let builds = run.firmware.chunk_by(is_of_one_build);
     builds.map(build).collect()
 }
 
-/// Returns the stages of one build. The firmware appears only in lines, not in records.
+/// Returns the stages of one build. The firmware is named only in other log lines, not in records.
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("without a version");

@@ -1,4 +1,4 @@
-//! Converts costs to a table and sentences.
+//! Presents costs as a table and sentences.
 
 use std::io::{self, Write};
 
@@ -66,7 +66,7 @@ impl Overhead {
             }
             true => {
                 "Differences are of medians, with the sum of both notches; a smaller \
-                 difference is noise. A single sample has no notch, so its noise is unknown."
+                 difference is noise. The noise of a single sample is unknown."
             }
         };
         let mut all = vec![format!(

@@ -21,7 +21,7 @@ use super::scenario_document::conditions_text;
 use crate::analysis::phases::{Placed, Slice, groups, slices};
 use crate::log::LoggedRun;
 
-/// The minimum gap between samples that are drawn separately, in nanoseconds.
+/// The minimum gap in nanoseconds between samples that are drawn separately.
 const GAP: i64 = 10_000;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         trace.scenario(scenario);
     }
     if trace.at == 0 {
-        bail!("no instants for perfetto: TFTF's logs have none, and here records may be lost");
+        bail!("no instants for perfetto: TFTF logs contain none; otherwise, records were lost");
     }
     let method = method(run).into_iter();
     let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
@@ -83,7 +83,7 @@ impl Trace<'_> {
         }
     }
 
-    /// Names a process or a thread, and sorts it by its number.
+    /// Names a process or a thread, and sets its sort order to its number.
     fn name(&mut self, what: &str, [pid, tid]: Track, name: &str) {
         let place = if what == "process" { pid } else { tid };
         for (key, value) in [("name", json!(name)), ("sort_index", json!(place))] {
@@ -127,7 +127,7 @@ impl Trace<'_> {
         self.at = end.saturating_add(GAP);
     }
 
-    /// Draws a sample at the positions of its instants, and returns its end.
+    /// Draws a sample at its instants, and returns its end.
     fn sample(
         &mut self,
         scenario: &Scenario,
@@ -162,8 +162,8 @@ impl Trace<'_> {
             (Instant::Entered, "entered after CPU_ON"),
             (Instant::SeenOff, "seen OFF by the lead"),
         ] {
-            // Turning the CPU on before the call, or seeing it off after the call, is not part of
-            // the call.
+            // Turning the CPU on before the call, or seeing it off afterwards, is not part of the
+            // call.
             let within = |ticks: &i64| (first..=last).contains(ticks);
             if let Some(ticks) = instants.at(instant).filter(within) {
                 let ts = us(at(ticks));
@@ -191,6 +191,6 @@ fn us(ns: i64) -> Value {
     if ns % 1000 == 0 {
         return (ns / 1000).into();
     }
-    // Exact for up to a hundred days, because a float has 53 significant bits.
+    // Exact for up to a hundred days, because an f64 has 53 significant bits.
     (ns as f64 / 1000.0).into()
 }

@@ -1,8 +1,8 @@
 //! A board's page in TF-A's `docs/perf`.
 //!
-//! The parts with figures are between the comments `.. psci-bench: begin NAME` and `.. psci-bench:
-//! end NAME`, and are regenerated each time. Everything else belongs to the publisher and is left
-//! unchanged.
+//! The parts that contain figures are enclosed in the comments `.. psci-bench: begin NAME` and
+//! `.. psci-bench: end NAME`, and are regenerated each time. Everything else belongs to the
+//! publisher and is left unchanged.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,20 +27,20 @@ use crate::log::{LoggedRun, page};
 /// The parts that are regenerated.
 const PARTS: [&str; 2] = ["conditions", "results"];
 
-/// The figures that a page shows.
+/// The releases whose figures a page shows.
 pub(super) struct PageFigures<'s> {
     pub(super) run: &'s LoggedRun,
     pub(super) comparison: Option<&'s Comparison>,
-    /// The names of the files in `current` and in `previous`.
+    /// The file names in `current` and `previous`.
     pub(super) files: [BTreeSet<&'s String>; 2],
-    /// The figures that an existing page already shows.
+    /// The releases whose figures an existing page shows.
     pub(super) on_page: OnPage,
 }
 
-/// Which figures an existing page shows.
+/// The releases whose figures an existing page shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnPage {
-    /// Those of the previous release.
+    /// The previous release's figures.
     Previous,
     /// Those of this run.
     Own,
@@ -98,7 +98,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
     Ok(own)
 }
 
-/// Writes the page, and prints what is left to do.
+/// Writes the page, and prints the remaining steps.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
     files::write(&[(("the page", path), text.as_bytes())])?;
@@ -108,7 +108,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the range of a part; None unless its start and its end each occur exactly once.
+/// Returns a part's range, or None unless its start and its end each occur exactly once.
 fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     let place = |edge: &str| {
         let mark = format!(".. psci-bench: {edge} {part}");
@@ -123,11 +123,11 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     (begin <= end).then_some(begin..end)
 }
 
-/// The field on a page that names the firmware of the previous release.
+/// The field on a page that names the previous release's firmware.
 const PREVIOUS: &str = "Previous release";
 
-/// Returns the firmware of the previous release, from the baseline's log or, if that has none, from
-/// the existing page. Tables do not contain it.
+/// Returns the previous release's firmware from the baseline's log or, if the log does not name it,
+/// from the existing page. Tables do not contain it.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {
@@ -142,7 +142,7 @@ fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value
     let field = format!(":{name}: ");
     let mut fields = conditions.lines().filter_map(|it| it.strip_prefix(&field));
     let firmware = fields.join("; ");
-    // The text on the page is already markup.
+    // Text taken from the page is already markup.
     (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
 }
 
@@ -174,12 +174,12 @@ fn new_page(
     render(include_str!("published_page.rst"), context, markup)
 }
 
-/// Returns the underline for a heading, verbatim.
+/// Returns the underline for a verbatim heading.
 fn line_below(heading: &str, stroke: &str) -> Value {
     Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
 }
 
-/// Returns the tables of a scenario; None if there is no data file.
+/// Returns a scenario's tables, or None if it has no data file.
 fn scenario(
     id: ScenarioId,
     platform: &str,

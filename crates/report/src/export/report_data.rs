@@ -12,7 +12,7 @@ use crate::log::LoggedRun;
 /// All data that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The runs, in the order of the inputs and of the lines in each.
+    /// The runs, in input order.
     pub runs: Vec<LoggedRun>,
     /// All runs merged into one, if requested.
     pub merged: Option<Merged>,
@@ -22,7 +22,7 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.
     pub audits: Vec<Audit>,
-    /// The figures of all runs, which are releases of one board, if requested.
+    /// The history of all runs, which are releases for one board, if requested.
     pub history: Option<History>,
 }
 
@@ -36,7 +36,7 @@ impl From<Vec<LoggedRun>> for Report {
 }
 
 impl Report {
-    /// Returns the only run, for a `format` that accepts just one.
+    /// Returns the only run, for a `format` that is limited to one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
         let [run] = self.runs.as_slice() else {
             let count = self.runs.len();

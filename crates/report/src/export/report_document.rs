@@ -16,8 +16,8 @@ use crate::analysis::explain::explanations;
 use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
-/// Returns the blocks one by one. A run's blocks are built only after the earlier ones have been
-/// written.
+/// Returns the blocks, built lazily. A run's blocks are built only after those of the earlier runs
+/// have been written.
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(several) = &report.matrix {
         return Box::new(matrix(several, &report.runs).into_iter());
@@ -69,8 +69,8 @@ fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Blo
     all
 }
 
-/// Returns the name of a run's board, or of its input if the run does not name its board. It is
-/// part of titles, because a document about several boards can use each title only once.
+/// Returns the name of a run's board or, if the run does not name one, of its input. It is part of
+/// the titles, because titles must be unique in a document about several boards.
 pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }
@@ -84,7 +84,7 @@ fn name(report: &Report, place: usize) -> String {
     }
 }
 
-/// Returns the reasons to treat the figures with caution, one clause each.
+/// Returns the reasons to treat the figures with caution, as clauses.
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
     let mut all = run.lacks();

@@ -12,7 +12,7 @@ use super::table::{Table, statistics};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
 
-/// Returns the heading of a scenario, including the helper if placements differ.
+/// Returns a scenario's heading, which includes the helper if placements differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
     ScenarioHeading {
         id,
@@ -22,7 +22,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
     }
 }
 
-/// Returns a phrase about the helper, starting with `comma`; empty if there is no helper.
+/// Returns a phrase about the helper, starting with `comma`, or an empty string if there is none.
 pub(super) fn woken_by(run: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
     let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
     helper.map_or_else(String::new, text)
@@ -103,7 +103,7 @@ fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> 
     }
 }
 
-/// Returns the reason for a status in words, if the log gives one.
+/// Returns the reason for a status, if the log gives one.
 pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
@@ -158,7 +158,7 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
 /// The maximum number of findings of one kind that are listed individually.
 const OF_A_KIND_MAX: usize = 8;
 
-/// Returns the findings. If there are many of one kind, they are condensed.
+/// Returns the findings. Long lists of one kind are shortened.
 pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
     let mut all = Vec::new();
@@ -177,7 +177,7 @@ pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// Returns the words that distinguish the tables of a scenario.
+/// Returns the words that distinguish a scenario's tables.
 fn table_title(run: &LoggedRun, scenario: &Scenario) -> String {
     let mut title = scenario.id.name().to_owned();
     if scenario.method != Method::Tftf {

@@ -1,5 +1,5 @@
-//! The tables of scenarios outside TFTF's suite: one for each metric and number of CPUs, with a row
-//! for each CPU, `x` and variant.
+//! The tables for scenarios outside TFTF's suite: one for each metric and CPU count, with a row for
+//! each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;
 use run::measure::Metric;
@@ -16,7 +16,7 @@ pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     each.filter_map(|all| table(run, scenario, &all)).collect()
 }
 
-/// Groups series by metric and number of CPUs; no group is empty.
+/// Groups series by metric and CPU count. No group is empty.
 pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Vec<CellSeries<'r>>> {
     let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.how), it)));
     all.into_iter().map(|it| it.1).collect()

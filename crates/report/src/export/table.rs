@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::escape;
 use crate::analysis::figure::{FigureKey, x_heading, x_text};
 
-/// The text of a cell without a figure.
+/// The text shown in a cell without a figure.
 pub(super) const ABSENT: &str = "n/a";
-/// The width of a terminal, and the space before a table.
+/// The width of a terminal, and the indentation of a table.
 const COLUMNS: usize = 80;
 const INDENT: usize = 2;
 
@@ -23,10 +23,10 @@ const INDENT: usize = 2;
 struct TableColumn {
     name: String,
     is_number: bool,
-    /// True if the column names the rows of a table that may be continued.
+    /// True if the column names the rows, so that it is repeated when the table is continued.
     #[serde(skip)]
     is_name: bool,
-    /// The text of a cell without a value. The column is dropped if no cell has a value.
+    /// The text shown in a cell without a value, if the column is dropped when no cell has one.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
@@ -105,8 +105,8 @@ impl Table {
         self.columns(names.iter().copied(), true, Some(absent));
     }
 
-    /// Declares that the columns so far name the rows. If the others do not fit on the terminal,
-    /// the table is continued in another table with the same names.
+    /// Marks the columns added so far as the ones that name the rows. If the remaining columns do
+    /// not fit on the terminal, another table with the same names continues this one.
     pub(crate) fn end_names(&mut self) {
         for column in &mut self.columns {
             column.is_name = true;
@@ -123,8 +123,7 @@ impl Table {
         self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
     }
 
-    /// Returns the table without the optional columns that have no values; None if there are no
-    /// rows.
+    /// Returns the table without its empty optional columns, or None if there are no rows.
     pub fn finished(mut self) -> Option<Self> {
         for at in (0..self.columns.len()).rev() {
             let absent = self.columns[at].absent;
@@ -138,8 +137,8 @@ impl Table {
         (!self.rows.is_empty()).then_some(self)
     }
 
-    /// Returns the title, the column widths, and the headings and rows as cells of these widths.
-    /// All text is passed through `escape`.
+    /// Returns the title, the column widths, and the headings and rows padded to these widths. All
+    /// text is passed through `escape`.
     fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
         let headings = self.columns.iter().map(|it| escape(&it.name)).collect();
         let rows = self.rows.iter();
@@ -191,7 +190,7 @@ impl Table {
         };
         let mut parts = Vec::new();
         while !rest.is_empty() {
-            // At least one column is written, no matter how wide it is.
+            // Each part has at least one column, even if it is too wide.
             let fitting = (1..=rest.len()).take_while(|count| width(&rest[..*count]) <= COLUMNS);
             let count = fitting.last().unwrap_or(1);
             let own = rest.drain(..count);
@@ -234,7 +233,7 @@ pub(crate) fn cell(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
 }
 
-/// Returns the cells that identify a figure: its x, how and in which variant it was measured, and
+/// Returns the cells that identify a figure: its x, how it was measured and in which variant, and
 /// its name.
 pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     let step = key.step;
@@ -247,12 +246,12 @@ pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     once(x).chain(words).collect()
 }
 
-/// Returns a summary as cells; `figure` formats each value.
+/// Converts a summary to cells, formatting each value with `figure`.
 pub(crate) fn statistics(
     summary: Option<&Summary>,
     text: impl Fn(u64) -> String,
 ) -> impl Iterator<Item = String> {
-    // A step that was left out has no figure.
+    // A skipped step has no figure.
     let filled = summary.filter(|it| it.n > 0);
     let part = |of: fn(&Summary) -> u64| filled.map(of);
     let p99 = filled.and_then(|it| it.p99);

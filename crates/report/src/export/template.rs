@@ -4,8 +4,8 @@ use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
 
-/// Renders a template. Lines that contain only block tags leave no blank lines, and values are
-/// escaped with `escape` unless they are `safe`.
+/// Renders a template. Lines that contain only block tags do not leave blank lines behind. Values
+/// are escaped with `escape` unless they are `safe`.
 pub(super) fn render(template: &str, context: Value, escape: fn(&str) -> String) -> Result<String> {
     let mut templates = Environment::new();
     let mut syntax = SyntaxConfig::builder();

@@ -2,12 +2,12 @@
 //! board's page.
 //!
 //! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds, no header, every
-//! field quoted, lines ending in LF. A figure that differs from the previous one is followed by the
+//! field quoted, lines ending in LF. Figures that differ from the previous ones are followed by the
 //! change: `185700 (-30.51%)`.
 //!
 //! The baseline is `current`, which becomes `previous`. If another baseline is given, it becomes
 //! `previous` instead. The new files are complete before the old ones are moved. If `current`
-//! already has exactly these figures, nothing is changed, so a second call does not lose the
+//! already contains exactly these figures, nothing is changed, so a second call does not lose the
 //! previous release.
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ use crate::log::{LoggedRun, tables};
 /// The lines of each file, by file name: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
-/// What is published, and how.
+/// How to publish figures.
 #[derive(Clone, Copy, Debug)]
 pub struct Publication<'p> {
     /// The platform's name in paths.
@@ -55,12 +55,13 @@ struct Release<'r> {
     place: PathBuf,
 }
 
-/// Publishes `run` below `root`, a source tree of TF-A. The run is compared with `given`, whose
-/// figures then become `previous`, or otherwise with the existing figures.
+/// Publishes `run` in `root`, a TF-A source tree. If `given` is provided, it is the comparison to
+/// show, and its baseline becomes `previous`. Otherwise the run is compared with the existing
+/// figures.
 ///
 /// # Errors
-/// Returns an error if the run has no figure to publish or is from another board, if an existing
-/// figure would be lost, or if a file cannot be written. In that case nothing is changed, and no
+/// Returns an error if the run has no figures to publish or is from another board, if existing
+/// figures would be lost, or if a file cannot be written. In that case nothing is changed, and no
 /// directory is created.
 pub fn publish(
     run: &LoggedRun,
@@ -80,7 +81,7 @@ pub fn publish(
     };
     ensure!(
         !release.files.is_empty(),
-        "{input}: no figure to publish; TF-A's tables need PMF's figures with method tftf; nothing \
+        "{input}: no figures to publish; TF-A's tables need PMF figures with method tftf; nothing \
          was written"
     );
     let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
@@ -90,7 +91,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // With a baseline other than the existing figures, the changes to print are different.
+    // A baseline other than the existing figures leads to different changes.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -99,7 +100,7 @@ pub fn publish(
     if on_page == OnPage::Previous {
         refuse_losses("the run", &release.files, &there, &current)?;
         if given.is_some() {
-            // A truncated baseline must not replace what was published before.
+            // A truncated baseline must not replace published figures.
             refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
         }
     }
@@ -133,7 +134,8 @@ impl Release<'_> {
         on_page: OnPage,
     ) -> Result<(PathBuf, String)> {
         let previous = self.place.join("previous");
-        // The release before these figures, which have already been published.
+        // These figures have already been published, so they are compared with the release before
+        // them.
         let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
         let was = was.transpose()?;
         let was = was.map(|it| compare_with(self.run, &it, self.options));
@@ -157,7 +159,7 @@ impl Release<'_> {
         Ok((path, text))
     }
 
-    /// Moves the figures into place. If this fails, folders that it left empty are removed.
+    /// Moves the figures into place. On failure, removes the folders that were left empty.
     fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.place);
         let placed = place_release(&self.place, &files(self.run, comparison), former);
@@ -182,7 +184,8 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
         let input = &run.source.input;
         bail!(
             "--platform {platform}: {input} is from the board {board:?}, whose name does not \
-             contain the platform's; use --across boards if it is the same; nothing was written"
+             contain the platform's; if it is the same board, use --across boards; nothing was \
+             written"
         );
     }
     Ok(platform)
@@ -196,13 +199,14 @@ fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result
     Ok(compared.context("nothing was written")?.remove(0))
 }
 
-/// Prints what the files do not show: missing figures, figures without a checksum, and what the
-/// changes mean.
+/// Prints notes on what the files do not show: missing figures, figures without a checksum, and the
+/// meaning of the changes.
 fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A mistyped name would create a new folder. A run of a known board never gets this far.
+    // A mistyped name creates a new folder. For known boards, such a name has already been
+    // rejected.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
@@ -214,7 +218,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
         let cpus = files.get(&name).map_or(0, Vec::len);
         if cpus < all {
             let of = format!("{input}: {name} has {cpus} of {all} CPUs");
-            say(&format!("{of}: the run has no figure for the others"));
+            say(&format!("{of}: the run has no figures for the others"));
         }
     }
     for run in [Some(*run), comparison.map(|it| &it.baseline)]
@@ -235,7 +239,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
     let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
     let named = match is_ambiguous {
-        true => "; --previous and --row-cpus MPIDR,... name the CPUs of rows whose labels repeat",
+        true => "; use --previous and --row-cpus MPIDR,... to name the CPUs of repeated labels",
         false => "",
     };
     if !tags.is_empty() {
@@ -261,14 +265,14 @@ fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     files.filter(|it| !it.1.is_empty()).collect()
 }
 
-/// Returns files with their lines sorted as text, because a different row order is not a change.
+/// Returns the files with their lines sorted as text, because the row order does not matter.
 fn sorted(files: &Files) -> Files {
     let mut files = files.clone();
     files.values_mut().for_each(|lines| lines.sort());
     files
 }
 
-/// Returns the columns of TF-A's tables, which are PMF's figures; None if one is missing.
+/// Returns a row of TF-A's tables, whose columns are PMF's figures, or None if one is missing.
 fn line(
     run: &LoggedRun,
     scenario: &Scenario,
@@ -291,13 +295,13 @@ fn line(
         run.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
-        // Standby does not flush the cache, but the table has a column for it.
+        // Standby does not flush the cache, but the table has a column for cache flushes.
         let none = (*metric == CacheFlush).then_some(0);
         let ns = run.ns(cell.figure(*metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =
             change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
-        // The printed change is the one between the figures in the tables, even if rounds were
+        // The printed change is computed from the figures in the tables, even if rounds were
         // compared together.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;
@@ -331,7 +335,7 @@ fn change<'c>(
     changes.find(|it| it.cpu == cell.cpu && it.key.suite_metric() == Some(metric))
 }
 
-/// Returns the names of a folder's tables; empty if the folder does not exist.
+/// Returns the names of a folder's tables, or an empty list if the folder does not exist.
 fn names(folder: &Path) -> Result<Vec<String>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -342,7 +346,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     names.collect()
 }
 
-/// Reads a folder's tables; None if there are none.
+/// Reads a folder's tables, or returns None if there are none.
 fn read_folder(folder: &Path) -> Result<Option<LoggedRun>> {
     let has_tables = !names(folder)?.is_empty();
     has_tables.then(|| tables::read(folder)).transpose()
@@ -361,8 +365,8 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
         let [own, old] = [files, there].map(|it| it.get(&name).unwrap_or(&none));
         if let Some(what) = lost(own, old) {
             bail!(
-                "{}: {whose} has no figure for {what}; use a run that has it, or remove it \
-                 first; nothing was written",
+                "{}: {whose} has no figure for {what}; use a complete run, or remove the \
+                 old figures first; nothing was written",
                 folder.join(&name).display()
             );
         }
@@ -370,14 +374,15 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
     Ok(())
 }
 
-/// Returns which of a file's lines would be lost if `own` replaced them; None if none would.
+/// Describes the lines of a file that would be lost if `own` replaced them, or returns None if none
+/// would.
 fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     if own.is_empty() {
         return Some("this file".to_owned());
     }
     let label = |line: &Vec<String>| line[..2].join(".");
     let is_plain = |lines: &[Vec<String>]| lines.iter().map(label).all_unique();
-    // If labels repeat, rows cannot be assigned to CPUs.
+    // If labels repeat, rows cannot be matched to CPUs.
     if !is_plain(own) || !is_plain(old) {
         let (count, all) = (own.len(), old.len());
         return (count < all).then(|| format!("{} of the {all} rows of this file", all - count));
@@ -388,7 +393,7 @@ fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     Some(format!("CPU {gone} of this file"))
 }
 
-/// Returns the outermost missing folder of `place`.
+/// Returns the outermost folder in the path `place` that does not exist.
 fn first_missing(place: &Path) -> Option<PathBuf> {
     let missing = place.ancestors().take_while(|it| !it.exists());
     let first = missing.filter(|it| !it.as_os_str().is_empty()).last();
@@ -398,12 +403,12 @@ fn first_missing(place: &Path) -> Option<PathBuf> {
 /// Removes the empty folders from `place` up to `first`.
 fn remove_empty(place: &Path, first: &Path) {
     let folders = place.ancestors().take_while(|it| it.starts_with(first));
-    // A folder that is not empty remains, and so do its parents.
+    // Stops at the first folder that is not empty.
     let _ = folders.map(fs::remove_dir).find(Result::is_err);
 }
 
-/// Replaces `current` with `files`, and `previous` with `former` or, if that is None, the old
-/// `current`.
+/// Replaces `current` with `files`, and replaces `previous` with `former` or, if that is None, with
+/// the old `current`.
 fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
     let [current, previous] = ["current", "previous"].map(|name| place.join(name));
     fs::create_dir_all(place).with_context(|| place.display().to_string())?;
@@ -414,9 +419,9 @@ fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    // From here on nothing that could fail is computed, and a failure removes nothing.
+    // From here on, everything is prepared, and a failure does not remove anything.
     let staged = staged.keep();
-    // A folder that does not exist does not need to be moved.
+    // A missing folder does not need to be moved.
     let rename = |from: &Path, to: &Path| match from.is_dir() {
         true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
         false => Ok(()),

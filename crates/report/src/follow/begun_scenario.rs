@@ -1,4 +1,4 @@
-//! Finds the scenarios that start in a log.
+//! Finds the scenarios that were started, from a log.
 
 use run::plan::{ScenarioId, WARM_TITLE};
 

@@ -21,9 +21,8 @@ pub fn explain_marks(log: &str) -> Option<String> {
 const fn explanation(stage: BootStage) -> [&'static str; 3] {
     match stage {
         BootStage::Entry => [
-            "the image runs but stopped in its cache maintenance",
-            "the image is not loaded completely, or the memory after it is not RAM or not \
-             non-secure",
+            "the image started but stopped during its cache maintenance",
+            "the image was not loaded completely, or the memory after it is not non-secure RAM",
             "check the load address and that RAM of the header's image_size follows it",
         ],
         BootStage::Caches => [
@@ -33,7 +32,7 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         ],
         BootStage::Mmu => [
             "MMU and caches are on, but no device tree was found",
-            "no tree is appended, and X0, X2 and X3 hold no address of one",
+            "no tree is appended, and X0, X2 and X3 do not contain the address of one",
             "append one: cargo xtask image --board NAME, or --dtb FILE",
         ],
         BootStage::Tree => [
@@ -42,32 +41,32 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
             "check /chosen/stdout-path in the tree; read the line that follows the mark",
         ],
         BootStage::Board => [
-            "the device tree was accepted, but the firmware has not answered",
+            "the device tree was accepted, but the firmware has not responded",
             "the firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF, \
              or the psci node has the wrong method",
             "read the line that follows the mark and the firmware's own messages",
         ],
         BootStage::Firmware => [
-            "the firmware has answered, but the interrupt controller or the timer does not work",
+            "the firmware has responded, but the interrupt controller or the timer does not work",
             "the tree's GIC addresses or timer interrupts are wrong, or the firmware does not \
              share the GIC",
             "compare the tree's interrupt-controller and timer nodes with the board's manual",
         ],
         BootStage::Gic => [
-            "interrupt controller and timer work, but no CPU_ON was called",
-            "the firmware did not return from a read of a PMF timestamp, or only the lead's \
+            "the interrupt controller and the timer work, but CPU_ON has not been called",
+            "the firmware did not return from reading a PMF timestamp, or only the lead's \
              power-down is measured",
             "read the firmware's own messages; try --args only=psci_version_parallel",
         ],
         BootStage::CpuOn => [
-            "the first CPU_ON was called, but no suspend",
+            "CPU_ON was called, but no suspend has followed",
             "CPU_ON did not return, or the CPU did not arrive",
             "check the MPIDRs of /cpus, and that the firmware can power on these CPUs",
         ],
         BootStage::Suspend => [
-            "the first suspend was called, but nothing was printed since",
+            "a suspend was called, but nothing has been printed since",
             "the power_state is wrong for this firmware, or nothing wakes the CPU",
-            "try --args only=psci_version_parallel, then a shallower state by core= and deepest=",
+            "try --args only=psci_version_parallel, then a shallower state with core= and deepest=",
         ],
     }
 }

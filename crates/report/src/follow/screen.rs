@@ -1,5 +1,5 @@
-//! Passes a run's UART output on to a log and to the user. The user's copy leaves out records and
-//! appears above a progress line.
+//! Forwards a run's UART output to a log and to the user. The user's copy omits records and appears
+//! above a progress line.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -16,22 +16,22 @@ use super::stream::Display;
 /// The maximum length of an incomplete line that is held back.
 const LINE_MAX: usize = 4096;
 
-/// Receives a UART's bytes for a log and for the user. With a display, the user sees complete lines
-/// and the current scenario. With no display, the user gets all bytes unchanged.
+/// Receives UART output for a log and for the user. With a progress display, the user sees complete
+/// lines and the current scenario. Without one, all bytes are shown unchanged.
 pub struct Screen<'o> {
     log: Option<&'o mut LogFile>,
     out: &'o mut dyn Write,
     progress: Option<StepProgress>,
-    /// True if the user also gets records.
+    /// True if records are also shown to the user.
     pub has_records: bool,
     line: Vec<u8>,
-    /// The total number of scenarios according to the header; 0 if it is unknown.
+    /// The number of scenarios announced by the header, or 0 if it is unknown.
     scenarios: u32,
     begun: u32,
 }
 
 impl<'o> Screen<'o> {
-    /// Creates a screen. If it has a display, it leaves out records.
+    /// Creates a screen. With a progress display, records are omitted.
     pub fn new(
         log: Option<&'o mut LogFile>,
         out: &'o mut dyn Write,
@@ -72,7 +72,7 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Takes the received line, and adds it to `shown` if it is meant for the user.
+    /// Takes the received line, and adds it to `shown` if it should be shown to the user.
     fn take_line(&mut self, shown: &mut Vec<u8>) {
         // Firmware may clear the screen and query the terminal size.
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
@@ -92,7 +92,7 @@ impl<'o> Screen<'o> {
 
 impl Write for Screen<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The log is kept, so it is written first.
+        // The log outlives the process, so it is written first.
         if let Some(log) = &mut self.log {
             log.add(bytes);
         }

@@ -1,5 +1,5 @@
-//! Follows a run on a board through its UART, from a serial port or stdin, until the last line, a
-//! timeout, or an interrupt from the user. The bytes are kept in each case.
+//! Follows a run on a board by reading its UART output from a serial port or stdin, until the last
+//! line, a timeout, or an interrupt from the user. The bytes are kept in each case.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -15,17 +15,17 @@ use serial2::SerialPort;
 use crate::follow::screen::Screen;
 use crate::follow::stream::{MachineEnding, chunks, closing, listen};
 
-/// The maximum time for which a run is followed, in seconds: one day.
+/// The maximum value of `--timeout`, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
-/// The bytes of a run, and how it ended.
+/// A run's UART output, and how the run ended.
 #[derive(Clone, Debug)]
 pub struct Followed {
     /// The bytes received so far.
     pub log: Vec<u8>,
-    /// How it ended; None if the other side closed the connection.
+    /// How it ended, or None if the other side closed the connection.
     pub ending: Option<MachineEnding>,
-    /// The time for which the run was followed.
+    /// How long the run was followed.
     pub elapsed: Duration,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Followed {
         let (bytes, seconds) = (self.log.len(), self.elapsed.as_secs_f64());
         let ended = closing(&self.log).is_some();
         let how = match self.ending {
-            Some(MachineEnding::TimedOut) => "the time is up (--timeout)",
+            Some(MachineEnding::TimedOut) => "timed out (--timeout)",
             Some(MachineEnding::Interrupted) => "interrupted",
             _ if ended => "the run has ended",
             _ => "the UART was closed before the run's last line",
@@ -44,7 +44,7 @@ impl fmt::Display for Followed {
 }
 
 /// Follows the port `device`, or stdin for `-`, for at most `timeout`. The port runs at `baud`,
-/// with 8 data bits, no parity, one stop bit and no flow control. Everything is written to `log` as
+/// with 8 data bits, no parity, one stop bit and no flow control. All output is written to `log` as
 /// it arrives.
 pub fn follow(
     device: &Path,
@@ -58,8 +58,8 @@ pub fn follow(
         Box::new(io::stdin())
     } else {
         let mut port = SerialPort::open(device, baud)
-            .with_context(|| format!("{name}: cannot open it at {baud} baud"))?;
-        // A silent port has not closed; `listen` enforces the deadline.
+            .with_context(|| format!("{name}: cannot open at {baud} baud"))?;
+        // A silent port is not closed, so `listen` enforces the deadline.
         port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
             .with_context(|| name.to_string())?;
         Box::new(port)
@@ -71,7 +71,7 @@ pub fn follow(
     );
     let mut screen = Screen::new(log, &mut out, Some(progress));
     let mut all = Vec::new();
-    // The reader thread may block forever. It ends with the process.
+    // The reader thread may block until the process exits.
     let (bytes, _) = chunks(from);
     let times = (started, timeout.into());
     let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {

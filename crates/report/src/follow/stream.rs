@@ -1,4 +1,4 @@
-//! Runs a machine with a time limit, and passes on the bytes from its UART as they arrive.
+//! Runs a machine with a time limit, and forwards its UART output as it arrives.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,16 +12,16 @@ use anyhow::{Context, Result};
 use run::model as verdict;
 use run::model::Verdict;
 
-/// How long a machine may stay on and silent after its last line. A machine that parks at the end
-/// never exits on its own.
+/// How long a machine may remain running but silent after its last line. A machine that parks at
+/// the end never exits on its own.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// The time limits for a machine. A plain duration is converted to the timeout.
+/// The time limits for a machine. Converting a plain duration sets only the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
     /// The total time.
     pub timeout: Duration,
-    /// The time for which the machine may be silent after the last line.
+    /// How long the machine may be silent after the last line.
     pub linger: Duration,
 }
 
@@ -44,7 +44,7 @@ pub enum MachineEnding {
         /// True if it reported success.
         success: bool,
     },
-    /// The machine stayed on after its last line and was killed.
+    /// The machine kept running after its last line and was killed.
     Parked,
     /// The machine was killed at the deadline.
     TimedOut,
@@ -65,16 +65,17 @@ pub struct MachineResult {
     pub elapsed: Duration,
 }
 
-/// A receiver of a UART's bytes.
+/// A receiver of UART output.
 pub trait Display: Write {
-    /// Shows how many samples the current scenario has so far, and how many it will have.
+    /// Shows how many of the current scenario's samples have been taken, and how many there will
+    /// be.
     fn show_samples(&mut self, _kept: u32, _asked: u32) {}
 }
 
 impl Display for io::Sink {}
 
-/// Returns new sample counts for the machine in a process, if there are any. It is also called at
-/// the deadline, before the process is killed.
+/// Two callbacks: the first returns new sample counts for the machine in a process, if any. The
+/// second is called at the deadline, before the process is killed.
 pub type Watch<'w> = (
     &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
     &'w mut dyn FnMut(),
@@ -91,8 +92,8 @@ impl Drop for Owned {
     }
 }
 
-/// Runs `command`, which prints a UART's bytes, until it exits, exceeds `limits`, or `interrupt` is
-/// set. Everything is written to `out` as it arrives.
+/// Runs `command`, which prints UART output, until it exits, exceeds `limits`, or `interrupt` is
+/// set. The output is written to `out` as it arrives.
 pub fn run(
     command: &mut Command,
     limits: impl Into<TimeLimits>,
@@ -131,7 +132,7 @@ pub fn run(
                 at_deadline();
             }
             drop(child);
-            // Bytes that are still in the pipe belong to the log.
+            // Bytes still in the pipe belong to the log.
             for chunk in bytes.iter() {
                 out.write_all(&chunk)?;
                 log.extend(chunk);
@@ -170,7 +171,7 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Passes on the bytes of a machine that was started at `started`. Returns None if the UART was
+/// Forwards the output of a machine that was started at `started`. Returns None if the UART was
 /// closed because the machine ended.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
@@ -216,11 +217,11 @@ pub(crate) fn listen(
     }
 }
 
-/// The number of bytes at the end of a log that contain the closing line. Only the firmware's last
-/// messages may follow that line.
+/// The number of bytes at the end of a log that are searched for the closing line. Only the
+/// firmware's last messages may follow that line.
 const CLOSING_WITHIN: usize = 4096;
 
-/// Returns the last verdict in the last lines of `log`.
+/// Returns the last verdict near the end of `log`.
 pub fn closing(log: &[u8]) -> Option<Verdict> {
     let from = log.len().saturating_sub(CLOSING_WITHIN);
     let end = log.get(from..)?;

@@ -1,8 +1,8 @@
 //! Checks an engine's measurements against its log.
 //!
-//! An engine reads its numbers from the `RT_INSTR` lines with the expressions in the cell's files.
-//! If it starts reading too late, or if the results are from another job, numbers are missing or
-//! differ. Such a job is incomplete, regardless of its test cases.
+//! An engine extracts its numbers from the `RT_INSTR` lines, using the expressions in the cell's
+//! files. If it starts reading too late, or if the results are from another job, numbers are
+//! missing or differ. Such a job is incomplete, regardless of its test cases.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -16,11 +16,11 @@ use crate::log::LoggedRun;
 const SUITE: &str = "psci-bench/";
 /// The test cases for the verdict, as named by LAVA and by pytest.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
-/// The note about a job that has monitors other than the cell's.
+/// The note for a job whose monitors are not the cell's.
 pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
     its counts are not compared with the log";
 
-/// Returns true if a LAVA job had monitors other than the cell's, such as TF-A's.
+/// Returns true if a LAVA job used other monitors than the cell's, such as TF-A's.
 pub(super) fn has_others_monitors(results: &Results) -> bool {
     let mut cases = results.cases.keys();
     !results.cases.is_empty()
@@ -33,7 +33,8 @@ pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
     format!("{metric}/{tag}_{cpu}")
 }
 
-/// Returns what is in the logs but missing from `results`; empty if the engine reports a failure.
+/// Returns the differences between the logs and `results`, or nothing if the engine reports a
+/// failure.
 pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()
@@ -46,7 +47,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     if !results.cases.is_empty() && !results.cases.keys().any(is_verdict) {
         lacks.push("the engine has no test case for the verdict".to_owned());
     }
-    // Each measurement in the log is removed from the engine's measurements.
+    // Removes each measurement in the log from the engine's measurements.
     let (mut left, mut missing, mut all) = (results.measured.clone(), Vec::new(), 0);
     let scenarios = runs
         .iter()
@@ -68,7 +69,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     } else if let Some((name, values)) = more.next() {
         let more = values.len() + more.map(|it| it.1.len()).sum::<usize>();
         let more = many(more, "measurement");
-        let text = format!("the engine has {more} that the log does not have, such as {name}");
+        let text = format!("the engine has {more} that the log does not contain, such as {name}");
         lacks.push(text);
     }
     lacks
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(lacks(&whole(), &runs), Vec::<String>::new());
         let version = "latency/psci_version_parallel_0_0";
         let fewer = "the engine has 6 of the 7 measurements in the log; ";
-        let more = "the engine has 1 measurement that the log does not have";
+        let more = "the engine has 1 measurement that the log does not contain";
         for (name, values, expected) in [
             ("wakeup/cpu_susp_serial_0_1", vec![], fewer),
             (version, vec![1.0], fewer),

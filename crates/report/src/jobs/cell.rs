@@ -12,16 +12,16 @@ pub fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.+".contains(c)
 }
 
-/// A firmware name that cannot be part of a folder's name.
+/// A firmware name that cannot be part of a folder name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a name has up to 64 letters, digits, '-', '_', '.' and '+'")]
+#[error("expected up to 64 letters, digits, '-', '_', '.' and '+'")]
 pub struct BadName;
 
-/// Returns `name` if it can be part of a folder's name.
+/// Returns `name` if it can be part of a folder name.
 ///
 /// # Errors
-/// Returns an error if it contains a character that is not [plain](is_plain), or if its length is
-/// out of range.
+/// Returns an error if a character is not [plain](is_plain), if the name starts with a dot, or if
+/// its length is out of range.
 pub fn check_name(name: &str) -> Result<String, BadName> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
         return Err(BadName);
@@ -32,7 +32,7 @@ pub fn check_name(name: &str) -> Result<String, BadName> {
 /// The value of the `schema` key in `cell.json`.
 pub const SCHEMA: &str = "psci-bench-lab-cell";
 
-/// The file that makes a folder a cell.
+/// The file that marks a folder as a cell.
 pub const MARK: &str = "cell.json";
 
 /// The folder for an engine's results.
@@ -40,12 +40,12 @@ pub const RESULTS: &str = "results";
 
 const MARK_MAX: usize = 64 << 10;
 
-/// The mark of a cell.
+/// A cell's mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Always 1; other versions have a different meaning.
+    /// Always 1. Other versions have a different meaning.
     pub version: u32,
     /// The engine's name.
     pub engine: String,
@@ -53,13 +53,13 @@ pub struct Mark {
     pub board: String,
     /// The user's name for the firmware.
     pub firmware: String,
-    /// The number of CPUs on which the payload runs; 0 in a cell written by an older version.
+    /// The number of CPUs that the payload runs on, or 0 in a cell written by an older version.
     #[serde(default)]
     pub cpus: u32,
-    /// The time limit of a job.
+    /// A job's time limit, in minutes.
     #[serde(default)]
     pub minutes: u32,
-    /// True if the job fails when something is skipped; false if absent.
+    /// True if the job fails when anything is skipped. False if absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deny_skipped: bool,
 }
@@ -74,7 +74,7 @@ impl Mark {
         let is_known = (schema.as_str(), version) == (SCHEMA, 1);
         ensure!(
             is_known,
-            "{at}: this is {schema:?} {version}, not {SCHEMA} 1"
+            "{at}: expected {SCHEMA} 1, found {schema:?} {version}"
         );
         let names = [&mark.engine, &mark.board, &mark.firmware];
         for (key, name) in ["engine", "board", "firmware"].into_iter().zip(names) {

@@ -1,4 +1,4 @@
-//! Finds jobs: cells in folders at any depth, along with the files that contain their results.
+//! Finds jobs: cells in folders at any depth, with the files that contain their results.
 //!
 //! Links are followed, and each folder and file counts once. A path that cannot be read is
 //! reported, because it may hide a failed cell.
@@ -13,11 +13,11 @@ use anyhow::{Context, Result, ensure};
 use super::cell::{MARK, RESULTS};
 use crate::log::untrusted_text::plain;
 
-/// The jobs found at the given paths, which have not been read yet.
+/// The jobs found at the given paths. They have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,
-    /// The files named by the user that are not part of such a cell, in order.
+    /// The files named by the user that are not part of a cell, in order.
     pub(super) files: Vec<PathBuf>,
     /// Paths that could not be read.
     pub unread: Vec<String>,
@@ -29,12 +29,12 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub(super) struct JobFolder {
     pub(super) dir: PathBuf,
-    /// The files to read in its results folder.
+    /// The files to read from its results folder.
     pub(super) files: Vec<PathBuf>,
     pub(super) lacks: Vec<String>,
 }
 
-/// Finds the jobs at `paths`, which are folders with cells or single files.
+/// Finds the jobs at `paths`, each of which is a folder with cells or a single file.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
     let (dirs, files): (Vec<&PathBuf>, _) = paths.iter().partition(|path| path.is_dir());
@@ -46,7 +46,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         found.look_at(path, None).with_context(|| at.to_string())?;
         ensure!(
             is_known || found.cells.len() > count,
-            "{at}: no {MARK} in it or below; name a folder that cargo xtask lab wrote"
+            "{at}: no {MARK} here or below; pass a folder written by cargo xtask lab"
         );
     }
     for path in files {
@@ -54,7 +54,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
         ensure!(
             path.is_file(),
-            "{at}: this is neither a file nor a folder with cells"
+            "{at}: not a file or a folder with cells"
         );
         if found.seen.insert(identity) {
             found.files.push(path.clone());
@@ -97,7 +97,7 @@ impl Found {
         self.cells.iter().map(|cell| cell.dir.join(RESULTS))
     }
 
-    /// Visits a path and everything below it, except names that start with a dot. `cell` is the
+    /// Visits a path and everything below it, except for names that start with a dot. `cell` is the
     /// index of the cell whose results contain the path.
     fn look_at(&mut self, path: &Path, cell: Option<usize>) -> io::Result<()> {
         if !self.seen.insert(fs::canonicalize(path)?) {
@@ -131,7 +131,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the list of unreadable paths for a cell, or the list for paths outside all cells.
+    /// Returns a cell's list of unreadable paths, or the list for paths outside all cells.
     fn lacks(&mut self, cell: Option<usize>) -> &mut Vec<String> {
         match cell {
             Some(cell) => &mut self.cells[cell].lacks,
@@ -145,7 +145,7 @@ impl Found {
             Some(_) if path.ends_with(MARK) => "a cell inside another cell's results is not read",
             _ if !is_read(path) => return,
             Some(cell) if path.is_file() => return self.cells[cell].files.push(path.to_path_buf()),
-            Some(_) => "this is not a file",
+            Some(_) => "not a regular file",
             None if is_orphan => {
                 "results without a cell.json next to their folder, so their cell is unknown"
             }
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns paths below `root`, one per line.
+    /// Returns the paths relative to `root`, one per line.
     fn lines<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> String {
         let own = |path: &Path| path.strip_prefix(root).map(|it| it.display().to_string());
         paths.map(|it| own(it).expect("below") + "\n").collect()

@@ -1,4 +1,4 @@
-//! A job of a lab engine.
+//! A lab engine's job.
 
 use itertools::Itertools as _;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct LabJob {
     pub(crate) key: Key,
     pub(crate) engine: Option<String>,
     pub(crate) outcome: JobOutcome,
-    /// The reasons why the outcome is no better.
+    /// The reasons for an outcome other than passed.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) results: Option<Results>,
@@ -30,17 +30,17 @@ pub struct LabJob {
 /// A job's name: the board and the firmware.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Key {
-    /// The board, as named by its cell or otherwise by the payload.
+    /// The board's name in its cell or, if there is none, in the payload's output.
     pub(crate) board: String,
-    /// The firmware, as named by its cell or otherwise by its version.
+    /// The firmware's name in its cell or, if there is none, its version.
     pub(crate) firmware: String,
 }
 
-/// The name of a board or firmware that neither the cell nor the log names.
+/// The placeholder for a board or firmware that neither the cell nor the log names.
 const NOT_KNOWN: &str = "not known";
 
 impl Key {
-    /// Returns the name from a cell's mark, or otherwise from the runs.
+    /// Returns the name from a cell's mark or, if there is none, from the runs.
     pub(super) fn of<'r>(
         mark: Option<&Mark>,
         runs: impl Iterator<Item = &'r LoggedRun> + Clone,

@@ -1,4 +1,4 @@
-//! Determines the outcome of a job from its results and its runs.
+//! Determines a job's outcome from its results and its runs.
 
 use std::fmt::Display;
 
@@ -10,20 +10,20 @@ use serde::Serialize;
 use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
-/// The outcome of a job.
+/// A job's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobOutcome {
     /// Everything passed.
     Passed,
-    /// A job, a test case or a verdict did not pass.
+    /// A job, a test case or a verdict failed.
     Failed,
-    /// There is no complete run, or a result is missing.
+    /// No run is complete, or a result is missing.
     Incomplete,
 }
 
 impl JobOutcome {
-    /// Returns the name of the outcome.
+    /// Returns the outcome's name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -33,8 +33,8 @@ impl JobOutcome {
     }
 }
 
-/// Returns the outcome of a job, with the reasons why it is no better: its failures and the parts
-/// that it `lacks`.
+/// Returns a job's outcome and the reasons for it: its failures, followed by the parts that it
+/// `lacks`.
 pub(super) fn outcome(
     results: Option<&Results>,
     runs: &[LoggedRun],
@@ -59,7 +59,7 @@ pub(super) fn outcome(
 
 fn of_results(results: &Results) -> Vec<String> {
     let failure = results.failure.iter().map(|why| match why.as_str() {
-        "" => "the job failed, and the engine does not say why".to_owned(),
+        "" => "the job failed, but the engine gives no reason".to_owned(),
         why => format!("the job failed: {why}"),
     });
     let mut said: Vec<String> = failure.collect();
@@ -79,7 +79,7 @@ fn of_results(results: &Results) -> Vec<String> {
     said
 }
 
-/// Returns the first few names, and the number of remaining ones.
+/// Lists the first few names, and the number of remaining ones.
 fn listed(names: &[impl Display]) -> String {
     match names.len().checked_sub(3) {
         Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
@@ -87,7 +87,7 @@ fn listed(names: &[impl Display]) -> String {
     }
 }
 
-/// Returns the failure of a run, from its verdict or, for a TFTF log, which has none, from its
+/// Describes a run's failure, based on its verdict or, for a TFTF log, which has no verdict, on its
 /// scenarios.
 fn of_run(run: &LoggedRun) -> Option<String> {
     let verdict = run.verdict();
@@ -110,7 +110,7 @@ fn of_run(run: &LoggedRun) -> Option<String> {
     }
     let is_skipped = |it: &Scenario| matches!(it.status, Status::Skipped(_));
     let is_idle = verdict.is_none() && !scenarios.is_empty() && scenarios.iter().all(is_skipped);
-    is_idle.then(|| "nothing was run: all scenarios are skipped".to_owned())
+    is_idle.then(|| "nothing was run: all scenarios were skipped".to_owned())
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
                 JobOutcome::Failed,
                 "1 other scenario failed",
             ),
-            ("", "", JobOutcome::Incomplete, "does not say how"),
+            ("", "", JobOutcome::Incomplete, "does not show how"),
         ] {
             let end = match status {
                 "" => String::new(),

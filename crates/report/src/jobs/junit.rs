@@ -9,10 +9,10 @@ use super::agreed;
 use super::results::{CaseStatus, Results};
 use crate::log::untrusted_text::message;
 
-/// The maximum number of suites, which may be nested; pytest writes one.
+/// The maximum number of suites, including nested ones. pytest writes one.
 const SUITES_MAX: usize = 100;
 
-/// A suite or a list of suites, with its counts of test cases.
+/// A suite or a list of suites, with its declared test case counts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Suite {
@@ -69,16 +69,16 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();
     ensure!(
         !has_type,
-        "this XML has a document type, which JUnit's does not"
+        "this XML has a DOCTYPE, which JUnit XML does not"
     );
     let suites = memmem::find_iter(text, b"<testsuite").count();
     ensure!(suites <= SUITES_MAX, "more than {SUITES_MAX} suites");
-    let no_xml = "this is not XML from pytest";
+    let no_xml = "not XML from pytest";
     let text = str::from_utf8(text).context(no_xml)?;
     let root: Suite = quick_xml::de::from_str(text).context(no_xml)?;
     let mut failure = None;
     let (cases, _) = root.read(results, &mut failure);
-    ensure!(cases > 0, "it has no test case");
+    ensure!(cases > 0, "no test cases");
     results.ended = true;
     // If no board is available there are no tests, and the first failure explains why.
     if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
@@ -88,13 +88,13 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
 }
 
 impl Suite {
-    /// Adds the suite to `results`, and the first message of a failed test case to `first`. Returns
-    /// the number of test cases, and the number of those that failed.
+    /// Adds the suite to `results`, and stores the first failed test case's message in `first`.
+    /// Returns the number of test cases and the number of failed ones.
     fn read(self, results: &mut Results, first: &mut Option<String>) -> (u64, u64) {
         let (tests, errors) = (self.tests, self.errors);
         let name = message(&self.name);
         for reason in self.failure.into_iter().chain(self.error) {
-            let why = reason.message.unwrap_or("it does not say why".to_owned());
+            let why = reason.message.unwrap_or("no reason given".to_owned());
             let fault = format!("suite {name} failed: {}", message(&why));
             results.faults.push(fault);
         }
@@ -110,12 +110,12 @@ impl Suite {
         }
         let counted = self.failures.saturating_add(errors);
         if counted > failed {
-            let counts = format!("{counted} failures and errors, but has {failed}");
-            results.faults.push(format!("suite {name} counts {counts}"));
+            let counts = format!("{counted} failures and errors, but contains {failed}");
+            results.faults.push(format!("suite {name} declares {counts}"));
         }
-        // An error after a passed test is counted as another test.
+        // An error after a test has passed is counted as another test.
         if tests.saturating_sub(errors) > cases {
-            let text = format!("suite {name} counts {tests} test cases, but has {cases}");
+            let text = format!("suite {name} declares {tests} test cases, but contains {cases}");
             results.lacks.push(text);
         }
         (cases, failed)
@@ -143,8 +143,8 @@ impl Case {
         status
     }
 
-    /// Returns the name of the figure in a property. The generated tests name properties by CPU,
-    /// metric and unit, and take the scenario's tag as their parameter.
+    /// Returns the name of the figure in a property. The generated tests name properties after CPU,
+    /// metric and unit, and their parameter is the scenario's tag.
     fn measurement(&self, property: &str) -> Option<String> {
         let tag = self.name.rsplit_once('[')?.1.strip_suffix(']')?;
         let (cpu, metric) = property.strip_suffix(" ns")?.split_once(' ')?;
@@ -196,15 +196,15 @@ mod tests {
         assert_eq!(plain.failure.as_deref(), Some(".]0;title.m > two"));
         let entity = "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>";
         for (bad, why) in [
-            ("", "this is not XML"),
-            ("<a/>", "it has no test case"),
+            ("", "not XML"),
+            ("<a/>", "no test cases"),
             (
                 "<testsuite><testcase name='a'></testsuite>",
-                "this is not XML",
+                "not XML",
             ),
             (
                 "<testsuite><testcase name=c></testsuite>",
-                "this is not XML",
+                "not XML",
             ),
             ("<testsuite tests='many'/>", "invalid type"),
             (&"<testsuite>".repeat(101), "more than 100 suites"),

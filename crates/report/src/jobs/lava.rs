@@ -1,7 +1,7 @@
 //! Reads LAVA's results, from lines in its log or from a results file.
 //!
 //! In a log, results are entries at level `results`, one per line, with `msg` as below. `lava-run`
-//! writes the last one to `result.yaml`. A server returns a list of all of them, with different key
+//! writes the last one to `result.yaml`. A server returns all of them as a list, with different key
 //! names.
 
 use std::io::Read;
@@ -21,9 +21,9 @@ const OWN: &str = "lava";
 /// The test case for the job itself.
 const JOB: &str = "job";
 
-/// A result, with the keys used in logs or those used by servers.
+/// A result, with either the keys that logs use or those that servers use.
 #[derive(Debug, Deserialize)]
-#[serde(expecting = "a result: its suite, its name and its result")]
+#[serde(expecting = "a result with suite, name and result")]
 struct One {
     #[serde(alias = "suite")]
     definition: String,
@@ -49,7 +49,7 @@ impl Results {
             Some(other) => other.to_string(),
         };
         if one.definition == OWN {
-            // The job fails only if an essential step fails.
+            // This case fails only if an essential step fails.
             if one.case == JOB {
                 self.ended = true;
                 if status != CaseStatus::Passed {
@@ -70,8 +70,8 @@ impl Results {
     }
 }
 
-/// Returns the results in a log; None if there are none, for example because the log contains only
-/// UART output. Damaged entries are counted, because they may be failed test cases.
+/// Returns the results in a log, or None if there are none, for example because the log contains
+/// only UART output. Damaged entries are counted, because they may be failed test cases.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
     let mut lines = LogLines::of(from);
@@ -103,7 +103,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     }
     if let Some((first, count)) = damaged {
         found.get_or_insert_default().lacks.push(format!(
-            "{} of LAVA's log cannot be read, from line {first} on: a result may be missing",
+            "{} of LAVA's log cannot be read, starting at line {first}: a result may be missing",
             many(count, "line")
         ));
     }
@@ -121,8 +121,8 @@ pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = all.map_err(|error| {
         let error = error.to_string();
         let line = message(error.lines().next().unwrap_or(&error));
-        let each = "each with its suite, its name and its result";
-        anyhow!("these are not LAVA results, {each}: {line}")
+        let each = "each with suite, name and result";
+        anyhow!("expected LAVA results, {each}: {line}")
     })?;
     for (place, one) in all.into_iter().enumerate() {
         let at = || format!("result {}", place + 1);
@@ -181,7 +181,7 @@ mod tests {
             let many = vec![format!("*{before}"); 9].join(", ");
             bomb.push_str(&format!("{letter}: &{letter} [{many}]\n"));
         }
-        let each = "each with its suite, its name and its result";
+        let each = "each with suite, name and result";
         for bad in ["", "a: b", "[1, 2]", "&a [*a, *a]", "{", &bomb, "- 7"] {
             let error = results(bad).expect_err(bad);
             assert!(format!("{error:#}").contains(each), "{error:#}");

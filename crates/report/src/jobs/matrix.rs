@@ -19,7 +19,7 @@ use crate::log::LoggedRun;
 pub struct Matrix {
     pub(crate) jobs: Vec<LabJob>,
     pub(crate) boards: Vec<MatrixBoard>,
-    /// Inputs that could not be read; the matrix is complete only if there are none.
+    /// Inputs that could not be read. The matrix is complete only if there are none.
     pub(crate) unread: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct Matrix {
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixBoard {
     pub(crate) name: String,
-    /// The runs, by index, and the names of their columns.
+    /// The runs, by index, and their column names.
     pub(crate) columns: Vec<(usize, String)>,
     pub(crate) tests: Vec<SideBySide>,
 }
@@ -43,7 +43,7 @@ pub struct SideBySide {
     pub(crate) rows: Vec<MatrixRow>,
 }
 
-/// A figure of a CPU in several runs. Durations are in ticks of each run's own clock.
+/// A CPU's figure in several runs. Durations are in ticks of each run's own clock.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixRow {
     pub(crate) cpu: Cpu,
@@ -86,8 +86,7 @@ pub fn matrix(mut jobs: Vec<LabJob>, runs: &[LoggedRun], unread: Vec<String>) ->
     }
 }
 
-/// Returns the runs of a board with the names of their columns, numbered if several have the same
-/// name.
+/// Returns a board's runs with their column names, numbered if several have the same name.
 fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
     let alike = runs.chunk_by(|a, b| a.0 == b.0);
     let named = alike.flat_map(|alike| {
@@ -99,7 +98,7 @@ fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
     named.collect()
 }
 
-/// Returns the boards named by the logs of a job's cell and of other cells for the same board.
+/// Returns the board names in the logs of a job's cell and of other cells for the same board.
 fn models<'r>(
     job: &LabJob,
     jobs: &[LabJob],
@@ -129,7 +128,8 @@ fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySi
     all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
-/// Returns true if both are the same CPU, judging by MPIDR, or by labels if one has no MPIDR.
+/// Returns true if both are the same CPU: if their MPIDRs match or, if one has no MPIDR, their
+/// labels.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,

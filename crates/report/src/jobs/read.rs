@@ -1,8 +1,8 @@
-//! Reads jobs from the files of lab engines, with the results and the logged runs of each.
+//! Reads jobs from the files of lab engines, with each job's results and logged runs.
 //!
 //! A job is either a cell written by `cargo xtask lab`, with the contents of its `results` folder,
 //! or a single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are
-//! not affected. If the file was named by the user, this is an error.
+//! not affected. For a file named by the user, this is an error.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
 use crate::log::{LogReadError, LoggedRun, read};
 
-/// The maximum size of a results file, in bytes; a log may be larger.
+/// The maximum size of a results file, in bytes. A log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
 
 /// The format of a results file.
@@ -34,7 +34,7 @@ pub enum ResultsFormat {
 }
 
 impl ResultsFormat {
-    /// Returns the format of the results file `name`; None for a log.
+    /// Returns the format of the results file `name`, or None for a log.
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;
@@ -54,9 +54,9 @@ impl ResultsFormat {
     }
 }
 
-/// Reads the jobs that were `found`, and the runs in their logs. If something was skipped in a job,
-/// the job fails if `deny_skipped` is true or its cell says so. A file in an unsupported format
-/// causes an error that names it.
+/// Reads the jobs that were `found`, and the runs in their logs. A job that skipped something fails
+/// if `deny_skipped` is set, here or in its cell. A file in an unsupported format causes an error
+/// that names the file.
 pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<LabJob>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
@@ -114,7 +114,7 @@ impl Parts {
         let file = File::open(path).with_context(at)?;
         match read(&at(), file) {
             Ok(runs) => self.runs.extend(runs),
-            // A job that failed early has no run, but must still be listed.
+            // A job that failed early has no runs, but must still be listed.
             Err(error @ LogReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
             Err(error) => return Err(error.into()),
         }
@@ -123,15 +123,15 @@ impl Parts {
 
     /// Returns the job with its outcome, and moves its runs to `runs`.
     fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> LabJob {
-        // A run that appears in two files of a job ran only once.
+        // A run that appears in two of a job's files is the same run.
         let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
         self.check_cpus();
-        // Not every file of a job is UART output.
+        // Not every one of a job's files contains UART output.
         if self.runs.is_empty() {
             self.lacks.append(&mut self.without);
             if self.lacks.is_empty() {
-                self.lacks.push("no log of the UART".to_owned());
+                self.lacks.push("no UART log".to_owned());
             }
         }
         notes.extend(self.check_results(is_read));
@@ -158,7 +158,7 @@ impl Parts {
     /// Finds runs on CPUs that are not in the cell, which means that the log is from another job.
     fn check_cpus(&mut self) {
         let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
-        // A run read from lines only contains the CPUs that have figures.
+        // A run read from lines contains only the CPUs that have figures.
         let runs = self.runs.iter();
         for run in runs.filter(|run| run.integrity.records.is_some() && cpus > 0) {
             let count = run.run.cpus.len();
@@ -171,8 +171,8 @@ impl Parts {
         }
     }
 
-    /// Finds out what is missing from the engine's results, and returns a note about anything that
-    /// was not checked. `is_read` is true if all files could be read.
+    /// Notes what is missing from the engine's results, and returns a note about anything that was
+    /// not checked. `is_read` is true if all files could be read.
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
             let is_lack = self.mark.is_some() && is_read;
@@ -190,11 +190,11 @@ impl Parts {
             _ => {}
         }
         if is_read && !results.ended {
-            let text = "the engine's log does not reach the end of the job";
+            let text = "the engine's log ends before the job does";
             self.lacks.push(text.to_owned());
         }
         if is_read && results.cases.is_empty() && results.measured.is_empty() {
-            self.lacks.push("the engine has no test case".to_owned());
+            self.lacks.push("the engine has no test cases".to_owned());
         }
         note
     }

@@ -1,4 +1,4 @@
-//! A lab engine's results for a job.
+//! The results of a job, as reported by its lab engine.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) enum CaseStatus {
     Passed,
     /// Not run.
     Skipped,
-    /// Not known to the engine.
+    /// The engine itself reported `unknown`.
     Unknown,
     Failed,
 }
@@ -21,15 +21,15 @@ impl CaseStatus {
     pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
 }
 
-/// All results of a job.
+/// All of a job's results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
-    /// Test cases by name. If a name occurs twice, the worse status counts.
+    /// Test cases by name. If a name occurs twice, the worse status is used.
     pub(crate) cases: BTreeMap<String, CaseStatus>,
     /// The measurements recorded by the engine, by name, such as `wakeup/cpu_susp_serial_1_0`.
     #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
-    /// The reason why the job itself failed; empty if the engine gives none.
+    /// The reason why the job itself failed, or an empty string if the engine gives none.
     pub(crate) failure: Option<String>,
     pub(crate) faults: Vec<String>,
     pub(crate) lacks: Vec<String>,
@@ -44,7 +44,7 @@ impl Results {
     }
 
     /// Adds the results from another file of the job. Results that appear in both, such as in a log
-    /// and in the list of its results, count once.
+    /// and in the list extracted from it, count once.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, status) in other.cases {
             self.add(name, status);

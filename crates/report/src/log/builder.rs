@@ -18,7 +18,7 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
 
-/// An upper bound on the number of bins in a histogram.
+/// The upper bound on the number of bins in a histogram.
 const BINS_MAX: usize = 1 << 12;
 
 /// The maximum number of unknown scenarios that are named.
@@ -29,7 +29,7 @@ const UNKNOWN_MAX: usize = 64;
 pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
     records: RunBuilder,
-    /// Everything except the run itself.
+    /// All data besides the run itself.
     pub(super) logged: LoggedRun,
     has_frame: bool,
     lines: LineRun,
@@ -43,7 +43,7 @@ impl LoggedRunBuilder {
         builder
     }
 
-    /// Returns true if anything other than the firmware's lines has been read.
+    /// Returns true if anything besides the firmware's lines has been read.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
     }
@@ -82,7 +82,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Extends the run's range in the input by a line.
+    /// Extends the run's range in the input to include a line.
     pub(super) fn extend(&mut self, line: u64, bytes: (u64, u64)) {
         let source = &mut self.logged.source;
         if source.lines.0 == 0 {
@@ -114,13 +114,13 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Adds a line. Returns false if the run has no use for it.
+    /// Adds a line. Returns false if the run ignores it.
     pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
         let logged = &mut self.logged;
         match line {
             PlainLine::Version { stage, version } => {
                 let is_again = |it: &Stage| it.name == stage && it.version.is_some();
-                // The firmware restarted before the payload was reached.
+                // The firmware restarted before it reached the payload.
                 if logged.firmware.iter().any(is_again) {
                     logged.firmware.clear();
                 }
@@ -183,7 +183,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Returns the run: the one from records if there are any, otherwise the one from lines.
+    /// Returns the run, built from records if there are any, and otherwise from lines.
     pub(super) fn finish(self, input: &str, place: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
@@ -203,7 +203,7 @@ impl LoggedRunBuilder {
             ..self.records.run()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
-        // Samples from a second copy fill gaps, but were appended at the end.
+        // Samples from a second copy belong in gaps, but were appended at the end.
         if records.from_second > 0 {
             let scenarios = logged.run.scenarios.iter_mut();
             let cells = scenarios.flat_map(|it| &mut it.cells);

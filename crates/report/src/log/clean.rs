@@ -1,5 +1,5 @@
 //! Restores a line as the UART sent it, by removing LAVA's YAML, escape sequences, control
-//! characters and timestamps. Each line is treated separately, because a log may combine several
+//! characters and timestamps. Lines are processed separately, because a log may combine several
 //! sources.
 
 use std::borrow::Cow;
@@ -38,7 +38,7 @@ static STAMPS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("a pattern")
 });
 
-/// Returns the line that the target sent; empty if it sent none.
+/// Returns the line that the target sent, or an empty line if it sent nothing.
 pub(super) fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     let mut text = Cow::Borrowed(line);
     if let Some(entry) = LavaEntry::text_in(line).and_then(LavaEntry::parse) {

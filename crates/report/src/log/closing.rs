@@ -5,7 +5,7 @@ use run::model::{ClosingLine, End, Totals, Verdict, parse_totals};
 /// A run's last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closing {
-    /// The verdict in it.
+    /// The line's verdict.
     pub verdict: Verdict,
     /// The line itself.
     pub line: String,

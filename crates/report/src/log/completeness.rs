@@ -1,4 +1,4 @@
-//! How much of a run is in the log: whether the log reaches the end, and whether anything was lost.
+//! Determines how complete a log is: if it reaches the end of the run, and if anything was lost.
 
 use std::slice;
 
@@ -11,14 +11,14 @@ use super::closing::Closing;
 use super::logged_run::{LoggedRun, NAMED_MAX};
 
 impl LoggedRun {
-    /// Returns the `end` record, unless the last line says that the run did not reach its end: the
-    /// payload can stop between the two.
+    /// Returns the `end` record, unless the last line shows that the run was cut short: the payload
+    /// can stop between the two.
     fn end(&self) -> Option<&End> {
         self.run.end.as_ref().filter(|_| self.is_reached())
     }
 
-    /// Returns true if the run was not cut short. If there is an `end` record, the run was cut
-    /// short only if the last line says so.
+    /// Returns true if the run was not cut short. With an `end` record, only the last line can show
+    /// that it was.
     fn is_reached(&self) -> bool {
         let has_end = self.run.end.is_some();
         match (&self.closing, &self.broken_closing) {
@@ -28,19 +28,19 @@ impl LoggedRun {
         }
     }
 
-    /// Returns true for a TFTF log that includes the end of the suite.
+    /// Returns true for a TFTF log that extends to the end of the suite.
     fn is_left(&self) -> bool {
         self.header.version.is_none() && self.integrity.records.is_none() && self.integrity.farewell
     }
 
-    /// Returns the verdict, from the `end` record or otherwise from the last line.
+    /// Returns the verdict from the `end` record or, if there is none, from the last line.
     pub fn verdict(&self) -> Option<Verdict> {
         let by_records = self.end().map(|end| end.verdict);
         by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
     }
 
-    /// Returns the last line, as received or rebuilt from the records, and how far it can be
-    /// trusted.
+    /// Returns the last line, as received or rebuilt from the records, with a note on how reliable
+    /// it is.
     pub fn verdict_text(&self) -> String {
         match (&self.closing, self.end()) {
             (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
@@ -49,12 +49,12 @@ impl LoggedRun {
                 format!("{} (not verified)", closing.line)
             }
             (Some(closing), None) => closing.line.clone(),
-            (None, None) if self.is_left() => "none (TFTF); the suite reached its end".to_owned(),
+            (None, None) if self.is_left() => "none (TFTF); the suite ran to its end".to_owned(),
             (None, None) => format!("none: {}", self.lost_line()),
         }
     }
 
-    /// Returns what happened to the last line if the log has no valid one.
+    /// Describes the problem with the last line if the log has no valid one.
     fn lost_line(&self) -> String {
         match &self.broken_closing {
             Some(line) => format!("the last line is damaged: '{line}'"),
@@ -62,7 +62,7 @@ impl LoggedRun {
         }
     }
 
-    /// Returns what is wrong with the last line if there is an `end` record.
+    /// Describes the problem with the last line if there is an `end` record.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
         let what = match &self.closing {
@@ -76,19 +76,19 @@ impl LoggedRun {
         Some(format!("{what}; the verdict is from the records"))
     }
 
-    /// Returns doubts about the parts of the run that were received.
+    /// Returns reasons to doubt the parts of the run that were received.
     pub fn doubts(&self) -> Vec<String> {
         let of_end = self.doubt_of_end().into_iter();
         of_end.chain(self.integrity.doubts()).collect()
     }
 
-    /// Returns true if the log contains the whole run with all records. A TFTF log is complete if
-    /// it has the farewell and all rows; published tables always are.
+    /// Returns true if the log contains the complete run with all records. A TFTF log is complete
+    /// if it has the farewell and all rows. Published tables are always complete.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }
 
-    /// Returns the missing parts of the log, one clause each.
+    /// Returns the missing parts of the log, with one clause for each.
     pub fn lacks(&self) -> Vec<String> {
         let mut all = self.integrity.shortfalls();
         if self.integrity.tables {
@@ -98,7 +98,7 @@ impl LoggedRun {
         all.extend(format.filter(|it| *it != FORMAT).map(|format| {
             format!(
                 "the records have format {format}, but this version reads format {FORMAT}: they \
-                 may mean something else"
+                 may have a different meaning"
             )
         }));
         let lost = self.run.scenarios.iter().filter_map(|it| self.lost_of(it));
@@ -106,7 +106,7 @@ impl LoggedRun {
         all.extend(self.header_contradicts());
         all.extend((!self.is_reached()).then(|| self.end_lacks()));
         if self.run.scenarios.is_empty() {
-            all.push("it has no scenario".to_owned());
+            all.push("no scenarios".to_owned());
         }
         all.extend(self.integrity.contradictions.iter().cloned());
         if self.integrity.records.is_none() {
@@ -115,8 +115,8 @@ impl LoggedRun {
         all
     }
 
-    /// Names the missing records of a scenario, as a subject and a verb: `2 records of X are`. None
-    /// if there are none. Their number is known only from the scenario's last record.
+    /// Returns a subject and a verb for a scenario's missing records, such as `2 records of X are`,
+    /// or None if none are missing. Their number is known only from the scenario's last record.
     pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
         let lost = scenario.lost_records;
         let name = scenario.id;
@@ -142,14 +142,14 @@ impl LoggedRun {
         })
     }
 
-    /// If no record is missing, returns a contradiction between records, as in two runs that were
+    /// If no record is missing, returns a contradiction between records, as when two runs were
     /// pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
         if integrity.guessed_cpus > 0 {
             let cpus = many(integrity.guessed_cpus as usize, "CPU");
-            return Some(format!("rows of {cpus} that no record names"));
+            return Some(format!("rows for {cpus} that no record names"));
         }
         let mut own = Totals::default();
         let scenarios = self.run.scenarios.iter();
@@ -165,8 +165,9 @@ impl LoggedRun {
         })
     }
 
-    /// Returns what is missing from a log without records: rows, judging by the CPUs of other
-    /// scenarios; and scenarios, judging by the counts in the last line or in TFTF's summary.
+    /// Returns the missing parts of a log without records. Missing rows are detected from the CPUs
+    /// of other scenarios, and missing scenarios from the counts in the last line or in TFTF's
+    /// summary.
     fn lines_lack(&self) -> Vec<String> {
         let damaged = self.integrity.rt_instr_wrong as usize;
         let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
@@ -178,7 +179,7 @@ impl LoggedRun {
                 Status::Passed => ends[0] += 1,
                 Status::Skipped(_) => ends[1] += 1,
                 Status::Failed(_) | Status::Crashed => ends[2] += 1,
-                Status::Unknown => all.push(format!("the log does not say how {id} ended")),
+                Status::Unknown => all.push(format!("the log does not show how {id} ended")),
             }
             let is_skipped = matches!(scenario.status, Status::Skipped(_));
             let is_there = |cell: &Cell| cell.has_figures() || cell.skipped.is_some();
@@ -188,10 +189,10 @@ impl LoggedRun {
                 .filter(|cpu| !scenario.cell(*cpu).is_some_and(is_there));
             let lost: Vec<CpuIndex> = lost.filter(|_| !is_skipped).collect();
             if !is_skipped && lost.len() == self.run.cpus.len() {
-                all.push(format!("no figure of {id}"));
+                all.push(format!("no figure for {id}"));
             } else if !lost.is_empty() {
                 let cpus = self.named(&lost);
-                all.push(format!("no row of {cpus} in {id}"));
+                all.push(format!("no row for {cpus} in {id}"));
             }
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
@@ -199,7 +200,7 @@ impl LoggedRun {
         let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
         if (1..named.saturating_sub(lost)).contains(&own) {
             let (own, named) = (many(own, "CPU"), many(named, "CPU"));
-            all.push(format!("rows of {own}, but the header names {named}"));
+            all.push(format!("rows for {own}, but the header names {named}"));
         }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
@@ -211,7 +212,7 @@ impl LoggedRun {
         all
     }
 
-    /// Returns how an incomplete run ends, and what to do about it.
+    /// Describes how an incomplete run ends, and what to do about it.
     fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
         match &self.closing {
@@ -232,7 +233,7 @@ mod tests {
 
     use crate::log::tests::{read_one, sent, whole_log, with_records};
 
-    /// Records of two runs have valid checksums but contradict each other.
+    /// Records from two runs have valid checksums but contradict each other.
     #[test]
     fn records_that_contradict_each_other_are_incomplete() {
         let log = whole_log();
@@ -255,7 +256,7 @@ mod tests {
                 [(seq, other.as_str())],
                 "the end record counts 7 samples, but the cells",
             ),
-            ([("0003", fewer)], "rows of 3 CPUs that no record names"),
+            ([("0003", fewer)], "rows for 3 CPUs that no record names"),
         ] {
             let logged = read_one(with_records(&log, &edits));
             let lacks = logged.lacks().join("; ");
@@ -275,7 +276,7 @@ mod tests {
             (
                 3,
                 "psci-bench: PASS",
-                "rows of 2 CPUs, but the header names 3 CPUs",
+                "rows for 2 CPUs, but the header names 3 CPUs",
             ),
             (3, "psci-bench: FAIL", ""),
         ] {

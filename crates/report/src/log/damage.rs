@@ -1,4 +1,4 @@
-//! Damaged logs: everything that is read from them is either true or marked.
+//! Tests damaged logs: everything read from them must either be true or be marked.
 //!
 //! `PSCI_BENCH_DAMAGE=N` tests N times as many logs.
 
@@ -32,13 +32,13 @@ impl Random {
         self.0
     }
 
-    /// Returns true once in `of` calls on average.
+    /// Returns true on average once in `of` calls.
     fn once_in(&mut self, of: u64) -> bool {
         self.next().is_multiple_of(of)
     }
 
-    /// Damages one in `of` parts: it is lost, duplicated, swapped with another, or changed by
-    /// `flip`.
+    /// Damages one in `of` parts by dropping it, duplicating it, swapping it with another one, or
+    /// changing it with `flip`.
     fn damage<T: Clone>(&mut self, parts: &mut Vec<T>, of: u64, flip: impl Fn(&mut T, u64)) {
         let kind = self.next() % 4;
         let mut place = 0;
@@ -56,7 +56,7 @@ impl Random {
     }
 }
 
-/// Returns the number of logs that a test damages.
+/// Returns how many logs a test damages.
 fn logs(usual: u64) -> u64 {
     let times = std::env::var("PSCI_BENCH_DAMAGE").ok();
     usual * times.map_or(1, |it| it.parse().expect("a number"))
@@ -87,7 +87,7 @@ struct Truth {
     sentences: BTreeSet<String>,
 }
 
-/// Returns the sentences, apart from those that explain why there are no findings.
+/// Returns the sentences, except for those that explain why there are no findings.
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
     let all = logged.run.scenarios.iter();
     let all = all.flat_map(|it| findings(logged, it));
@@ -109,17 +109,17 @@ impl Truth {
         }
     }
 
-    /// Asserts that everything in `logged` is true or marked.
+    /// Asserts that everything in `logged` is either true or marked.
     fn assert_holds(&self, logged: &LoggedRun) {
         let mut run = logged.run.clone();
         let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
         assert!(is_known || !run.has_records());
-        // The lead's identity is reported with its CPU.
+        // The lead's identity is compared as part of its CPU.
         run.facts
             .iter_mut()
             .zip(self.run.facts)
             .for_each(|(it, own)| it.own = own.own);
-        // The labels of lost CPUs are guessed and are marked as guessed.
+        // The labels of lost CPUs are guessed, and are marked accordingly.
         run.cpus.retain(|it| it.mpidr.is_some());
         for scenario in &mut run.scenarios {
             let own = self
@@ -139,7 +139,7 @@ impl Truth {
                 assert!(is_true || !logged.is_complete());
                 cell.skipped = None;
                 let is_doubtful = logged.is_doubtful(cell);
-                // Only figures from lines have no samples.
+                // Only figures read from lines lack samples.
                 let is_of_line = |it: &Series| it.summary.n == 0;
                 assert!(is_doubtful || !cell.series.iter().any(is_of_line));
                 cell.series.retain(|it| !is_of_line(it));
@@ -161,14 +161,13 @@ impl Truth {
         }
     }
 
-    /// Returns true if the cell of a CPU was skipped.
+    /// Returns true if a CPU's cell was skipped.
     fn has_skipped(&self, id: ScenarioId, cpu: CpuIndex) -> bool {
         let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
         all.any(|it| it.cell(cpu).is_some_and(is_skipped))
     }
 
-    /// Asserts that a log in which every run is complete contains a single run, with nothing
-    /// missing.
+    /// Asserts that, if every run is complete, the log contains a single run with nothing missing.
     fn assert_whole(&self, runs: &[LoggedRun]) {
         let [logged] = runs else {
             panic!("{} runs", runs.len());
@@ -193,7 +192,7 @@ impl Truth {
     }
 }
 
-/// Returns a CPU's index in the run that was sent, by its labels.
+/// Looks up a CPU by its labels, and returns its index in the run that was sent.
 fn sent_cpu(logged: &LoggedRun, cpu: CpuIndex) -> CpuIndex {
     let cpu = logged.run.cpu(cpu);
     cpu.cluster
@@ -206,7 +205,7 @@ fn is_skipped(cell: &Cell) -> bool {
     cell.skipped.is_some()
 }
 
-/// Returns a run that can be logged without records. Every second run has a skipped row.
+/// Returns a run that can be logged without records. Every other run has a skipped row.
 fn run_of_lines(nth: u64) -> Run {
     let mut run = made_up_run::run();
     run.scenarios.pop();
@@ -264,8 +263,8 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
     assert!(whole > 20 && lossy > 200);
 }
 
-/// Returns a log as copied from a terminal with `columns` columns. Each tab is replaced with `tab`
-/// of its column.
+/// Returns a log as if copied from a terminal with `columns` columns. Each tab is replaced with the
+/// result of `tab` for its column.
 fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
     let mut all = Vec::new();
     for line in log.lines() {

@@ -1,15 +1,15 @@
-//! Reads reStructuredText grid tables: converts lines to rows of cells with their positions.
+//! Parses reStructuredText grid tables into rows of cells with their positions.
 
 use anyhow::{Result, bail, ensure};
 
 use super::published_rows::PublishedCell;
 
 /// Returns the rows of the table whose top border is `lines[first]`, and the index of the line
-/// after the table. If the first row is a single cell, it is a title and is left out.
+/// after the table. A first row with a single cell is a title and is omitted.
 ///
 /// # Errors
-/// Returns `LINE:COLUMN: ` and what is wrong: an unterminated table, lines of different widths, or
-/// merged cells.
+/// Returns an error that starts with `LINE:COLUMN: ` if the table is not terminated, its lines have
+/// different widths, or cells are merged.
 pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCell>>, usize)> {
     let is_part = |line: &&str| line.trim_start().starts_with(['+', '|']);
     let end = first + lines[first..].iter().take_while(|it| is_part(it)).count();
@@ -25,7 +25,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     );
     let (left, right) = (edges[0], edges[edges.len() - 1]);
     let mut rows: Vec<Vec<PublishedCell>> = Vec::new();
-    // The row that is not yet closed by a border.
+    // The row that has not been closed by a border yet.
     let mut open: Option<Vec<PublishedCell>> = None;
     for (number, line) in (first + 1..).zip(&table) {
         let at = |column: usize| line.get(column).copied();
@@ -52,7 +52,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
         }
         let cells = edges.windows(2).map(|edge| cell(line, number, edge));
         match &mut open {
-            // Another line of the same row.
+            // The line continues the same row.
             Some(row) => row.iter_mut().zip(cells).for_each(|(own, next)| {
                 own.text = format!("{} {}", own.text, next.text).trim().to_owned();
             }),
@@ -67,7 +67,8 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     Ok((rows, end))
 }
 
-/// Returns the columns at which borders separate cells, from the border that has the most of them.
+/// Returns the columns in which borders separate cells, based on the border with the most
+/// separators.
 fn edges(table: &[Vec<char>]) -> Vec<usize> {
     let corners = |line: &Vec<char>| -> Vec<usize> {
         let all = line.iter().enumerate();
@@ -78,7 +79,7 @@ fn edges(table: &[Vec<char>]) -> Vec<usize> {
     all.max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Returns true if a line is one cell from edge to edge.
+/// Returns true if a line is a single cell that spans the table.
 fn is_title(line: &[char], edges: &[usize]) -> bool {
     let between = &edges[1..edges.len() - 1];
     between.iter().all(|edge| line[*edge] != '|')

@@ -1,4 +1,4 @@
-//! Compares RT_INSTR lines with the records of the same figures.
+//! Compares RT_INSTR lines with the records for the same figures.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -9,7 +9,7 @@ use super::integrity::NAMED_MAX;
 use super::line_run::{LineRun, RowOfLine};
 use super::logged_run::LoggedRun;
 
-/// Returns the CPU and the scenario of each line that contradicts the run's records. A line cannot
+/// Names the CPU and the scenario of each line that contradicts the run's records. A line cannot
 /// contradict a missing record.
 pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
     let framed = logged.framed();
@@ -43,7 +43,7 @@ pub(super) fn clause(wrong: &[String]) -> String {
     format!("the records contradict {lines}: {named}{more}")
 }
 
-/// Returns the cells whose lines have this cluster and core.
+/// Returns the cells whose lines show this cluster and core.
 fn cells_of_label<'s>(
     logged: &LoggedRun,
     scenario: &'s Scenario,

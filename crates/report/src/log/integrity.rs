@@ -1,4 +1,4 @@
-//! What was lost between the UART and the log.
+//! Describes what was lost between the UART and the log.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,34 +8,34 @@ use itertools::Itertools as _;
 use run::model::RunId;
 use serde::Serialize;
 
-/// What was lost, and how reliable the rest is.
+/// The losses in a log, and the reliability of the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Integrity {
     /// Record counts. None for a log without records, such as TFTF's, in which every figure is from
     /// a line without a checksum.
     pub records: Option<Records>,
-    /// True for published tables of figures, which are not a log.
+    /// True for published tables, which are not a log.
     pub tables: bool,
     /// Rows in a log without records. Their figures are from lines without a checksum.
     pub unverified_rows: u32,
-    /// CPUs whose record is missing and whose labels are made up.
+    /// CPUs whose record is missing, so their labels are made up.
     pub guessed_cpus: u32,
-    /// True if the log has TFTF's `Exiting tests.`.
+    /// True if the log contains TFTF's `Exiting tests.`.
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
     /// RT_INSTR lines that cannot be read or that contradict their record.
     pub rt_instr_wrong: u32,
-    /// RT_INSTR lines that repeat an earlier one; they count once.
+    /// RT_INSTR lines that repeat an earlier one. They count once.
     pub rt_instr_repeated: u32,
-    /// RT_INSTR lines of a CPU that contradict an earlier one; neither counts.
+    /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither of the two counts.
     pub rt_instr_ambiguous: u32,
-    /// Lines that repeat the previous line; they count once.
+    /// Lines that repeat the previous line. They count once.
     pub lines_repeated: u32,
-    /// Table rows and RT_INSTR lines of scenarios that this version does not know, by tag.
+    /// The number of table rows and RT_INSTR lines for scenarios unknown to this version, by tag.
     pub unknown: BTreeMap<String, u32>,
-    /// Contradictions in the log, one clause each: with counts in TFTF's summary or in the end
-    /// record, or between lines and records.
+    /// Contradictions in the log, with one clause for each: with counts in TFTF's summary or in the
+    /// end record, or between lines and records.
     #[serde(skip)]
     pub contradictions: Vec<String>,
 }
@@ -43,22 +43,22 @@ pub struct Integrity {
 /// Counts for a run's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
-    /// The number of records that were sent; None if there is no `end` record.
+    /// The number of records that were sent, or None if there is no `end` record.
     pub expected: Option<u64>,
-    /// Records of which at least one copy was received.
+    /// Records that were received at least once.
     pub received: u64,
-    /// Received records that came after a later one, and therefore from a second copy.
+    /// Received records that came after a later one, which means that they are from a second copy.
     pub from_second: u64,
     /// Lines that look like records but have a wrong checksum.
     pub damaged: u64,
     /// Records with a correct checksum that this version cannot read.
     pub malformed: u64,
-    /// The first few of these, with their lines.
+    /// The first few malformed records, with their line numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
-    /// The missing records, in the order of their sequence numbers.
+    /// The missing records, ordered by sequence number.
     pub missing: Vec<Missing>,
-    /// The run whose records start before this run's records end.
+    /// The run whose records started before this run's ended.
     #[serde(skip)]
     pub cut_by: Option<RunId>,
 }
@@ -99,14 +99,14 @@ impl Integrity {
         self.records.as_ref().is_some_and(is_whole)
     }
 
-    /// Returns which records were lost, one clause each; the first few are listed individually.
+    /// Returns clauses about lost records. The first few are listed individually.
     pub(super) fn shortfalls(&self) -> Vec<String> {
         let Some(records) = &self.records else {
             return Vec::new();
         };
         if records.received == 0 {
             let count = many(records.damaged as usize, "record");
-            return vec![format!("{count} (@PB ...), none of them sound")];
+            return vec![format!("{count} (@PB ...), none of them intact")];
         }
         let mut all = Vec::new();
         let named = records.missing.iter().take(NAMED_MAX);
@@ -120,7 +120,7 @@ impl Integrity {
             all.extend((count > 0).then(|| many(count, what)));
         }
         if records.expected.is_none() {
-            all.push("the end record lost, so more may be lost".to_owned());
+            all.push("the end record lost, so more may be missing".to_owned());
         }
         let cut = records.cut_by.map(|other| {
             format!("records of another run, {other}, follow before its end: the log mixes runs")
@@ -134,23 +134,23 @@ impl Integrity {
         self.records.is_some()
     }
 
-    /// Returns doubts about RT_INSTR lines and table rows, one sentence each.
+    /// Returns reasons to doubt RT_INSTR lines and table rows, with one sentence for each.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.lines_repeated > 0 {
             let lines = many(self.lines_repeated as usize, "line");
-            all.push(format!("{lines} repeated directly; each counts once"));
+            all.push(format!("{lines} repeated back to back; each counts once"));
         }
         if self.rt_instr_ambiguous > 0 {
             let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
             all.push(format!(
-                "{lines} contradict another line of their CPU; none of them is used"
+                "{lines} contradict another line for the same CPU; none of them is used"
             ));
         }
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
-                "left out {} of scenarios that this version does not know: {}",
+                "ignored {} of scenarios unknown to this version: {}",
                 many(rows as usize, "row"),
                 self.unknown.keys().join(", ")
             ));

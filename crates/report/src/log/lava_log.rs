@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An entry of the log.
+/// A log entry.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LavaEntry {
     #[serde(rename = "lvl")]
@@ -13,7 +13,7 @@ pub(crate) struct LavaEntry {
 }
 
 impl LavaEntry {
-    /// Returns the text of an entry if `line` looks like one, with or without a leading dash.
+    /// Returns an entry's text if `line` looks like an entry, with or without a leading dash.
     pub(super) fn text_in(line: &[u8]) -> Option<&[u8]> {
         let line = line.trim_ascii();
         let rest = line.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
@@ -21,13 +21,13 @@ impl LavaEntry {
         entry.or(Some(line).filter(|line| line.starts_with(b"{\"dt\"")))
     }
 
-    /// Parses the text of an entry.
+    /// Parses an entry's text.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         serde_saphyr::from_slice(text).ok()
     }
 
-    /// Returns the text that the target sent; empty for any other entry. LAVA escapes each
-    /// quotation mark with a backslash before it writes the text as YAML.
+    /// Returns the text that the target sent, or an empty string for any other entry. LAVA escapes
+    /// each quotation mark with a backslash before it writes the text as YAML.
     pub(super) fn into_target_text(self) -> String {
         let mut levels = ["target", "feedback"].iter();
         let is_target = levels.any(|it| self.level.starts_with(it));

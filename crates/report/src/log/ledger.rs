@@ -10,22 +10,22 @@ use super::untrusted_text::plain;
 /// This limits the memory that a log can use.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// The maximum number of letters that are shown of a record's kind.
+/// The maximum number of characters of a record's kind to show.
 const KIND_MAX: usize = 16;
 
 /// Describes a valid record that this version cannot read.
 pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
     let kind: String = plain(claim.kind).chars().take(KIND_MAX).collect();
     let seq = claim.seq;
-    format!("record {seq:04} ({kind}, line {line}) is sound but not in this version's format")
+    format!("record {seq:04} ({kind}, line {line}) is intact but not in this version's format")
 }
 
 /// The records of one run.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// The run's identity in the records; None if there are none.
+    /// The run ID in the records, or None if there are none.
     pub(super) run: Option<RunId>,
-    /// The checksums of the received records; 0 for the others.
+    /// The checksums of the received records, and 0 for the others.
     checksums: Vec<u32>,
     /// True for each record that was received.
     entered: Vec<bool>,
@@ -44,8 +44,8 @@ impl Ledger {
         self.end.is_some()
     }
 
-    /// Returns true if the record was already received. A second copy is not read, so nothing is
-    /// lost if it is damaged.
+    /// Returns true if the record was already received. A second copy is not parsed, so damage to
+    /// it does not matter.
     pub(super) fn has(&self, claim: &Claim<'_>) -> bool {
         self.run == Some(claim.run) && self.entry(claim.seq) == Some(claim.crc)
     }
@@ -56,8 +56,8 @@ impl Ledger {
         is_entered.then(|| self.checksums[place])
     }
 
-    /// Returns true if a valid record is from another run: its run ID differs, its number is taken
-    /// by a different record, or it comes after the `end` record.
+    /// Returns true if a valid record is from another run, because its run ID differs, its number
+    /// is taken by a different record, or it comes after the `end` record.
     pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
@@ -67,8 +67,8 @@ impl Ledger {
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
 
-    /// Enters a valid record that is new and belongs to this run. Returns false if there are too
-    /// many records.
+    /// Adds a valid, new record that belongs to this run. Returns false if there are too many
+    /// records.
     pub(super) fn enter(&mut self, claim: &Claim<'_>) -> bool {
         if claim.seq >= SEQ_MAX {
             return false;
@@ -90,7 +90,7 @@ impl Ledger {
         true
     }
 
-    /// Notes that a record of another run follows.
+    /// Notes that a record from another run follows.
     pub(super) fn cut(&mut self, claim: &Claim<'_>) {
         let is_other = self.run.is_some_and(|run| run != claim.run);
         self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());

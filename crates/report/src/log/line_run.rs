@@ -11,7 +11,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
 
-/// The maximum number of rows in a scenario: four copies of the rows for 512 CPUs.
+/// The maximum number of rows in a scenario, enough for eight rows for each of 512 CPUs.
 pub(super) const ROWS_MAX: usize = 4096;
 
 /// The scenarios found in lines so far.
@@ -32,7 +32,7 @@ struct LineScenario {
     method: Method,
     status: Status,
     rows: Vec<LineRow>,
-    /// Cluster and core of each CPU whose rows were skipped.
+    /// The cluster and core of each CPU whose rows were skipped.
     skipped: BTreeSet<(u16, u16)>,
 }
 
@@ -43,7 +43,7 @@ struct LineRow {
     label: (u16, u16),
     /// The number of earlier rows with the same labels.
     nth: usize,
-    /// None if lines contradict each other.
+    /// The values, or None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
 }
 
@@ -85,7 +85,7 @@ impl LineRun {
         self.place_of(scenario).is_some()
     }
 
-    /// Starts or continues a scenario; None means an unknown scenario.
+    /// Starts or continues a scenario. None means that it is unknown.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
         self.current = scenario.map(|(id, method)| {
             self.place_of((id, method)).unwrap_or_else(|| {
@@ -101,8 +101,8 @@ impl LineRun {
         });
     }
 
-    /// Adds a line with figures, and starts its scenario if the line that does so was lost. Returns
-    /// false if the scenario is unknown.
+    /// Adds a line with figures, and starts its scenario if the line that starts it was lost.
+    /// Returns false if the scenario is unknown.
     pub(super) fn add(&mut self, id: Option<ScenarioId>, line: &RtInstr<'_>) -> bool {
         self.begin(id.map(|id| (id, Method::Tftf)));
         let own = self.current.map(|place| &mut self.scenarios[place].rows);
@@ -125,7 +125,7 @@ impl LineRun {
         }
     }
 
-    /// Ends the scenario; returns false if the line gives no information.
+    /// Ends the scenario. Returns false if the line adds no information.
     pub(super) fn complete(&mut self, status: Status) -> bool {
         if self.ended.len() < ROWS_MAX {
             self.ended.push(status);
@@ -169,8 +169,8 @@ impl LineRun {
 }
 
 impl LineScenario {
-    /// Returns the number of rows per label, unless it can be explained by lines that were logged
-    /// twice. A single label is not enough to draw a conclusion.
+    /// Returns the number of rows per label, unless repeated lines could explain it. A single label
+    /// is not enough to draw a conclusion.
     fn rows_of_label(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         let rows = self.rows.iter().counts_by(|row| row.label);
@@ -179,8 +179,8 @@ impl LineScenario {
         each.filter(|_| has_several && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows per label: identical lines are merged, and the values of conflicting
-    /// lines are dropped.
+    /// Keeps `each` rows per label. Identical lines are merged, and the values of conflicting lines
+    /// are dropped.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
@@ -245,8 +245,8 @@ mod tests {
     /// Cluster, core and value in a line.
     type Line = (u16, u16, u64);
 
-    /// Returns the labels and values of the rows from these lines, and the number of ambiguous
-    /// lines.
+    /// Returns the labels and values of the rows built from these lines, and the number of
+    /// ambiguous lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
         let (mut integrity, mut run) = (Integrity::default(), LineRun::default());
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {

@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(cells[0].figure(Metric::Latency), Some(7));
         assert!(logged.run.scenarios.len() == 1 && logged.is_complete());
         assert!(!logged.is_doubtful(&cells[0]));
-        let part = "1 row of scenarios that this version does not know: test_later";
+        let part = "1 row of scenarios unknown to this version: test_later";
         assert!(logged.doubts().join("\n").contains(part));
     }
 }

@@ -140,7 +140,7 @@ fn lost_records_are_named_and_cost_themselves() {
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
-        ("{\"end\":", "the end record lost, so more may be lost"),
+        ("{\"end\":", "the end record lost, so more may be missing"),
         (
             "{\"cell\":[\"dirty_sweep\"",
             "record 0051 lost; record 0053 lost",
@@ -248,7 +248,7 @@ fn log_with_each_line_doubled_is_one_run_with_a_note() {
     assert!(logged.is_complete(), "{:?}", logged.lacks());
     let doubts = logged.doubts();
     assert_eq!(doubts.len(), 1);
-    assert!(doubts[0].ends_with("lines repeated directly; each counts once"));
+    assert!(doubts[0].ends_with("lines repeated back to back; each counts once"));
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn runs_are_split_at_boots() {
 fn tftf_log_has_lines_alone() {
     let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
     let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
-    assert_eq!(older.lacks()[0], "1 record (@PB ...), none of them sound");
+    assert_eq!(older.lacks()[0], "1 record (@PB ...), none of them intact");
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
@@ -296,7 +296,7 @@ fn tftf_log_has_lines_alone() {
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
     assert!(doubts.contains("does not know: test_rt_instr_later_serial"));
-    assert!(logged.verdict_text().contains("the suite reached its end"));
+    assert!(logged.verdict_text().contains("the suite ran to its end"));
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
     let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");

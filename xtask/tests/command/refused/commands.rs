@@ -274,7 +274,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --nt-fw-key key.pem -o set", &["no --base is given"]),
     ("lab lava --board juno,juno --payload payload.bin --base board.zip -o set",
         &["--board juno: named twice"]),
-    ("matrix .", &["no cell.json in it or below"]),
+    ("matrix .", &["no cell.json here or below"]),
     ("matrix empty --format html", &["expected one of text, md, rst, json"]),
     ("matrix missing", &["missing: No such file"]),
 ];

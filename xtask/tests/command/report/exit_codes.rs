@@ -118,11 +118,11 @@ fn logs_without_figures_are_never_green() {
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [
-        ("frame", format!("{frame}{exit}"), "it has no scenario"),
+        ("frame", format!("{frame}{exit}"), "no scenarios"),
         ("failed", failed, "counts 6 tests failed"),
         ("binary", strings, "incomplete: "),
-        ("last", last, "it has no scenario"),
-        ("verdict", format!("{frame}{begin}{end}"), "no figure of"),
+        ("last", last, "no scenarios"),
+        ("verdict", format!("{frame}{begin}{end}"), "no figure for"),
         ("format", format_1, "1 record (@PB ...), none"),
     ] {
         scratch.write(name, &text);

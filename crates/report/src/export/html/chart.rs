@@ -9,9 +9,9 @@ use crate::export::escape::xml;
 
 /// The width of every drawing, in its own units; style.css sets the width on the page.
 const WIDTH: f64 = 860.0;
-/// The space at the left for the names of CPUs or an axis.
+/// The space on the left for the names of CPUs or of an axis.
 pub const LEFT: f64 = 64.0;
-/// The position of the right edge, which leaves room for half a number.
+/// The position of the right edge, which leaves room for half of the last number.
 pub const EDGE: f64 = WIDTH - 24.0;
 /// The height of a horizontal axis, including its name.
 const AXIS: f64 = 44.0;
@@ -32,7 +32,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Returns a linear scale; an empty range is extended.
+    /// Returns a linear scale. An empty range is widened.
     pub fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
@@ -42,7 +42,7 @@ impl Scale {
         }
     }
 
-    /// Returns a scale on which all of `values` can be told apart: logarithmic if they span more
+    /// Returns a scale on which all of `values` are distinguishable: logarithmic if they span more
     /// than one order of magnitude.
     pub(super) fn fitting((from, to): (f64, f64), places: (f64, f64)) -> Self {
         if from > 0.0 && to / from >= 20.0 {
@@ -109,7 +109,7 @@ impl Scale {
         all.filter(|it| (from..=to).contains(&it.0)).collect()
     }
 
-    /// Returns the marks for which there is enough space.
+    /// Returns the marks that fit without overlapping.
     pub fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
         let mut last = f64::MIN;
         let has_room = |(value, _): &(f64, String)| {
@@ -139,7 +139,7 @@ pub struct Chart {
     legend: Vec<Mark>,
 }
 
-/// An entry of a legend: class and name.
+/// A legend entry: class and name.
 pub type Mark = (&'static str, String);
 
 /// Returns the legend entries that apply.
@@ -205,7 +205,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a circle or, if it is not `round`, a square standing on its corner.
+    /// Draws a circle or, if not `round`, a diamond.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {
@@ -217,7 +217,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws text with its `anchor` (start, middle or end) at the given position.
+    /// Draws text whose `anchor` (start, middle or end) is at the given position.
     pub fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
         let text = xml(text);
         self.add(format_args!(
@@ -247,7 +247,7 @@ impl Drawing {
         self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
-    /// Draws the part of a line of best fit that is above zero.
+    /// Draws the part of the best-fit line that lies above zero.
     pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
         let points = points.filter(|it| it.1 >= 0.0);
         let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));

@@ -110,7 +110,7 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
 }
 
 impl HistoryChart<'_> {
-    /// Returns a figure in the unit of the tables.
+    /// Returns a figure in the tables' unit.
     fn value(&self, point: &HistoryPoint) -> f64 {
         let has_clock = self.runs.iter().all(|run| run.clock().is_known());
         let scale = if has_clock { 1000.0 } else { 1.0 };
@@ -141,7 +141,7 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Names the lines at the last release. Lines that are too close there share a name.
+    /// Names the lines at the last release. Lines that end too close together share a name.
     fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let ends = rows.filter_map(|(place, row)| {
@@ -164,7 +164,7 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Returns a point's figure in words, and its change if it is a step.
+    /// Returns the tooltip of a point: its figure and, for a step, its change.
     fn said(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
         let (name, unit) = (row_name(row, self.runs), &self.unit);
         let what = if row.place.is_some() { "place" } else { "CPU" };

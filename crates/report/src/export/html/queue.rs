@@ -1,7 +1,7 @@
-//! Draws Powerdown against arrival order, with the line of best fit. CPUs that go down at the same
-//! time wait for each other if the firmware has a lock, and each place in the queue then costs one
-//! step. The points are the measured figures. As in the finding, the line excludes the longer
-//! flushes of the last men, and it is drawn only if the finding reports a queue.
+//! Plots Powerdown against arrival order, with the line of best fit. If the firmware takes a lock,
+//! CPUs that go down at the same time wait for each other, and each place in the queue adds the
+//! same delay. The points are the measured figures. As in the finding, the line excludes the last
+//! men's longer flushes, and is drawn only if the finding reports a queue.
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};
@@ -29,7 +29,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
 
     let mut fit = "no visible lock queue".to_owned();
     if is_queue {
-        // Through the centroid of all points, like every least-squares line.
+        // Like every least-squares line, it passes through the centroid of all points.
         let middle = (count as f64 + 1.0) / 2.0;
         let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
         let ticks = line.slope.unsigned_abs();
@@ -62,12 +62,12 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         ("last-man", "the last man of its cluster", true),
         ("fit", &fit, is_queue),
     ]);
-    let title = "Powerdown against the order of arrival in low power".to_owned();
+    let title = "Powerdown by order of entry into low power".to_owned();
     let texts = [title, format!("{} as points; {fit}.", many(count, "CPU"))];
     Some(drawing.figure(format!("{}-queue", charts.id), texts, legend))
 }
 
-/// Returns the CPUs in the order in which they went down, if all instants are known.
+/// Returns the CPUs in power-down order, if all instants are known.
 fn arrivals(charts: &Charts<'_>) -> Option<Vec<Arrival>> {
     let cells = charts.scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.figure(Metric::Powerdown)?)));

@@ -1,7 +1,7 @@
 //! Draws the spread of samples, with one drawing per figure. Each lane extends from the smallest to
 //! the largest sample and shows the median and the p99. TFTF's suite has one lane per CPU. Steps
-//! have one lane per variant for all CPUs, with bars if their samples were counted by size. The bar
-//! heights are logarithmic, so even a single outlier at the right is visible.
+//! have one lane per variant, which covers all CPUs and has bars if the samples were counted by
+//! size. The bar heights are logarithmic, so even a single outlier on the right is visible.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ struct Lane {
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
-    /// Start and end of each class, with its bar's height as a fraction of the lane.
+    /// The start and end of each class, and its bar's height as a fraction of the lane.
     bars: Vec<[f64; 3]>,
 }
 
@@ -32,7 +32,7 @@ struct Texts {
     id: String,
     title: String,
     said: String,
-    /// The name of the axis and its unit.
+    /// The axis label, including the unit.
     axis: [&'static str; 2],
 }
 
@@ -111,7 +111,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
         let is_of_classes = FigureKey::of(first).is_of_classes();
         let at_least = if is_of_classes { ">= " } else { "" };
         let median_text = format!("median {at_least}{median:.2}, greatest {greatest}");
-        let p99_text = p99.map_or(String::new(), |it| format!(", p99 of a CPU {it:.2}"));
+        let p99_text = p99.map_or(String::new(), |it| format!(", largest p99 {it:.2}"));
         Lane {
             name: format!("{word}: max {greatest}"),
             said: format!("{word}: {samples} of {cpus}, {median_text}{p99_text}"),
@@ -132,7 +132,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     draw(texts, TALL, &lanes)
 }
 
-/// Returns the number of samples of all series in each class.
+/// Returns the number of samples in each class, over all series.
 fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
     let mut all = vec![0u64; classes];
     for spread in all_series

@@ -1,5 +1,5 @@
-//! Draws a figure against the varied quantity: the range of the CPUs' samples and the
-//! representative median for each `x`, and the line of best fit.
+//! Plots a figure against the varied quantity. For each `x`, this shows the range of the CPUs'
+//! samples and the representative median. The line of best fit is added.
 
 use hardware::text::plural::many;
 use run::plan::{Amount, Axis};
@@ -57,7 +57,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
         draw_at(&mut drawing, charts, at, unit, (x.at(drawn(at.x)), &y));
     }
     let median = match is_queue {
-        true => "the longest median of a CPU",
+        true => "the longest median of any CPU",
         false => "the median of the CPUs' medians",
     };
     let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));

@@ -1,7 +1,7 @@
 //! Draws timelines: one lane per CPU, before and after low power.
 //!
-//! The duration of low power itself was chosen by the payload and would leave no space for the
-//! measured phases. It is cut out, and each side has a separate axis.
+//! The time spent in low power is cut out, because the payload chose it and it would leave no space
+//! for the measured phases. Each side has a separate axis.
 
 use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;
@@ -18,7 +18,7 @@ const GAP: f64 = 48.0;
 /// The minimum fraction of the width for each side.
 const LEAST: f64 = 0.3;
 
-/// A side of low power, and an instant on its axis in the unit of the tables.
+/// Before or after low power, and an instant on that side's axis in the tables' unit.
 type LaneEnd = (usize, f64);
 
 struct Bar {
@@ -153,7 +153,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
 /// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
-    // If the CPU was turned on before the call, this was only to prepare the sample.
+    // A CPU turned on before the call was only being prepared for the sample.
     let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
@@ -170,7 +170,7 @@ fn zeros(scenario: &Scenario) -> [&'static str; 2] {
     }
 }
 
-/// Returns the first and the last instant on a side; None if it has no phase.
+/// Returns the first and the last instant on a side, or None if it has no phases.
 fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
     let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);

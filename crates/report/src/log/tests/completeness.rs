@@ -79,7 +79,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
             .lines()
             .position(|it| it.starts_with(MARK) && it.contains(&format!(" {seq} {{")));
         let line = place.expect("a record") + 1;
-        let part = format!("record {seq} ({kind}, line {line}) is sound but not");
+        let part = format!("record {seq} ({kind}, line {line}) is intact but not");
         assert!(lack.starts_with(&part), "{lack}");
     }
     let format = format!("have format 9, but this version reads format {FORMAT}");
@@ -117,11 +117,11 @@ fn lines_that_lack_something_are_incomplete() {
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
-        (tftf(""), "it has no scenario"),
-        (pass, "it has no scenario"),
+        (tftf(""), "no scenarios"),
+        (pass, "no scenarios"),
         (tally("Tests Failed  : 6"), "6 tests failed, but the"),
         (tally("Tests Passed  : 3"), "passed, but the log shows 2"),
-        (tftf(&(first.clone() + &passed)), "no figure of test_rt_"),
+        (tftf(&(first.clone() + &passed)), "no figure for test_rt_"),
         (tftf(&(first.clone() + &rows)), "serial ended"),
         (format!("{begin}{both}"), "Exiting tests."),
         (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
@@ -129,9 +129,9 @@ fn lines_that_lack_something_are_incomplete() {
         (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
         (
             less.clone(),
-            "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial",
+            "no row for CPU 0.1 in test_rt_instr_cpu_susp_serial",
         ),
-        (own.replace("\t171", "171"), "no row of CPU 0.0 in test_"),
+        (own.replace("\t171", "171"), "no row for CPU 0.0 in test_"),
         (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
     ] {
         let logged = read_one(&log);
@@ -162,7 +162,7 @@ fn rows_that_the_summary_names_may_lack() {
     run.end = Some(made_up_run::end(&run));
     let log = made_up_run::log(&run, Records::None);
     let line = log.lines().find(|it| it.contains("cpu_susp_serial\t1\t0"));
-    let (named, lost) = (", CPU 1.1:", "no row of CPU 1.1 in test_rt");
+    let (named, lost) = (", CPU 1.1:", "no row for CPU 1.1 in test_rt");
     for (old, new, lack) in [
         ("", "", ""),
         ("1 row skipped", "7 rows skipped", ""),
@@ -171,7 +171,7 @@ fn rows_that_the_summary_names_may_lack() {
         (named, ", CPU 1.10:", lost),
         (": no GIC: ", ", no GIC, ", lost),
         (named, ", method warm, CPU 1.1:", lost),
-        (line.expect("a row"), "", "no row of CPU 1.0 in test_rt"),
+        (line.expect("a row"), "", "no row for CPU 1.0 in test_rt"),
     ] {
         let logged = read_one(log.replacen(old, new, 1));
         let lacks = logged.lacks().join("; ");
