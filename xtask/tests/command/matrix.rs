@@ -283,7 +283,12 @@ fn what_failed_is_not_green() {
     let counts = "<testsuite errors='3' failures='2'>";
     let missing = "<testsuite tests='99'>";
     for (log, suite, expected, why) in [
-        (log(), counts, 1, "declares 5 failures and errors, but contains 0"),
+        (
+            log(),
+            counts,
+            1,
+            "declares 5 failures and errors, but contains 0",
+        ),
         (log(), missing, 3, "declares 99 test cases, but contains 29"),
         // Figures found only in lines are marked, with a note.
         (&tftf(), good, 0, ""),

@@ -54,7 +54,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
     // The path is in the title above or in the directive's title.
-    let place = it.place.rsplit('/').next().expect("split yields at least one part");
+    let place = it.place.rsplit('/').next().expect("split yields a part");
     vec![
         place.to_owned(),
         format!("{}.{}", it.label.0, it.label.1),

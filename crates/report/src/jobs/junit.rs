@@ -111,7 +111,9 @@ impl Suite {
         let counted = self.failures.saturating_add(errors);
         if counted > failed {
             let counts = format!("{counted} failures and errors, but contains {failed}");
-            results.faults.push(format!("suite {name} declares {counts}"));
+            results
+                .faults
+                .push(format!("suite {name} declares {counts}"));
         }
         // An error after a test has passed is counted as another test.
         if tests.saturating_sub(errors) > cases {
@@ -198,17 +200,11 @@ mod tests {
         for (bad, why) in [
             ("", "not XML"),
             ("<a/>", "no test cases"),
-            (
-                "<testsuite><testcase name='a'></testsuite>",
-                "not XML",
-            ),
-            (
-                "<testsuite><testcase name=c></testsuite>",
-                "not XML",
-            ),
+            ("<testsuite><testcase name='a'></testsuite>", "not XML"),
+            ("<testsuite><testcase name=c></testsuite>", "not XML"),
             ("<testsuite tests='many'/>", "invalid type"),
             (&"<testsuite>".repeat(101), "more than 100 suites"),
-            (entity, "type"),
+            (entity, "DOCTYPE"),
         ] {
             let error = format!("{:#}", read(bad).expect_err(bad));
             assert!(error.contains(why), "{bad}: {error}");
