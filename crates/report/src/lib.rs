@@ -29,7 +29,7 @@
 //! | [`follow`] | a run in progress: its UART output and how far it got |
 //! | [`cli`] | the command line |
 //!
-//! A folder imports only from those above it.
+//! Each folder imports only from the ones above it.
 //!
 //! A format always writes the same bytes for the same report. Only [`log::LoggedRun::ns`] converts
 //! ticks to time. `Comparison::lacks` must list every part of the baseline that was not compared,

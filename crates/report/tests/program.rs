@@ -86,7 +86,7 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("--format csv does not make; use --format html"),
+        said.contains("not --format csv; use --format html"),
         "{said}"
     );
 }
@@ -103,10 +103,7 @@ fn open_without_a_browser_names_the_page() {
     let output = psci_report_alone(folder, &words).output().expect("run");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains(&error("xdg-open is not installed here")),
-        "{said}"
-    );
+    assert!(said.contains(&error("xdg-open is not installed")), "{said}");
     assert!(shown.is_file());
 
     fs::write(folder.join("xdg-open"), "#!/bin/sh\nexit 3\n").expect("written");

@@ -42,11 +42,23 @@ fn exit_codes() {
         ("compare twice.log good.log", 2, "--old-run N"),
         (&format!("{same} --row-cpus 1"), 2, "is neither an MPIDR"),
         (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
-        (&format!("{itself} --tolerance 2"), 2, "a share below 1"),
-        (&format!("{itself} --tolerance -1"), 2, "a share below 1"),
-        (&format!("{itself} --tolerance=-1e-9"), 2, "a share below 1"),
-        (&format!("{itself} --tolerance NaN"), 2, "a share below 1"),
-        (&format!("{itself} --tolerance inf"), 2, "a share below 1"),
+        (&format!("{itself} --tolerance 2"), 2, "a fraction below 1"),
+        (&format!("{itself} --tolerance -1"), 2, "a fraction below 1"),
+        (
+            &format!("{itself} --tolerance=-1e-9"),
+            2,
+            "a fraction below 1",
+        ),
+        (
+            &format!("{itself} --tolerance NaN"),
+            2,
+            "a fraction below 1",
+        ),
+        (
+            &format!("{itself} --tolerance inf"),
+            2,
+            "a fraction below 1",
+        ),
         // A different or an unknown board.
         (
             "compare published/juno/v2.9 good.log",

@@ -126,7 +126,7 @@ fn wrong_releases_are_refused() {
             "v1.1 v1.2".to_owned(),
             "v1.1 has no CPU in common with the other releases",
         ),
-        ("v1.1 two.log".to_owned(), "two.log: it has 2 runs"),
+        ("v1.1 two.log".to_owned(), "two.log: contains 2 runs"),
         (
             "v1.1 v1.2 --format junit".to_owned(),
             "expected one of text, md, rst, csv, json, html",

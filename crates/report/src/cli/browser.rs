@@ -22,7 +22,7 @@ pub(super) fn make_page() -> Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
     let kept = file.and_then(|file| Ok(file.keep()?.1));
-    kept.context("--open: cannot make a temporary file; name one with -o")
+    kept.context("--open: cannot create a temporary file; specify one with -o")
 }
 
 /// Opens `page` in the user's browser.
@@ -40,7 +40,7 @@ pub(super) fn open_page(page: &Path) -> Result<()> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("--open: {OPENER} failed ({status}); open {shown} in a browser"),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("--open: {OPENER} is not installed here; open {shown} in a browser")
+            bail!("--open: {OPENER} is not installed; open {shown} in a browser")
         }
         Err(error) => bail!("--open: cannot run {OPENER}: {error}; open {shown} in a browser"),
     }

@@ -36,7 +36,7 @@ pub struct ComparisonArguments {
     /// Allow NEW to lack: scenarios, cpus.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
     allow_missing: Vec<Across>,
-    /// CPUs of rows whose labels repeat, in order: MPIDRs or labels.
+    /// CPUs for rows with repeated labels, in order: MPIDRs or labels.
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
     pub(super) row_cpus: Vec<RowIs>,
 }

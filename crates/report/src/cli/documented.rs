@@ -1,4 +1,4 @@
-//! The commands shown in the help and the documentation, which tests run.
+//! Extracts the commands shown in the help and the documentation, so that tests can run them.
 
 use std::path::Path;
 use std::{fs, iter};
@@ -56,7 +56,7 @@ fn examples_in(text: &str, program: &str) -> Vec<Example> {
     rest.collect()
 }
 
-/// Returns the examples in the help of `command` and of all its subcommands.
+/// Returns the examples in the help of `command` and all its subcommands.
 pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     let all = iter::once(command).chain(command.get_subcommands());
     let own = command.get_after_help().map(ToString::to_string);
@@ -65,7 +65,8 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     own.into_iter().chain(inner).collect()
 }
 
-/// Returns the README and the pages in docs/, each with its path, from the checkout at `root`.
+/// Returns the path and the text of the README and of each page in docs/, from the checkout at
+/// `root`.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
     let docs = fs::read_dir(root.join("docs")).expect("the folder");
     let docs = docs.map(|entry| entry.expect("an entry").path());
@@ -88,7 +89,7 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Checks the help of `command` and of all its subcommands. It must fit on a terminal of 80 columns
+/// Checks the help of `command` and all its subcommands. It must fit on a terminal of 80 columns
 /// and 40 lines without truncated lines, and must contain examples. `-h` and `--help` must print
 /// the same text.
 pub fn check_help(command: &Command) {

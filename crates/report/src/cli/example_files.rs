@@ -52,7 +52,7 @@ pub fn make_example_files(parent: &Path) {
     // The sample was recorded in a guest, which has no PMF, so these logs are made up.
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
-        // Published tables cannot express that a CPU lacks a row because it woke the others.
+        // Published tables cannot show that a CPU lacks a row because it woke the others.
         let deep = ScenarioId::SuspendDeepParallel;
         run.scenarios.retain(|scenario| scenario.id != deep);
     });

@@ -29,7 +29,7 @@ folder of published tables, or a log. Name the oldest first.
 Exit codes: 3 if a log is incomplete
 Details: docs/report.md, Over releases")]
 pub struct HistoryArguments {
-    /// Releases of one board, oldest first: pages, folders, logs.
+    /// One board's releases, oldest first: pages, folders, logs.
     #[arg(required = true, value_name = "RELEASE")]
     releases: Vec<PathBuf>,
     #[command(flatten)]

@@ -33,7 +33,7 @@ pub struct MatrixArguments {
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// A job fails if it skipped a scenario or a CPU's row.
+    /// Fail jobs that skipped a scenario or a CPU's row.
     #[arg(long)]
     deny_skipped: bool,
 }

@@ -24,7 +24,7 @@ Examples:
 Exit codes: 2 if the runs differ in board, firmware or conditions
 Details: docs/report.md, Merging")]
 pub struct MergeArguments {
-    /// Logs with the runs; - is stdin.
+    /// Logs of the runs to merge; - is stdin.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]

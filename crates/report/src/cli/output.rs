@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::export::{self, Format, Report, ReportPart};
 
-/// A name that is not a format, or is one that cannot show the report.
+/// The name of an unknown format, or of a format that cannot show the report.
 #[derive(Clone, Debug, Error)]
 #[error("expected one of {}", names(*.0))]
 pub(super) struct UnknownFormat(Option<ReportPart>);
@@ -35,8 +35,8 @@ pub(super) fn format_parser(
     }
 }
 
-/// Returns an error if the output cannot be written or is one of `inputs`. `reader` names the
-/// inputs in the error.
+/// Returns an error if the output cannot be written or is one of `inputs`. The error refers to the
+/// inputs as `reader`.
 pub(super) fn check_output<P: AsRef<Path>>(
     output: Option<&Path>,
     reader: &str,

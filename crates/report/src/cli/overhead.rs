@@ -23,10 +23,10 @@ Examples:
 
 Details: docs/overhead.md")]
 pub struct OverheadArguments {
-    /// Log of the run under firmware with PMF.
+    /// Log of a run on firmware with PMF.
     #[arg(value_name = "PMF")]
     pmf: PathBuf,
-    /// Log of the run under firmware without PMF.
+    /// Log of a run on firmware without PMF.
     #[arg(value_name = "PLAIN")]
     plain: PathBuf,
 }

@@ -50,11 +50,11 @@ impl PublishArguments {
     /// Publishes the run, and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let Some((tf_a, new)) = self.paths.split_last().filter(|(_, new)| !new.is_empty()) else {
-            bail!("publish takes logs and then TF-A's source tree, but only one path is given");
+            bail!("publish takes logs and then TF-A's source tree, but only one path was given");
         };
         if tf_a.exists() && !tf_a.is_dir() {
             let path = tf_a.display();
-            bail!("{path}: not a directory; name TF-A's source tree after the logs");
+            bail!("{path}: not a directory; pass TF-A's source tree after the logs");
         }
         if self.previous.is_empty() && !self.comparison.row_cpus.is_empty() {
             bail!("--row-cpus needs an old log to compare with; add --previous");

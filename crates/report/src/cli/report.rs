@@ -14,9 +14,9 @@ use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
 use crate::export::{self, Format, Report};
 
-/// The maximum size in bytes of a log whose boot marks are explained.
+/// Boot marks are explained only for logs up to this size, in bytes.
 const BOOT_LOG_MAX: usize = 1 << 20;
-/// The default format, and the format that a browser shows.
+/// The default format, and the format shown in a browser.
 const TEXT: &str = "text";
 const PAGE: &str = "html";
 
@@ -88,7 +88,7 @@ impl ReportArguments {
         let format = self.format.unwrap_or_else(usual);
         if self.open && format.name != PAGE {
             let name = format.name;
-            bail!("--open needs a page, but --format {name} is not one; use --format {PAGE}");
+            bail!("--open needs an HTML page, not --format {name}; use --format {PAGE}");
         }
         Ok(format)
     }

@@ -1,4 +1,4 @@
-//! Determines a report's exit code, and prints the problems of its runs and jobs.
+//! Determines a report's exit code, and prints the problems with its runs and jobs.
 
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
 
-/// Prints the problems of jobs, and returns the exit code.
+/// Prints the problems with jobs, and returns the exit code.
 pub fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
     let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
@@ -36,8 +36,8 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
     worst
 }
 
-/// Prints the problems found, and returns the exit code. An incomplete log takes precedence over
-/// its figures, because they are unreliable.
+/// Prints the problems found, and returns the exit code. An incomplete log takes precedence over a
+/// regression, because its figures are unreliable.
 pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {

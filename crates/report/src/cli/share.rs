@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Text that is not a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected a share below 1, such as 0.02 or 2%")]
+#[error("expected a fraction below 1, such as 0.02 or 2%")]
 pub struct NotAShare;
 
 /// Parses a fraction, such as `0.02` or `2%`, into parts per million.

@@ -24,7 +24,7 @@ pub enum ReportVerb {
     Merge(MergeArguments),
     /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
-    /// Show the overhead of PMF, from two runs of a board.
+    /// Show the overhead of PMF, based on two runs of a board.
     Overhead(OverheadArguments),
     /// Add a board's figures and its page to TF-A's documentation.
     Publish(PublishArguments),

@@ -6,7 +6,7 @@ use super::document::Block;
 use super::table::Table;
 use crate::analysis::audit::{Audit, AuditedFigure, AuditedTable, counts};
 
-/// Returns the blocks of an audit.
+/// Returns an audit's blocks.
 pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
     let [newer, former] = &audit.releases;
     let title = match former.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
 
 /// Returns a table of the figures with a printed change.
 fn figures(table: &AuditedTable) -> Table {
-    let mut drawn = Table::titled("Printed changes, and what they should be (us)");
+    let mut drawn = Table::titled("Printed changes and expected changes (us)");
     drawn.words(["Place", "CPU", "Figure"]);
     drawn.numbers(["New", "Printed", "By CPU"]);
     drawn.optional_numbers(&["By order"], "n/a");

@@ -20,8 +20,8 @@ use crate::log::LoggedRun;
 /// The number of findings shown first.
 const FIRST: usize = 3;
 
-/// A sentence, possibly about a scenario, and its sort keys: first the rank of its kind, then the
-/// largest change in nanoseconds.
+/// A sentence, the scenario it is about, if any, and its sort keys: the rank of its kind, followed
+/// by the largest change in nanoseconds.
 struct Ranked {
     scenario: Option<ScenarioId>,
     rank: usize,
@@ -59,7 +59,7 @@ fn rank(kind: Kind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the suite's findings in `run`, and those of its comparison.
+    /// Ranks the findings about the suite in `run` and about its comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
         // The tables cover only this method.
@@ -89,7 +89,7 @@ impl Commentary {
         });
         let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
-        // Only one per scenario and kind, because the others repeat it for different figures.
+        // Keep only one per scenario and kind, because the others repeat it for different figures.
         let mut seen = HashSet::new();
         let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
             let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;

@@ -1,4 +1,4 @@
-//! Compared values and their changes as text.
+//! Formats compared values and their changes.
 
 use hardware::spec::ticks::Clock;
 

@@ -1,4 +1,4 @@
-//! A comparison as blocks, in reading order.
+//! Converts a comparison to blocks, in reading order.
 
 use hardware::text::plural::many;
 
@@ -119,7 +119,7 @@ fn table(
     table.end_names();
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
-    // Changes that are not judged have no outcome.
+    // Only judged changes have an outcome.
     table.optional_words(["Outcome"]);
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);

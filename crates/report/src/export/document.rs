@@ -1,4 +1,4 @@
-//! A report as a list of blocks, the input of the human-readable formats.
+//! A report as a list of blocks, from which the human-readable formats are generated.
 
 use run::model::Scenario;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::html::Chart;
 use super::table::Table;
 use crate::log::LoggedRun;
 
-/// A heading and the text after it.
+/// A heading and the text that follows it.
 pub type LabeledLine = (&'static str, String);
 
 /// A part of a report, in reading order.
@@ -54,7 +54,7 @@ pub struct ScenarioHeading {
     /// An ID that is unique in the document.
     pub(crate) id: String,
     pub(crate) text: String,
-    /// None if the scenario covers several runs.
+    /// None if the section covers several runs.
     pub(crate) status: Option<String>,
     pub(crate) method: &'static str,
 }

@@ -1,7 +1,7 @@
 //! `dt`: a device tree's `idle-states` node, with the measured worst cases.
 //!
-//! `min-residency-us` depends on energy, which is not measured. The node contains a lower bound for
-//! it, the sum of the entry and exit latencies.
+//! `min-residency-us` depends on energy, which is not measured. The node contains its lower bound,
+//! the sum of the entry and exit latencies.
 
 use std::io::Write;
 

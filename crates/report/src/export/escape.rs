@@ -16,11 +16,11 @@ pub(super) fn markup(text: &str) -> String {
         let is_special = match c {
             '\\' | '*' | '`' | '|' | '<' | '>' | '[' | '~' => true,
             _ if before.is_none() && begins_block(c, next) => true,
-            // Underscores have no meaning inside a word.
+            // An underscore inside a word is not markup.
             '_' => ![before, next]
                 .iter()
                 .all(|it| it.is_some_and(char::is_alphanumeric)),
-            // At the end of a paragraph, two of them announce a literal block.
+            // At the end of a paragraph, two colons introduce a literal block.
             ':' => before == Some(':'),
             '&' => next.is_some_and(|it| it.is_alphanumeric() || it == '#'),
             '.' | ')' => is_item(&out) && next.is_none_or(char::is_whitespace),
@@ -35,8 +35,8 @@ pub(super) fn markup(text: &str) -> String {
     out
 }
 
-/// Returns true if this start of a text marks a list, a rule, a directive or a field rather than a
-/// number.
+/// Returns true if text that starts this way is a list, a rule, a directive or a field rather than
+/// a number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
     let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
@@ -49,8 +49,8 @@ fn is_item(text: &str) -> bool {
     is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Returns `text` as the content of an XML element or attribute. Control characters, which can
-/// occur in logs but not in XML even when escaped, become U+FFFD.
+/// Returns `text` as the content of an XML element or attribute. Control characters, which XML does
+/// not allow even when escaped, become U+FFFD.
 pub(super) fn xml(text: &str) -> String {
     let is_refused = |c: char| match c {
         '\t' | '\n' => false,

@@ -16,7 +16,7 @@ pub struct Format {
     writer: WriteReport,
 }
 
-/// A part of a report other than its runs.
+/// A part of a report besides its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportPart {
     /// Several runs merged into one.

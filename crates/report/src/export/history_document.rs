@@ -1,4 +1,4 @@
-//! A history as blocks, in reading order.
+//! Converts a history to blocks, in reading order.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -220,7 +220,7 @@ impl ScenarioTables<'_> {
         let ScenarioKey { id, method, .. } = self.scenario.key;
         let rows = match self.scenario.judged {
             JudgedBy::Cpu => "rows by CPU",
-            JudgedBy::Order => "rows by order of size",
+            JudgedBy::Order => "rows by size",
         };
         format!("{id}, method {}; {rows}.", method.word())
     }
@@ -281,7 +281,7 @@ impl ScenarioTables<'_> {
         table.finished()
     }
 
-    /// Returns the steps, by release.
+    /// Returns the table of steps, ordered by release.
     fn steps(&self, figures: &[&FigureHistory]) -> Option<Table> {
         let tolerance = f64::from(self.history.tolerance_ppm) / 10_000.0;
         let mut table = self.titled(figures, &format!(": steps over {tolerance} %"));

@@ -33,8 +33,7 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // In a row by order, each release may have a different CPU. In a row by CPU, it is always the
-    // same.
+    // In rows by order, the CPU may differ between releases. In rows by CPU, it is always the same.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
     let own = point.map(|point| (run, point));
@@ -55,7 +54,7 @@ fn line(
         how: step.map(|it| it.how.word()),
         variant: step.map(|it| it.variant.word()),
         x: step.and_then(|it| it.x),
-        // Rows by order have a place, which counts from 1.
+        // Rows by order have a place, counting from 1.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),
         cluster: cpu.map(|it| it.cluster),

@@ -1,8 +1,8 @@
 //! `junit`: one test suite per run and one test case per scenario, for CI servers.
 //!
-//! The output conforms to the schema of Jenkins' xUnit plugin, the strictest of the many schemas.
-//! Figures are therefore properties of the suite, by scenario, method, metric and CPU. A separate
-//! test case checks that the run is complete, so a truncated log does not pass.
+//! The output conforms to the schema of Jenkins' xUnit plugin, the strictest of the many JUnit
+//! schemas. Figures are therefore properties of the suite, named by scenario, method, metric and
+//! CPU. A separate test case checks that the run is complete, so a truncated log does not pass.
 
 use std::io::Write;
 
@@ -36,7 +36,7 @@ struct Suite {
 struct Case {
     name: String,
     class: String,
-    /// The element for a failure, an error or a skip, or empty if the case passed.
+    /// The element for a failure, an error or a skip. Empty if the case passed.
     element: &'static str,
     word: String,
     message: String,
@@ -208,7 +208,7 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     let unit = change.key.unit_name(run.clock());
     let percent = change.percent();
     let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
-    format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
+    format!("{name} of CPU {cpu}: {new} {unit}, previously {old}{percent}")
 }
 
 fn verdict(run: &LoggedRun) -> Case {

@@ -1,4 +1,4 @@
-//! Jobs and a matrix of their runs as blocks, in reading order.
+//! Converts jobs and the matrix of their runs to blocks, in reading order.
 
 use itertools::Itertools as _;
 

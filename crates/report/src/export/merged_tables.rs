@@ -1,4 +1,4 @@
-//! The tables of several runs of one board.
+//! Tables that merge several runs of one board.
 
 use hardware::text::plural::many;
 

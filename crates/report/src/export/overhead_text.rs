@@ -11,7 +11,7 @@ use crate::analysis::overhead::{Cost, CostOfCpu, CostUnit, Overhead};
 const STAMPS: f64 = 2.0;
 
 impl Overhead {
-    /// Writes the table, and sentences about it.
+    /// Writes the table, followed by sentences about it.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.table().plain(out)?;
         for sentence in self.meaning() {
@@ -61,17 +61,17 @@ impl Overhead {
         let is_noisy = self.unit == CostUnit::Time;
         let unit = match is_noisy {
             false => {
-                "The clock counts the instructions of all CPUs together: a figure includes \
-                 what other CPUs did meanwhile, such as the lead while it waits."
+                "The clock counts the instructions of all CPUs together: figures include what \
+                 other CPUs do at the same time, such as the lead while it waits."
             }
             true => {
-                "Differences are of medians, with the sum of both notches; a smaller \
-                 difference is noise. The noise of a single sample is unknown."
+                "Each difference is between two medians, with the sum of both notches; a \
+                 smaller difference is noise. The noise of a single sample is unknown."
             }
         };
         let mut all = vec![format!(
-            "A row shows the CPU whose difference is the median; Least and Most are those of \
-             all CPUs, and Alike is the number of CPUs with the same difference. {unit}"
+            "Each row shows the CPU whose difference is the median; Least and Most are the \
+             extremes of all CPUs, and Alike is the number of CPUs with the same difference. {unit}"
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
         let is_suite = |it: &&Cost| it.scenario.id.procedure() == Procedure::Version;
@@ -84,7 +84,7 @@ impl Overhead {
         let Some(own) = own else { return all };
         let call = "PSCI_VERSION, which only passes two timestamps,";
         if is_noisy && own.is_noise() == Some(true) {
-            all.push(format!("{call} costs no more than noise."));
+            all.push(format!("{call} has no cost beyond noise."));
             return all;
         }
         let (difference, unit, cpu) = (own.difference(), self.unit_name, &own.label);

@@ -1,10 +1,10 @@
 //! `perfetto`: the Trace Event format, for ui.perfetto.dev and chrome://tracing.
 //!
 //! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
-//! drawing shows the same samples as the tables. For a parallel scenario this is one round with all
-//! CPUs on one axis, which makes the queue for the firmware's locks visible. For a serial scenario
-//! these are the samples of the CPUs, one after another. Time is left out only between serial
-//! samples and between scenarios; the `counter` of each call gives its time within the run.
+//! drawing shows the same samples as the tables. For a parallel scenario, this is one round with
+//! all CPUs on one axis, which makes the queue for the firmware's locks visible. For a serial
+//! scenario, these are the CPUs' samples, one after another. Time is omitted only between serial
+//! samples and between scenarios. Each call's `counter` gives its time within the run.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! A report as blocks, in reading order.
+//! Converts a report to blocks, in reading order.
 
 use hardware::text::plural::many;
 
@@ -75,7 +75,7 @@ pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }
 
-/// Returns the board of the run at index `place`, and which of several runs it is.
+/// Returns the board of the run at index `place`, and the run's number if there are several.
 fn name(report: &Report, place: usize) -> String {
     let (board, count) = (board(&report.runs[place]), report.runs.len());
     match count {

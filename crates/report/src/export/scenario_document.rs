@@ -1,4 +1,4 @@
-//! A scenario as blocks, in reading order.
+//! Converts a scenario to blocks, in reading order.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;

@@ -1,4 +1,4 @@
-//! Tables for terminals and in two markup languages.
+//! Formats tables for terminals and in two markup languages.
 
 use std::io::{self, Write};
 use std::iter::once;
@@ -26,7 +26,8 @@ struct TableColumn {
     /// True if the column names the rows, so that it is repeated when the table is continued.
     #[serde(skip)]
     is_name: bool,
-    /// The text shown in a cell without a value, if the column is dropped when no cell has one.
+    /// For an optional column, the text shown in a cell without a value. The column is dropped if
+    /// no cell has one.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
@@ -177,7 +178,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the columns of each part of the table. A table without names has only one part.
+    /// Returns the columns of each part of the table. A table without row names has only one part.
     fn parts(&self, widths: &[usize]) -> Vec<Vec<usize>> {
         let (names, mut rest): (Vec<usize>, Vec<usize>) =
             (0..widths.len()).partition(|column| self.columns[*column].is_name);

@@ -91,7 +91,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // A baseline other than the existing figures leads to different changes.
+    // Even if these figures already exist, another baseline leads to different changes.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -191,7 +191,7 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares with the existing figures. The folder's name shows that they are for the run's board.
+/// Compares with the existing figures. The folder's name shows that they belong to the run's board.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -419,7 +419,7 @@ fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    // From here on, everything is prepared, and a failure does not remove anything.
+    // Everything is prepared. From here on, folders are only moved, so a failure loses nothing.
     let staged = staged.keep();
     // A missing folder does not need to be moved.
     let rename = |from: &Path, to: &Path| match from.is_dir() {

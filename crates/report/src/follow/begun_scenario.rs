@@ -1,4 +1,4 @@
-//! Finds the scenarios that were started, from a log.
+//! Finds the lines in a log that start a scenario.
 
 use run::plan::{ScenarioId, WARM_TITLE};
 

@@ -1,4 +1,4 @@
-//! Explains where a boot stopped, from its last mark.
+//! Explains where a boot stopped, based on its last mark.
 
 use hardware::image::BootStage;
 
@@ -23,15 +23,15 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::Entry => [
             "the image started but stopped during its cache maintenance",
             "the image was not loaded completely, or the memory after it is not non-secure RAM",
-            "check the load address and that RAM of the header's image_size follows it",
+            "check the load address, and that enough RAM for the header's image_size follows it",
         ],
         BootStage::Caches => [
             "caches are off, but the MMU is not on or the emergency UART is not mapped",
             "relocations or translation tables were written to memory that is not RAM",
-            "check the load address and that RAM of the header's image_size follows it",
+            "check the load address, and that enough RAM for the header's image_size follows it",
         ],
         BootStage::Mmu => [
-            "MMU and caches are on, but no device tree was found",
+            "the MMU and caches are on, but no device tree was found",
             "no tree is appended, and X0, X2 and X3 do not contain the address of one",
             "append one: cargo xtask image --board NAME, or --dtb FILE",
         ],

@@ -62,7 +62,7 @@ impl<'o> Screen<'o> {
         Some(format!("{begun}/{all} {name}"))
     }
 
-    /// Writes the parts of `lines` that should be shown to `out`.
+    /// Writes to `out` the parts of `lines` that should be shown.
     fn show(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
         match &self.progress {

@@ -1,5 +1,5 @@
 //! Follows a run on a board by reading its UART output from a serial port or stdin, until the last
-//! line, a timeout, or an interrupt from the user. The bytes are kept in each case.
+//! line, a timeout, or an interrupt from the user. The bytes received are kept in every case.
 
 use std::fmt;
 use std::io::{self, Read};

@@ -1,6 +1,6 @@
 //! Finds jobs: cells in folders at any depth, with the files that contain their results.
 //!
-//! Links are followed, and each folder and file counts once. A path that cannot be read is
+//! Links are followed, but each folder and file is counted only once. A path that cannot be read is
 //! reported, because it may hide a failed cell.
 
 use std::collections::HashSet;
@@ -112,10 +112,10 @@ impl Found {
         });
         let entries = fs::read_dir(path)?.map(|it| Ok(it?.path()));
         let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
-        // Links come last, so targets are found under their real names.
+        // Links come last, so that targets are found under their real names.
         paths.sort_by_cached_key(|path| (path.is_symlink(), path.clone()));
         for path in paths {
-            let name = path.file_name().expect("an entry of a folder");
+            let name = path.file_name().expect("a folder entry");
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }

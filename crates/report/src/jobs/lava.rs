@@ -97,7 +97,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         if one.level != "results" {
             continue;
         }
-        let at = || format!("line {number}: an invalid LAVA result");
+        let at = || format!("line {number}: invalid LAVA result");
         let one: One = serde_json::from_value(one.message).with_context(at)?;
         found.get_or_insert_default().take(one).with_context(at)?;
     }

@@ -103,7 +103,7 @@ impl Parts {
             let text = read_file::read("", path, RESULTS_MAX)?;
             let mut own = Results::default();
             let read = format.read(&text, &mut own).with_context(at);
-            // Results that precede the point where the log breaks off still count.
+            // Results read before an error still count.
             self.results.get_or_insert_default().merge(own);
             return read;
         }
@@ -123,11 +123,11 @@ impl Parts {
 
     /// Returns the job with its outcome, and moves its runs to `runs`.
     fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> LabJob {
-        // A run that appears in two of a job's files is the same run.
+        // A run that appears in two of a job's files is counted only once.
         let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
         self.check_cpus();
-        // Not every one of a job's files contains UART output.
+        // Some of a job's files contain no UART output.
         if self.runs.is_empty() {
             self.lacks.append(&mut self.without);
             if self.lacks.is_empty() {

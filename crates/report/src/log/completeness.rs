@@ -58,7 +58,7 @@ impl LoggedRun {
     fn lost_line(&self) -> String {
         match &self.broken_closing {
             Some(line) => format!("the last line is damaged: '{line}'"),
-            None => "the log has no last line".to_owned(),
+            None => "the last line is missing".to_owned(),
         }
     }
 
@@ -219,9 +219,10 @@ impl LoggedRun {
             Some(closing) => format!("it ends with '{}'", closing.line),
             None if self.broken_closing.is_some() => self.lost_line(),
             None if is_tftf => {
-                "it does not end with 'NOTICE:  Exiting tests.': log until TFTF prints that".into()
+                let end = "'NOTICE:  Exiting tests.': keep logging until TFTF prints that";
+                format!("it does not end with {end}")
             }
-            None => "no last line: log until the board prints its verdict".into(),
+            None => "no last line: keep logging until the board prints its verdict".into(),
         }
     }
 }

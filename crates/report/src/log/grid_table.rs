@@ -18,11 +18,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
         .map(|it| it.trim_end().chars().collect())
         .collect();
     let edges = edges(&table);
-    ensure!(
-        edges.len() > 1,
-        "{}:1: expected a table's border",
-        first + 1
-    );
+    ensure!(edges.len() > 1, "{}:1: expected a table border", first + 1);
     let (left, right) = (edges[0], edges[edges.len() - 1]);
     let mut rows: Vec<Vec<PublishedCell>> = Vec::new();
     // The row that has not been closed by a border yet.
@@ -32,7 +28,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
         let is_whole = line.len() == right + 1 && line.iter().take(left).all(|c| *c == ' ');
         ensure!(
             is_whole && at(left).is_some_and(|c| c != ' '),
-            "{number}:{}: the table's border is not here but in column {}",
+            "{number}:{}: expected the table's border in column {}",
             line.len(),
             right + 1
         );

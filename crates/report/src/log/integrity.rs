@@ -120,10 +120,10 @@ impl Integrity {
             all.extend((count > 0).then(|| many(count, what)));
         }
         if records.expected.is_none() {
-            all.push("the end record lost, so more may be missing".to_owned());
+            all.push("the end record is lost, so more may be missing".to_owned());
         }
         let cut = records.cut_by.map(|other| {
-            format!("records of another run, {other}, follow before its end: the log mixes runs")
+            format!("records of another run, {other}, appear before its end: the log mixes runs")
         });
         all.extend(cut);
         all

@@ -1,4 +1,4 @@
-//! Builds the run of a log without records, or of published tables, from lines without a checksum.
+//! Builds a run from lines without a checksum, for logs without records and for published tables.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use run::plan::{Method, Procedure, ScenarioId};
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
 
-/// The maximum number of rows in a scenario, enough for eight rows for each of 512 CPUs.
+/// The maximum number of rows in a scenario: eight for each of 512 CPUs.
 pub(super) const ROWS_MAX: usize = 4096;
 
 /// The scenarios found in lines so far.
@@ -242,7 +242,7 @@ impl LineScenario {
 mod tests {
     use super::*;
 
-    /// Cluster, core and value in a line.
+    /// A line's cluster, core and value.
     type Line = (u16, u16, u64);
 
     /// Returns the labels and values of the rows built from these lines, and the number of

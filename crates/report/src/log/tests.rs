@@ -140,7 +140,10 @@ fn lost_records_are_named_and_cost_themselves() {
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
-        ("{\"end\":", "the end record lost, so more may be missing"),
+        (
+            "{\"end\":",
+            "the end record is lost, so more may be missing",
+        ),
         (
             "{\"cell\":[\"dirty_sweep\"",
             "record 0051 lost; record 0053 lost",
@@ -295,7 +298,7 @@ fn tftf_log_has_lines_alone() {
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
-    assert!(doubts.contains("does not know: test_rt_instr_later_serial"));
+    assert!(doubts.contains("unknown to this version: test_rt_instr_later_serial"));
     assert!(logged.verdict_text().contains("the suite ran to its end"));
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";

@@ -34,7 +34,7 @@ fn exit_codes() {
         // The last line is damaged, but the records contain everything.
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
-        ("report tftf.log", 3, "log until TFTF prints that"),
+        ("report tftf.log", 3, "keep logging until TFTF prints that"),
         ("merge good.log good.log -o out", 0, "it counts once"),
         ("report good.log cut.log --run 1 -o out", 0, ""),
         ("compare old.log new.log", 1, "regressions against"),
@@ -91,13 +91,13 @@ fn publish_takes_logs_and_then_a_source_tree() {
         (
             "publish good.log --platform x good.log",
             2,
-            "not a directory; name TF-A's source tree after the logs",
+            "not a directory; pass TF-A's source tree after the logs",
         ),
         ("publish good.log tree", 2, "--platform <NAME>"),
         (
             "publish good.log --platform x --row-cpus 0x0 tree",
             2,
-            "name the old one with --previous",
+            "add --previous",
         ),
     ]);
     assert!(!scratch.path("tree").exists());

@@ -98,7 +98,8 @@ impl Scale {
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        // The marks are uneven: the step from 2 to 5 is the widest of the three in a decade.
+        // The marks are unevenly spaced: of the three steps in a decade, the one from 2 to 5 is the
+        // widest.
         let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
         let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
@@ -122,7 +123,7 @@ impl Scale {
     }
 }
 
-/// A drawing under construction, in SVG.
+/// An SVG drawing under construction.
 pub struct Drawing {
     height: f64,
     body: String,

@@ -1,5 +1,5 @@
-//! Draws a figure across releases, with one line for each CPU or place. A line is interrupted at a
-//! release that lacks the figure, and between releases that are not comparable.
+//! Draws a figure across releases, with one line for each CPU or place. Lines are interrupted at
+//! releases that lack the figure, and between releases that are not comparable.
 
 use std::fmt::Write as _;
 
@@ -141,7 +141,7 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Names the lines at the last release. Lines that end too close together share a name.
+    /// Labels the lines at the last release. Lines that end too close together share a label.
     fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let ends = rows.filter_map(|(place, row)| {

@@ -21,21 +21,22 @@ use crate::export::report_document::{board, document};
 use crate::export::template::render;
 
 const NOTES: &str = "\
-For a parallel scenario, the table and the time line show one whole round, the one whose \
+For a parallel scenario, the table and the timeline show a single round, the one whose \
 longest powerdown is the median, because the last man and the lock queue belong to one \
-round. For a sequential scenario, the table shows each CPU's medians, and the time line \
-shows its sample with the median of the first figure. Spreads cover all samples that count: \
-n is their number, p99 their 99th percentile, MAD the median of their distances from the \
-median. Next to a scenario's name are its result and its method. In a comparison, the \
-interval of a median is in brackets. A figure marked with ? is from a line without a \
-checksum and is not verified.";
+round. For a sequential scenario, the table shows each CPU's medians, and the timeline \
+shows the sample in which its first figure is the median. Spreads cover all counted \
+samples: n is their number, p99 their 99th percentile, and MAD the median of their \
+distances from the median. A scenario's result and method are shown next to its name. In \
+a comparison, the interval of a median is shown in brackets. A figure marked with ? is \
+from a line without a checksum and is not verified.";
 
 const HISTORY_NOTES: &str = "\
-Each table has a column for each release and a row for each CPU. If CPUs wait for each other, or their \
-labels repeat, figures are sorted by size, and a row is a place in this order. n/a is a gap: the release \
-has no such figure. A line is interrupted there, and between releases that are not comparable. A step is \
-a change from the last earlier release that has the figure, beyond the tolerance and beyond noise. A \
-figure marked with ? is from a line without a checksum and is not verified.";
+Each table has a column for each release and a row for each CPU. If CPUs wait for each \
+other, or their labels repeat, figures are sorted by size, and each row is a place in this \
+order. n/a marks a gap: the release lacks this figure. Lines are interrupted at gaps, and \
+between releases that are not comparable. A step is a change from the last earlier release \
+with the figure, if it exceeds both the tolerance and noise. A figure marked with ? is \
+from a line without a checksum and is not verified.";
 
 pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     if let Some(history) = &report.history {

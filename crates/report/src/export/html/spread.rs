@@ -73,7 +73,7 @@ fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let texts = Texts {
         id: format!("{}-spread-{word}", charts.id),
         title: format!("Spread of {name}"),
-        said: format!("The {name} of the samples of {cpus}, in {unit}."),
+        said: format!("The {name} of samples from {cpus}, in {unit}."),
         axis: [name, unit],
     };
     draw(texts, LANE, &lanes)
@@ -158,9 +158,9 @@ fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
     for (place, lane) in lanes.iter().enumerate() {
         draw_lane(&mut drawing, &x, lane, top + height * place as f64, height);
     }
-    let bars = "number of samples of all CPUs (logarithmic height)";
+    let bars = "number of samples from all CPUs (logarithmic height)";
     let legend = legend([
-        ("range", "least to greatest", true),
+        ("range", "smallest to largest", true),
         ("median", "median", true),
         ("p99", "p99", lanes.iter().any(|it| it.p99.is_some())),
         ("samples", bars, lanes.iter().any(|it| !it.bars.is_empty())),

@@ -1,5 +1,5 @@
-//! Plots a figure against the varied quantity. For each `x`, this shows the range of the CPUs'
-//! samples and the representative median. The line of best fit is added.
+//! Plots a figure against the varied quantity: for each `x`, the range of the CPUs' samples and the
+//! representative median, with a line of best fit.
 
 use hardware::text::plural::many;
 use run::plan::{Amount, Axis};
@@ -27,7 +27,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     let drawn = |x: u64| x as f64 / per;
     let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
     let positive = drawn(curve.at.iter().map(|at| at.x).find(|x| *x > 0)?);
-    // Zero cannot be shown on a logarithmic scale; it is drawn at half the smallest value.
+    // Zero cannot be shown on a logarithmic scale, so it is drawn at half the smallest value.
     let least = match first {
         0 if drawn(last) / positive >= 20.0 => positive / 2.0,
         first => drawn(first),
@@ -62,7 +62,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     };
     let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));
     let legend = legend([
-        ("range", "least to greatest sample of all CPUs", true),
+        ("range", "smallest to largest sample of all CPUs", true),
         ("point", median, true),
         ("fit", &fit, !fit.is_empty()),
     ]);
@@ -101,7 +101,7 @@ fn draw_at(
         let median = unit.value(own, own.series.summary.median);
         let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cell.cpu));
         let (unit, cpus) = (unit.name, many(at.all.len(), "CPU"));
-        let of_all = format!("samples of {cpus} {low:.2} to {high:.2}");
+        let of_all = format!("samples from {cpus} {low:.2} to {high:.2}");
         let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");
         drawing.dot("point", (place, y.at(median)), true, &said);
     }

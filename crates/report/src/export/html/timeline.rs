@@ -18,7 +18,7 @@ const GAP: f64 = 48.0;
 /// The minimum fraction of the width for each side.
 const LEAST: f64 = 0.3;
 
-/// Before or after low power, and an instant on that side's axis in the tables' unit.
+/// The side, before or after low power, and an instant on that side's axis, in the tables' unit.
 type LaneEnd = (usize, f64);
 
 struct Bar {
@@ -66,7 +66,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let (order, unit) = (order_text(charts.scenario), run.unit());
     let cpus = many(lanes.len(), "CPU");
     let said = format!("The phases of {cpus} on a time axis in {unit}. {order}");
-    let title = format!("Time line of the samples shown. {order}");
+    let title = format!("Timeline of the samples shown. {order}");
     Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
 }
 
@@ -78,9 +78,9 @@ fn order_text(scenario: &Scenario) -> &'static str {
         .iter()
         .any(|cell| cell.went_down().is_some())
     {
-        "CPUs are in the order in which they went down."
+        "CPUs appear in the order in which they went down."
     } else {
-        "CPUs are in the order of their calls."
+        "CPUs appear in the order of their calls."
     }
 }
 
@@ -153,7 +153,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
 /// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
-    // A CPU turned on before the call was only being prepared for the sample.
+    // If the CPU was turned on before the call, that was only to prepare the sample.
     let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)

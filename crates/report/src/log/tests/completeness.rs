@@ -11,7 +11,7 @@ fn verdict_comes_from_the_end_record() {
     let records = "from the records";
     for (last, doubt, text) in [
         (line.as_str(), "", line.as_str()),
-        ("", "the log has no last line", records),
+        ("", "the last line is missing", records),
         ("psci-bench: PA", "the last line is damaged", records),
         (&wrong, "contradicts the records", records),
     ] {
