@@ -41,7 +41,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
     let label = name.to_uppercase().replace('-', "_");
     let timer = match state.timer {
         TimerInState::Stops => "local-timer-stop;",
-        TimerInState::WakesCpu => "/* No local-timer-stop: the CPU's own timer has woken it. */",
+        TimerInState::WakesCpu => "/* No local-timer-stop: the CPU's own timer woke it. */",
         TimerInState::NotMeasured => {
             "/* Not measured: whether this state needs local-timer-stop. */"
         }
@@ -59,7 +59,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
 \t\tentry-latency-us = <{entry}>;
 \t\t/* {of_exit} */
 \t\texit-latency-us = <{exit}>;
-\t\t/* Not measured: the sum of entry and exit, a lower bound. Energy decides how much more. */
+\t\t/* Not measured: the sum of entry and exit is a lower bound. The rest depends on energy. */
 \t\tmin-residency-us = <{residency}>;
 \t}};
 "
@@ -81,7 +81,7 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
-        true => format!("its cold first sample, in addition to {}", many(n, "other")),
+        true => format!("its cold first sample, followed by {}", many(n, "other")),
         false => format!("the longest of {}", many(n, "sample")),
     };
     let key = it.figure.key;
@@ -110,15 +110,15 @@ fn us(run: &LoggedRun, ticks: u64) -> u64 {
 }
 
 fn header(run: &LoggedRun) -> String {
-    let mut lines = vec!["Idle states, from the worst case that psci-bench measured.".to_owned()];
+    let mut lines = vec!["Idle states, based on the worst case measured by psci-bench.".to_owned()];
     lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
     lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
     if let Some(plan) = &run.run.plan {
         let cpus = many(run.run.cpus.len(), "CPU");
         let samples = many(plan.iterations as usize, "sample");
-        lines.push(format!("{cpus}, {samples} and a cold one each"));
+        lines.push(format!("{cpus}, each with {samples} and a cold one"));
     }
-    lines.push("A measured worst case is not a bound: leave a margin.".to_owned());
+    lines.push("A measured worst case is not an upper bound: leave a margin.".to_owned());
     // Text from a log must not close the comment.
     let lines = lines.iter().map(|line| line.replace("*/", "* /"));
     let lines: String = lines.map(|line| format!(" * {line}\n")).collect();

@@ -90,7 +90,7 @@ pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let mut all = run.lacks();
     if integrity.guessed_cpus > 0 {
         all.push(format!(
-            "labels of {} made up (65535.N), because the record was lost",
+            "made-up labels (65535.N) for {} whose record was lost",
             many(integrity.guessed_cpus as usize, "CPU")
         ));
     }

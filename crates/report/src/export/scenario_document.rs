@@ -170,7 +170,7 @@ pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
         } else if before == OF_A_KIND_MAX {
             let count = of_kind(&findings) - before;
             all.push(format!(
-                "And {count} more of this kind; `--format json` lists all."
+                "And {count} more of this kind; `--format json` lists them all."
             ));
         }
     }
