@@ -18,7 +18,7 @@ const SUITE: &str = "psci-bench/";
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
 /// The note for a job whose monitors are not the cell's.
 pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
-    its counts are not compared with the log";
+    their counts are not compared with the log";
 
 /// Returns true if a LAVA job used other monitors than the cell's, such as TF-A's.
 pub(super) fn has_others_monitors(results: &Results) -> bool {

@@ -1,8 +1,8 @@
 //! A matrix of runs: one column per run, grouped by board and firmware.
 //!
 //! Unlike [`crate::analysis::merge`], which combines runs of the same measurement into one table, a
-//! matrix combines nothing. Rows are CPUs, matched by MPIDR, and figures that a run lacks are left
-//! empty. Different boards never share a table.
+//! matrix keeps all runs separate. Rows are CPUs, matched by MPIDR, and figures that a run lacks
+//! are left empty. Different boards never share a table.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;

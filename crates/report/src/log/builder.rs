@@ -21,7 +21,7 @@ use super::untrusted_text::plain;
 /// The upper bound on the number of bins in a histogram.
 const BINS_MAX: usize = 1 << 12;
 
-/// The maximum number of unknown scenarios that are named.
+/// The maximum number of unknown scenarios that are listed by name.
 const UNKNOWN_MAX: usize = 64;
 
 /// The parts of a run that have been read so far.
