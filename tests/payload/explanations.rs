@@ -1,5 +1,5 @@
-//! The explanations for the results of a whole run, on firmware with and without a single channel
-//! to its power controller.
+//! Explanations for a complete run's results, on firmware with and without a single channel to its
+//! power controller.
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;
@@ -18,14 +18,14 @@ fn explained(variant: &str) -> String {
 
 #[test]
 fn lock_of_the_platform_is_found_if_there_is_one() {
-    const LOCK: &str = "The lock is the platform's";
+    const LOCK: &str = "The platform must have a lock";
     let [without, with] = ["power-channel=0", "power-channel=1"].map(explained);
     assert!(!without.contains(LOCK), "{without}");
     assert!(with.contains(LOCK), "{with}");
     for all in [without, with] {
         for part in [
             "At level 0, parallel exits take no longer than serial ones",
-            "Cluster 0 stays on in serial scenarios, as the lead, 0.0, is awake in it",
+            "Cluster 0 stays on in serial scenarios, because the lead, 0.0, stays awake",
             "Exits are shorter if the cluster stays on",
             "Exits are longer after CPU_OFF than after a suspend to the same level",
         ] {

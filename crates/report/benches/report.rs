@@ -1,5 +1,5 @@
-//! Time and memory of `psci-report report` for a log of a million samples, and for one of
-//! 2,500 runs.
+//! Time and memory that `psci-report report` needs for a log with a million samples and for a log
+//! with 2,500 runs.
 //!
 //! ```sh
 //! cargo bench -p report --bench report                  # optimized, as with --release
@@ -7,8 +7,8 @@
 //! cargo bench -p report --bench report -- json html     # other formats
 //! ```
 //!
-//! The figures are only printed, never judged, because they depend on the machine as much as on the
-//! program.
+//! The benchmark prints the figures but sets no limits: they depend on the machine as much as on
+//! the program.
 
 use std::fmt::{self, Write as _};
 use std::fs::{self, File};
@@ -32,7 +32,7 @@ const RUNS: usize = 2_500;
 const TICKS: f64 = 100.0;
 
 fn main() -> ExitCode {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp is there");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp exists");
     let [large, many, out] = ["large.log", "many.log", "report"].map(|it| folder.path().join(it));
     let samples = write_log(&large).expect("there is room for the log");
     let run = made_up_run::log(&made_up_run::run(), Records::Once);
@@ -48,7 +48,8 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!is_good))
 }
 
-/// Reports a log, and prints the time and memory that it takes. Returns false if it fails.
+/// Runs `psci-report report` on a log and prints the time and memory it used. Returns false if the
+/// command fails.
 fn report(log: &Path, format: &str, out: &Path) -> bool {
     let megabytes = fs::metadata(log).expect("just written").len() as f64 / 1e6;
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
@@ -59,7 +60,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
-        // The files of a process disappear when it exits.
+        // A process's files disappear when it exits.
         if let Ok(text) = fs::read_to_string(process.join("status")) {
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             peak = line.map_or(peak, |line| line.trim().to_owned());
@@ -71,12 +72,12 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     }
     let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{format:>8} {megabytes:.0} MB: {seconds:.2} s, {cpu:.2} s of CPU; peak memory {peak}"
+        "{format:>8} {megabytes:.0} MB: {seconds:.2} s, CPU {cpu:.2} s, peak memory {peak}"
     );
     child.wait().expect("it is ours").success()
 }
 
-/// Returns the user and system time in the text of a `/proc/PID/stat` file.
+/// Parses a `/proc/PID/stat` file and returns the sum of user and system time, in seconds.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(11).map(str::parse::<f64>);
@@ -84,7 +85,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((user + system) / TICKS)
 }
 
-/// A writer that uses UART line endings.
+/// A writer that turns LF into CRLF, as on a UART.
 struct LogWriter(BufWriter<File>);
 
 impl fmt::Write for LogWriter {
@@ -94,8 +95,8 @@ impl fmt::Write for LogWriter {
     }
 }
 
-/// Writes the log, and returns its number of samples. Every CPU has the same number in every
-/// scenario.
+/// Writes the log and returns its number of samples. Every CPU has the same number of samples in
+/// every scenario.
 fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let mut out = LogWriter(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
     let rows = u64::from(CPUS) * ScenarioId::SUITE.len() as u64;
@@ -125,7 +126,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     Ok(each * rows)
 }
 
-/// Fills a row with `samples` samples like its first one, each off by a few ticks.
+/// Fills a row with `samples` copies of its first sample, each off by a few ticks.
 fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
     let first = cell.samples.iter().next().expect("a sample").instants;
     let after = first.at(Moment::After).expect("each call returns");

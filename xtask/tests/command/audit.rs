@@ -81,7 +81,7 @@ const AUDITED: &[Audited] = &[
         new: ["0,0,201.0,22.0 (+10.00%),5.0", "0,1,100.0,20.0,5.0"],
         old: OLD,
         counts: "1 right, 0 wrong, 0",
-        says: "the same figures in another order of CPUs",
+        says: "the same figures on different CPUs",
     },
     Audited {
         title: DEEP,

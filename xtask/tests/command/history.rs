@@ -102,16 +102,16 @@ fn wrong_releases_are_refused() {
     for (words, said) in [
         (
             "v1.1".to_owned(),
-            "v1.1: a history needs two releases or more",
+            "v1.1: a history needs at least two releases",
         ),
         (
             format!("{juno}/v2.9 {n1sdp}/v2.9/{SERIAL}"),
-            "published/n1sdp/v2.9/test_rt_instr_cpu_susp_serial.csv is of n1sdp, and \
-             published/juno/v2.9 of juno: a history is of one board",
+            "published/n1sdp/v2.9/test_rt_instr_cpu_susp_serial.csv is from n1sdp, but \
+             published/juno/v2.9 is from juno: a history covers one board",
         ),
         (
             format!("{juno}/v2.12 {juno}/v2.10"),
-            "v2.10 (published/juno/v2.10) comes after v2.12 (published/juno/v2.12): name the \
+            "v2.10 (published/juno/v2.10) is older than v2.12 (published/juno/v2.12): name the \
              oldest release first",
         ),
         (

@@ -77,7 +77,7 @@ fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
         .expect("a record");
     let cut = first + (log.len() - first) * 2 / 3;
     scratch.write("cut.log", &log[..cut]);
-    let without_pmf = "the firmware of this run has no PMF";
+    let without_pmf = "this run's firmware has no PMF";
     scratch.write("two.log", &log.repeat(2));
     scratch.assert_outcomes(&[
         ("overhead run.plain.log run.pmf.log", 2, without_pmf),

@@ -1,9 +1,9 @@
-//! Audits a published page: compares each printed change with the one computed from the tables of
-//! its two newest releases.
+//! Audits a published page: compares each printed change with the change computed from the tables
+//! for the two newest releases.
 //!
-//! Figures are paired by CPU or, for parallel calls, by rank when sorted by size; never by row
-//! number. If labels repeat, a row cannot be assigned to one CPU, and a change that matches one of
-//! these rows is ambiguous.
+//! Figures are paired by CPU or, for parallel calls, by size rank, but never by row number. If
+//! labels repeat, it is not known which CPU a row belongs to, and a change that matches such a row
+//! is ambiguous.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -21,30 +21,30 @@ use crate::log::published_rows::PublishedFigure;
 /// The maximum rounding error in a printed change, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
 
-const ABSENT: &str = "the previous release has no such table";
+const ABSENT: &str = "the previous release does not have this table";
 const REPEATED: &str =
-    "labels repeat, so it is unknown which row belongs to which CPU, and the rows are not threads";
-const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
-                         the lock queue is not a change in the firmware";
+    "several rows have the same label, and they are not threads: their CPUs cannot be identified";
+const REORDERED: &str = "Powerdown has the same figures on different CPUs: a different order in \
+                         the lock queue is not a firmware change";
 
-/// A page and the changes that it should print.
+/// A page, with the changes that it should print.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,
-    /// The two releases, newer one first. The second is empty if there is none.
+    /// The two releases, newest first. The second is empty if the page covers only one.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
-    /// Sentences about the whole page.
+    /// Findings about the page as a whole.
     pub(crate) findings: Vec<String>,
 }
 
-/// A table of the newer release, compared with the previous release's table.
+/// A table from the newest release, compared with the previous release's table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedTable {
     pub(crate) id: ScenarioId,
     pub(crate) line: usize,
     pub(crate) figures: Vec<AuditedFigure>,
-    /// Sentences about this table.
+    /// Findings about this table.
     pub(crate) findings: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct AuditedFigure {
     pub(crate) printed: Option<f64>,
     /// The change from the same CPU's old figure; None if labels repeat or the CPU is missing.
     pub(crate) by_cpu: Option<f64>,
-    /// The change from the old figure with the same rank by size; None for serial calls.
+    /// The change from the old figure with the same size rank; None for serial calls.
     pub(crate) by_order: Option<f64>,
     /// The old figure in nanoseconds that the printed change implies.
     pub(crate) implied_ns: Option<f64>,
@@ -78,7 +78,7 @@ pub enum AuditOutcome {
     NotPrinted,
     /// The change is correct.
     Right,
-    /// The change matches a row with the same labels, but those labels repeat.
+    /// The change matches a row with the same labels, but several rows have those labels.
     Ambiguous,
     /// The change matches none of the old figures.
     Wrong,
@@ -99,14 +99,14 @@ impl AuditOutcome {
     }
 }
 
-/// Counts the figures on the pages that have this verdict.
+/// Counts the figures that received this verdict, over all pages.
 pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     let tables = audits.iter().flat_map(|it| &it.tables);
     let figures = tables.flat_map(|it| &it.figures);
     figures.filter(|it| it.judged == judged).count()
 }
 
-/// Returns the number of printed changes for each verdict.
+/// Returns a line that gives the number of printed changes for each verdict.
 pub fn counts(audits: &[Audit]) -> String {
     use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
     let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
@@ -118,7 +118,7 @@ pub fn counts(audits: &[Audit]) -> String {
     format!("{}: {said}", many(all, "printed change"))
 }
 
-/// Audits a page. Changes below `tolerance_ppm` need not be printed.
+/// Audits a page. The page need not print changes below `tolerance_ppm`.
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
     let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
@@ -183,7 +183,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
             false => "which is another CPU's",
         };
         findings.push(format!(
-            "{all} match the row at the same position of the previous table, {whose}"
+            "{all} match the row at the same position in the previous table, {whose}"
         ));
     }
     let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
@@ -200,7 +200,7 @@ fn repeats(table: &PageTable) -> bool {
     !table.rows.iter().map(|it| it.label).all_unique()
 }
 
-/// The figures of one metric, each with the old figures that it can be compared with.
+/// One metric's figures, each with the old figures that it can be compared with.
 struct AuditColumn<'t> {
     cells: Vec<Beside<'t>>,
 }
@@ -208,8 +208,8 @@ struct AuditColumn<'t> {
 struct Beside<'t> {
     label: (u16, u16),
     new: &'t PublishedFigure,
-    /// The old figures in nanoseconds: those with the same labels, the same CPU's, the one with the
-    /// same rank by size, and the one in the same row.
+    /// The candidate old figures, in nanoseconds: those with the same labels, the one from the same
+    /// CPU, the one with the same size rank, and the one in the same row.
     of_labels: Vec<u64>,
     of_cpu: Option<u64>,
     of_order: Option<u64>,
@@ -233,7 +233,7 @@ impl<'t> AuditColumn<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
         let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
         let former = former.collect_vec();
-        // If figures are equal, the one with the largest change comes first.
+        // Equal figures are sorted by change, largest first.
         let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
         let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
         let order = order.map(|it| it.0).collect_vec();
@@ -262,7 +262,7 @@ impl<'t> AuditColumn<'t> {
         self.cells.iter().filter(|it| it.new.change.is_some())
     }
 
-    /// Counts the changes that match the old figures returned by `old`.
+    /// Counts the printed changes that match the old figure returned by `old`.
     fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
         self.printed().filter(|it| it.fits(old(it))).count()
     }
@@ -278,11 +278,11 @@ impl<'t> AuditColumn<'t> {
         is_apart && !cells.clone().any(|it| is_far(it.of_order, it.new.ns))
     }
 
-    /// Returns the figures with their verdicts and their places on the page.
+    /// Returns the figures, each with its verdict and its position on the page.
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
         let is_by_order = self.fitting(|it| it.of_order) == printed;
-        // A single change may match a figure of the same rank by chance.
+        // A single change may match the figure with the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
@@ -327,8 +327,8 @@ fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     (share > 0.0).then(|| figure.ns as f64 / share)
 }
 
-/// Returns a sentence about changes that imply the same old figure in both releases, if most
-/// changes do.
+/// If most changes imply the same old figure in both releases, returns a sentence that reports
+/// this.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
     let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
     let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));
@@ -350,8 +350,8 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     })
 }
 
-/// Returns a sentence about unprinted changes that exceed the tolerance and are at least as large
-/// as the smallest change that the page prints.
+/// Returns a sentence that lists the unprinted changes that exceed the tolerance and are at least
+/// as large as the smallest printed change.
 fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     let tables = audit.tables.iter();
     let figures = tables.flat_map(|table| table.figures.iter().map(|it| (table.id, it)));

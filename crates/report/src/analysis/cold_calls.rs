@@ -1,4 +1,4 @@
-//! Findings about the `cold_call` scenario: how much longer a cold call takes than a warm one.
+//! Findings about the `cold_call` scenario: how much longer a cold call takes than a warm call.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -12,10 +12,10 @@ use super::step_findings::{lower_median, time};
 use super::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// A cold call compared with a warm one.
+/// A comparison of a cold call with a warm call.
 pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
 
-/// A firmware function and its variants in the scenario.
+/// A firmware function and the scenario's variants of it.
 struct Function {
     name: &'static str,
     warm: Variant,
@@ -45,7 +45,7 @@ struct Pair {
     warm: f64,
 }
 
-/// Compares cold and warm calls of each function, separately for each CPU type.
+/// Compares cold and warm calls to each function, separately for each CPU type.
 pub(super) fn cold_calls(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id != ScenarioId::ColdCall {
         return Vec::new();

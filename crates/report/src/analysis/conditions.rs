@@ -1,4 +1,4 @@
-//! The conditions that two runs, or one scenario of each, may be required to share.
+//! Conditions that two runs, or the same scenario in both, may be required to share.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
@@ -13,22 +13,22 @@ use crate::log::LoggedRun;
 pub enum Across {
     Methods,
     States,
-    /// Scenarios with different wake-up patterns or sources.
+    /// Scenarios have different wake-up patterns or sources.
     Wakes,
     Boards,
-    /// A run with fewer scenarios than the baseline.
+    /// The run has fewer scenarios than the baseline.
     Scenarios,
-    /// A run with fewer CPUs than the baseline, or fewer figures for them.
+    /// The run has fewer CPUs than the baseline, or fewer figures for them.
     Cpus,
 }
 
 impl Across {
     /// The differences between conditions.
     pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
-    /// The parts of the baseline that a run is allowed to lack.
+    /// The parts of the baseline that a run may lack.
     pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
-    /// Returns its name on the command line.
+    /// Returns the name used on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Methods => "methods",
@@ -40,7 +40,7 @@ impl Across {
         }
     }
 
-    /// Returns the option that requests it.
+    /// Returns the option that permits this gap.
     pub(super) fn option(self) -> String {
         let name = match Self::PARTS.contains(&self) {
             true => "allow-missing",
@@ -110,7 +110,7 @@ const METHODS: Condition = condition("the method", None, |(run, _)| {
     let methods = run.run.scenarios.iter().map(|it| it.method.word());
     Some(methods.sorted().dedup().join(","))
 });
-const ITERATIONS: Condition = condition("the count of samples asked for", None, |(run, _)| {
+const ITERATIONS: Condition = condition("the requested number of samples", None, |(run, _)| {
     Some(run.run.plan.as_ref()?.iterations.to_string())
 });
 const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
@@ -130,7 +130,7 @@ const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes),
     let has_one = scenario.id.is_suite() && scenario.id.has_queue();
     has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
 });
-/// Includes the CPU that stayed awake in a parallel scenario.
+/// Also compares the CPU that stayed awake in a parallel scenario.
 const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
     let source = side.1?.conditions.as_ref()?.wake_source.word();
     Some(match side.1?.helper {
@@ -166,13 +166,13 @@ fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     Some(run.run.plan.as_ref()?.timer)
 }
 
-/// Conditions for comparing runs: an unknown board differs from a known one.
+/// Conditions for comparing runs. An unknown board differs from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 /// Conditions for which a comparison lists differences.
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions for merging runs: an unknown value counts as different from a known one.
+/// Conditions for merging runs. An unknown value counts as different from a known one.
 pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions for merging scenarios.
 pub(super) const MERGED: &[Condition] = &[
@@ -184,7 +184,8 @@ pub(super) const MERGED: &[Condition] = &[
     FOOTPRINT,
     CPU_ON_AFTER,
 ];
-/// Conditions for the cost of instrumentation: an unknown value counts as different from a known one.
+/// Conditions for measuring the instrumentation overhead. An unknown value counts as different from
+/// a known one.
 pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
 /// Conditions for comparing scenarios.
 pub(super) const COMPARED: &[Condition] = &[
@@ -207,7 +208,7 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
-/// Prefix of the board's value if tables give only a platform name.
+/// Prefix of the board's value if the tables give only a platform name.
 const PLATFORM: &str = "platform ";
 
 fn is_one_board(a: &str, b: &str) -> bool {
@@ -269,7 +270,7 @@ pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option
     ))
 }
 
-/// Returns the number of rows with a figure.
+/// Returns the number of rows that have a figure.
 pub(super) fn count_of_rows(scenario: &Scenario) -> usize {
     let cells = scenario.suite_cells().iter();
     cells.filter(|cell| has_figure(scenario, cell)).count()

@@ -1,4 +1,4 @@
-//! One CPU's figure: one series in a cell.
+//! A CPU's figure: one series in a cell.
 
 use std::collections::BTreeMap;
 
@@ -46,12 +46,12 @@ impl FigureKey {
         self.metric.heading()
     }
 
-    /// Returns the word for the metric.
+    /// Returns the metric's name.
     pub const fn word(self) -> &'static str {
         self.metric.key()
     }
 
-    /// Returns the name as words separated by dots: `powerdown`, `alone.psci_version.ticks`.
+    /// Returns the name in dotted form: `powerdown`, `alone.psci_version.ticks`.
     pub fn name(self) -> String {
         if !self.is_of_step() {
             return self.word().to_owned();
@@ -83,7 +83,7 @@ impl FigureKey {
         self.metric.unit()
     }
 
-    /// Returns the name of the unit of [`Self::per_operation`].
+    /// Returns the name of the unit in which [`Self::per_operation`] is given.
     pub fn unit_name(self, clock: Clock) -> &'static str {
         match self.unit() {
             Unit::Cycles => "cycles",
@@ -95,7 +95,7 @@ impl FigureKey {
     }
 
     /// Converts a sample's figure to a figure per operation, in nanoseconds if the clock is known
-    /// and otherwise in ticks. Figures of TFTF's suite are truncated to integers, as in RT_INSTR
+    /// and otherwise in ticks. Figures from TFTF's suite are truncated to integers, as in RT_INSTR
     /// lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
         let scale = match self.unit() {
@@ -107,7 +107,7 @@ impl FigureKey {
     }
 }
 
-/// The end of a table's title if [`FigureKey::is_of_classes`] is true for any figure in the table.
+/// Appended to a table's title if [`FigureKey::is_of_classes`] is true for any figure in the table.
 pub const OF_CLASSES: &str =
     "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
@@ -118,15 +118,16 @@ pub struct Figure<'r> {
     pub series: &'r Series,
     pub cpu: CpuIndex,
     pub key: FigureKey,
-    /// The value that tables show for the CPU, in the samples' unit. None if there are only
-    /// statistics.
+    /// The value that tables show for the CPU, in the samples' unit. None if only statistics are
+    /// known.
     pub shown: Option<u64>,
     pub summary: Option<&'r Summary>,
-    /// True for a cell read from a line without a checksum.
+    /// True if the cell was read from a line without a checksum.
     pub is_doubtful: bool,
 }
 
-/// Returns a scenario's figures, cell by cell. For TFTF's suite, those in table columns come first.
+/// Returns a scenario's figures, cell by cell. For TFTF's suite, the figures in table columns come
+/// first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
@@ -163,7 +164,8 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     all
 }
 
-/// Indexes figures by CPU and key. If several have the same key, keeps the first.
+/// Indexes figures by CPU and key. If several figures have the same CPU and key, keeps the first
+/// one.
 pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
     let all = all.into_iter().rev();
     all.map(|it| ((it.cpu, it.key), it)).collect()
@@ -175,7 +177,7 @@ pub fn has_figure(scenario: &Scenario, cell: &Cell) -> bool {
     columns.any(|metric| cell.figure(metric).is_some())
 }
 
-/// Returns true if tables show any figure of the scenario.
+/// Returns true if tables show any of the scenario's figures.
 pub fn has_figures(scenario: &Scenario) -> bool {
     scenario.step_series().next().is_some() || !scenario.columns().is_empty()
 }
@@ -190,7 +192,7 @@ pub fn is_sorted_by_size(id: ScenarioId) -> bool {
 pub const fn x_heading(id: ScenarioId) -> &'static str {
     match id.axis() {
         Some(axis) => axis.heading(),
-        // A log may contain a step that its scenario does not define.
+        // A log may contain a step that the scenario does not define.
         None => "x",
     }
 }

@@ -1,4 +1,5 @@
-//! A scenario's findings: the payload's, and those that need more than integer arithmetic.
+//! A scenario's findings: those that the payload also makes, and those that need more than integer
+//! arithmetic.
 
 use hardware::text::plural::many;
 use run::findings::{Verbosity, findings_of};
@@ -9,8 +10,8 @@ use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
-/// Computes a scenario's findings from its figures: the payload's in more detail, and those that
-/// only the report has. If a record is missing, returns only a sentence that says so.
+/// Computes a scenario's findings from its figures: the payload's findings in more detail, and
+/// those that only the report makes. If a record is missing, returns only a sentence that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(run, scenario) {
         return vec![not_told(format!("No findings: {what} lost."))];
@@ -20,7 +21,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if has_other_scenarios(run) {
         all.extend(net);
     } else if !net.is_empty() {
-        let what = "Net of the loop: unknown, because records of the run are lost.";
+        let what = "Net of the loop: not known, because some of the run's records are lost.";
         all.push(not_told(what.to_owned()));
     }
     all.extend(contention(&run.run, scenario));
@@ -45,8 +46,9 @@ fn not_told(sentence: String) -> Finding {
     }
 }
 
-/// Names the missing records without which findings would be wrong, as a subject and a verb: `2
-/// records of X are`. None if none of them is missing, or if the log has no records at all.
+/// Names the missing records without which the findings would be wrong, as a subject and verb: `2
+/// records of X are`. Returns None if all of them are present, or if the log does not contain any
+/// records.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     run.integrity.records.as_ref()?;
     if let Some(what) = run.lost_of(scenario) {
@@ -63,7 +65,8 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     }
 }
 
-/// Returns true if none of the run's other scenarios is missing, so findings can be based on them.
+/// Returns true if all of the run's other scenarios are present, so that findings can be based on
+/// them.
 fn has_other_scenarios(run: &LoggedRun) -> bool {
     run.integrity.records.is_none() || run.integrity.is_whole()
 }

@@ -1,4 +1,4 @@
-//! Figures as a function of the varied quantity: curves, and straight lines through them.
+//! Figures as a function of the varied quantity: curves, and straight lines fitted to them.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
@@ -12,7 +12,7 @@ use crate::log::grouped::grouped;
 /// The minimum coefficient of determination at which growth is reported.
 const R2_SOME: f64 = 0.5;
 
-/// A figure as a function of `x`, with everything else equal.
+/// A figure as a function of `x`, everything else being equal.
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,
@@ -26,13 +26,13 @@ pub struct Curve<'r> {
 #[derive(Clone, Debug)]
 pub struct At<'r> {
     pub x: u64,
-    /// The figures of all CPUs, sorted by median.
+    /// All CPUs' figures, sorted by median.
     pub all: Vec<CellSeries<'r>>,
 }
 
 impl<'r> At<'r> {
-    /// Returns the representative figure: in a queue, that of the last CPU to get through;
-    /// otherwise, the median one (the lower of two).
+    /// Returns the representative figure. In a queue it belongs to the last CPU to get through;
+    /// otherwise it is the CPU with the median figure (the lower of two).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -54,12 +54,12 @@ impl Curve<'_> {
     }
 
     /// Returns the line of best fit; None if the figures do not grow linearly. A sweep's finding
-    /// applies the same criteria.
+    /// uses the same criteria.
     pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
         let fit = match is_queue {
-            // A queue can grow without limit, but a cache has a size.
+            // A queue can grow without limit, but a cache cannot.
             true => Straight::through(&points).map(|line| Bent { line, level: None }),
             false if is_level(extent(&points)?) => None,
             false => Bent::through(&points),
@@ -68,7 +68,7 @@ impl Curve<'_> {
     }
 }
 
-/// Returns the smallest and the largest figure in `points`.
+/// Returns the smallest and largest figures in `points`.
 pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let figures = points.iter().map(|it| it.1);
     figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
@@ -118,7 +118,7 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// Returns the line; None for fewer than three points, or if all have the same `x`.
+    /// Returns the line; None if there are fewer than three points or all have the same `x`.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < 3 {
             return None;
@@ -171,14 +171,14 @@ impl Straight {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bent {
     pub line: Straight,
-    /// The `x` at which the line levels off, and the value there; None if it never does.
+    /// The `x` at which the line levels off, with the value there; None if it does not level off.
     pub level: Option<(f64, f64)>,
 }
 
 impl Bent {
-    /// Returns a line through all of `points`, or a line through the first ones (at least three)
-    /// followed by a constant for the others (at least two) if that reduces the sum of squares to
-    /// less than a quarter.
+    /// Fits a line to all of `points`. If the sum of squares is less than a quarter of that line's
+    /// for a line through the first points (at least three) followed by a constant for the others
+    /// (at least two), returns that fit instead.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

@@ -1,10 +1,11 @@
-//! The interval within which noise may move a figure.
+//! The range over which noise may move a figure.
 //!
-//! The interval of a median is the notch of McGill, Tukey and Larsen, "Variations of Box Plots",
-//! The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose notches do
-//! not overlap differ at about the 5 % level. The records contain the MAD but no quartiles. For
-//! samples that are symmetric about their median the IQR is twice the MAD, which makes the notch
-//! 3.14 MAD / sqrt(n). No random numbers are used, so equal input gives equal output.
+//! A median's interval is its notch as defined by McGill, Tukey and Larsen, "Variations of Box
+//! Plots", The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose
+//! notches do not overlap differ at about the 5 % level. The records contain the MAD but no
+//! quartiles. If samples are symmetric about their median, the IQR is twice the MAD, and the notch
+//! is 3.14 MAD / sqrt(n). No random numbers are used, so the same input always gives the same
+//! output.
 //!
 //! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either
 //! side. With fewer than six samples, no interval between two of them contains the median with 95 %
@@ -16,10 +17,10 @@ use run::model::Scenario;
 /// The minimum number of samples for which the notch is used.
 const SAMPLES_MIN: u32 = 6;
 
-/// The notch in units of the MAD, with an IQR of twice the MAD.
+/// The notch in units of the MAD, if the IQR is twice the MAD.
 const NOTCH: f64 = 1.57 * 2.0;
 
-/// Returns the interval of a median in ticks; None for a single sample.
+/// Returns a median's interval in ticks; None for a single sample.
 pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     match summary.n {
         0 | 1 => None,
@@ -33,8 +34,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the interval of a median that is the lower bound of a histogram class: the true median
-/// can be anywhere in the class.
+/// Returns the interval for a median that is the lower bound of a histogram class, where the true
+/// median can be anywhere in the class.
 pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     let (low, high) = notch(summary)?;
     let bins = Histogram::default();
@@ -48,7 +49,7 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     Some((low, high.saturating_add(more).min(most)))
 }
 
-/// Returns the statistics of each place over the rounds of a parallel scenario. A place is a CPU's
+/// Returns the statistics for each place over all rounds of a parallel scenario. A place is a CPU's
 /// rank by `metric` within its round. Returns None if a sample is missing.
 pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
     let cells = scenario.suite_cells();

@@ -53,7 +53,7 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     scenario
 }
 
-/// Returns the instants of a suspend with these figures: Powerdown, Wakeup and Cache Flush.
+/// Returns the instants for a suspend that has these figures: Powerdown, Wakeup and Cache Flush.
 fn instants(figures: [u64; 3]) -> Instants {
     let [powerdown, wakeup, flush] = figures.map(|it| it as i64);
     let mut all = Instants::new(1000);
@@ -91,7 +91,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     cell
 }
 
-/// Replaces the samples of a metric with statistics only, and sets the shown figure.
+/// Replaces a metric's samples with statistics, and sets the figure shown.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|it| it.metric != metric);
@@ -106,7 +106,7 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
     }
 }
 
-/// Returns a complete run of the suite on four CPUs, with two samples of each figure.
+/// Returns a complete suite run on four CPUs, with two samples for each figure.
 pub(super) fn suite() -> LoggedRun {
     let mut made = run(4);
     for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
@@ -125,7 +125,7 @@ pub(super) fn suite() -> LoggedRun {
     made
 }
 
-/// Returns a step with one operation, on one CPU alone.
+/// Returns a step with one operation, run on one CPU at a time.
 pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
         x,
@@ -152,7 +152,7 @@ pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     made
 }
 
-/// Reads the tables of a release, such as `juno/v2.9`.
+/// Reads a release's tables. An example of a release is `juno/v2.9`.
 pub(super) fn published(release: &str) -> LoggedRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
     tables::read(&folder.join(release)).expect("tables")

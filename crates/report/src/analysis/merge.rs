@@ -1,4 +1,4 @@
-//! Merges several runs of one board into one table; CPUs are matched by MPIDR.
+//! Merges several runs from one board into one table, matching CPUs by MPIDR.
 //!
 //! If every run has sent all of its samples, the samples are pooled, and statistics are computed
 //! from the pool. Otherwise the runs' figures are listed side by side. They are never treated as
@@ -17,10 +17,10 @@ use super::conditions::{MERGED, MERGED_RUNS, differences, is_ambiguous};
 use super::figure::{Figure, FigureKey, by_cpu_and_key, figures};
 use crate::log::{LoggedRun, Source};
 
-/// Several runs of one board.
+/// Several runs from one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
-    /// Each run's position in its input, in the order of the runs.
+    /// Each run's position in its input, in run order.
     pub(crate) sources: Vec<Source>,
     /// The board's CPUs.
     pub(crate) cpus: Vec<Cpu>,
@@ -34,11 +34,11 @@ pub(crate) struct MergedScenario {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     pub(crate) power_state: Option<u32>,
-    /// One for each figure of a CPU found in at least one run, sorted by CPU and then by step.
+    /// One entry for each CPU and figure found in at least one run, sorted by CPU and then by step.
     pub(crate) figures: Vec<MergedFigure>,
 }
 
-/// A figure of a CPU in several runs. Durations are in ticks.
+/// A CPU's figure in several runs. Durations are in ticks.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MergedFigure {
     /// Index into [`Merged::cpus`].
@@ -56,15 +56,15 @@ pub(crate) struct MergedFigure {
 pub(crate) struct RunFigure {
     /// The figure in the table, or a median.
     pub(crate) figure: u64,
-    /// The statistics of the samples.
+    /// Statistics over the samples.
     pub(crate) summary: Option<Summary>,
     /// True if the figure was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
 }
 
 /// Removes runs that are identical to an earlier one down to the last tick, and returns a sentence
-/// about each. The samples of a run that was given twice, or of a machine that repeats itself
-/// exactly, would otherwise count twice.
+/// about each of them. Otherwise the samples would count twice if a run is given twice or if a
+/// machine repeats itself exactly.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {
@@ -74,7 +74,7 @@ pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
         };
         let (run, first) = (&run.source, &first.source);
         repeats.push(format!(
-            "{} (run {}) is {} (run {}) again, equal to the last tick; it counts once",
+            "{} (run {}) and {} (run {}) are identical to the last tick; counted once",
             run.input, run.place, first.input, first.place
         ));
     }
@@ -87,7 +87,7 @@ fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
     !own.is_empty() && own == others && check(other, run).is_ok()
 }
 
-/// Merges `runs`, which must share the conditions of the first.
+/// Merges `runs`, which must all have the same conditions as the first one.
 pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     let mut cpus = Vec::new();
     if let Some((first, others)) = runs.split_first() {
@@ -103,13 +103,13 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     })
 }
 
-/// Rejects runs that differ in a condition.
+/// Rejects runs whose conditions differ.
 pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;
         bail!(
-            "cannot merge {input}: several rows have the same cluster and core, so it is \
-             unknown which CPU they belong to; report it by itself"
+            "cannot merge {input}: several rows have the same cluster and core, so their CPUs are \
+             unknown; report it separately"
         );
     }
     let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
@@ -127,13 +127,13 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     };
     let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
     bail!(
-        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report each \
-         by itself",
+        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report them \
+         separately",
         condition.name
     )
 }
 
-/// Returns the scenario of `run` that goes into the same table as `scenario`, or that would if the
+/// Returns the scenario in `run` that goes into the same table as `scenario`, or would do so if the
 /// same interrupt had woken the CPUs. Helper placements are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
@@ -153,7 +153,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     });
     let each: Vec<Vec<Figure<'_>>> = each.collect();
     let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
-    // A CPU found only in a later run is sorted into board order.
+    // A CPU that is only in a later run is inserted in board order.
     let order = order.sorted_by_key(|(cpu, key)| match key.is_of_step() {
         true => (true, CpuIndex::default()),
         false => (false, *cpu),
@@ -210,7 +210,7 @@ mod tests {
     use crate::analysis::edits::{self, RunEdit, edited};
     use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
-    /// Edits to the second run, and the condition in the error.
+    /// Edits to the second run, and the condition that the error names.
     const REFUSED: &[(RunEdit, &str)] = &[
         (edits::nothing, ""),
         (edits::no_head, "the board"),
@@ -262,7 +262,7 @@ mod tests {
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
         let alike = [edits::equal_labels as RunEdit; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
-        assert!(refusal.contains("unknown which CPU they belong to"));
+        assert!(refusal.contains("so their CPUs are unknown"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The cost of firmware instrumentation: compares the caller's figures for the same payload on a
-//! build with PMF and on a plain one.
+//! build with PMF and on a plain build.
 //!
 //! Figures that cannot be compared are listed with the reason. The payload reads PMF's timestamps
 //! after the timed region, so no figure here includes these reads.
@@ -32,15 +32,15 @@ pub enum CostUnit {
 pub struct Overhead {
     /// The unit of all costs.
     pub unit: CostUnit,
-    /// The name of that unit in headings.
+    /// The unit's name in headings.
     pub unit_name: &'static str,
-    /// One for each figure of a scenario that both runs have.
+    /// One entry for each figure in a scenario that both runs have.
     pub costs: Vec<Cost>,
     /// Sentences about figures that were not compared.
     pub left_out: Vec<String>,
 }
 
-/// A figure of a scenario on both builds.
+/// A scenario's figure on both builds.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// The scenario.
@@ -77,14 +77,14 @@ impl CostOfCpu {
 }
 
 impl Cost {
-    /// Returns the CPU with the median difference, or the lower of the two middle ones.
+    /// Returns the CPU with the median difference (the lower of two).
     pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
     }
 
-    /// Returns the CPU with the smallest figures: instructions on other CPUs can only add to a
-    /// figure.
+    /// Returns the CPU with the smallest figures, because instructions on other CPUs can only add
+    /// to a figure.
     pub fn cleanest(&self) -> Option<&CostOfCpu> {
         let sum = |it: &CostOfCpu| it.with + it.without;
         let cpus = self.cpus.iter();
@@ -115,7 +115,7 @@ impl Cost {
     }
 }
 
-/// Compares the run `with` instrumentation with the one `without`.
+/// Compares the run `with` instrumentation and the run `without` it.
 pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {
@@ -123,15 +123,15 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         let has = if is_due { "no " } else { "" };
         ensure!(
             facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
-            "{}: the firmware of this run has {has}PMF; name the log of the instrumented build \
-             first, then that of the plain build",
+            "{}: this run's firmware has {has}PMF; name the instrumented build's log first, then \
+             the plain build's",
             run.source.input,
         );
     }
     let sides = [(with, None), (without, None)];
     if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
         let name = condition.name;
-        bail!("{name} is {x} in {a}, but {y} in {b}; both logs must be from one board");
+        bail!("{name} is {x} in {a}, but {y} in {b}; both logs must be from the same board");
     }
     let clock = with.run.clock();
     let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
@@ -140,14 +140,14 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         (CostUnit::Time, None) => (1.0, "ticks"),
         (CostUnit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
         (CostUnit::Instructions { .. }, None) => {
-            bail!("the counter's frequency, and so the length of a tick, is unknown")
+            bail!("the counter's frequency is unknown, so the length of a tick is too")
         }
     };
     let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
     for scenario in &with.run.scenarios {
         let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
         match without.run.scenario(scenario.key()) {
-            None => left_out.push(format!("{}: only in one run.", scenario.id)),
+            None => left_out.push(format!("{}: in only one of the runs.", scenario.id)),
             Some(old) if is_comparable(scenario) && state(old) == state(scenario) => {
                 costs.extend(costs_of((with, scenario), (without, old), scale));
             }
@@ -156,8 +156,8 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     }
     ensure!(
         !costs.is_empty(),
-        "{a} and {b} have no scenario in common with a figure that can be compared; \
-         PSCI_VERSION, suspends in sequence and CPU_ON have such figures"
+        "{a} and {b} share no scenario with a comparable figure; PSCI_VERSION, suspends in \
+         sequence and CPU_ON have comparable figures"
     );
     Ok(Overhead {
         unit,
@@ -167,14 +167,14 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     })
 }
 
-/// The figures that are never compared, with the reasons why.
+/// Figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
-    "Powerdown, Wakeup, Cache Flush, Latency: from PMF, which the plain build does not have. The \
-     cost of timestamps on the way down is hidden in the sleep.",
+    "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
+     of timestamps on the way down is hidden in the sleep.",
     "Call of a suspend: includes the sleep, which each run calibrates separately.",
     "Turn Off: with PMF the lead polls rarely, to avoid disturbing other CPUs.",
-    "Points of all CPUs at once: they also depend on the other CPUs' work.",
-    "timer_latency: from a timer's expiry to its handler, which calls no firmware.",
+    "Points with all CPUs at once: they also depend on what the other CPUs do.",
+    "timer_latency: runs from a timer's expiry to its handler, without a firmware call.",
     "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
      the firmware, because the instruction clock counts the instructions of all CPUs.",
 ];
@@ -184,7 +184,7 @@ fn is_comparable(scenario: &Scenario) -> bool {
     !scenario.id.has_queue()
 }
 
-/// Returns true for a caller-side figure that depends on only one CPU.
+/// Returns true for a figure measured by the caller that depends on only one CPU.
 fn is_compared(figure: &Figure<'_>) -> bool {
     let (key, cell) = (figure.key, figure.cell);
     if key.is_of_step() {
@@ -231,7 +231,7 @@ fn costs_of(
         .collect()
 }
 
-/// Returns a CPU's cost; `scale` converts ticks to a figure per operation.
+/// Returns a CPU's cost. `scale` converts ticks to a figure per operation.
 fn cost(label: String, scale: f64, new: &Summary, old: &Summary) -> CostOfCpu {
     let margin = |summary: &Summary| {
         let (low, high) = notch(summary)?;

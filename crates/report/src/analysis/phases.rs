@@ -1,4 +1,4 @@
-//! The phases of a CPU between the instants of a sample, for timelines.
+//! A CPU's phases between a sample's instants, for timelines.
 
 use hardware::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
@@ -13,11 +13,11 @@ use run::model::{Cell, Scenario};
 pub struct CpuPhase {
     /// The name in the legend.
     pub name: &'static str,
-    /// The class in the style sheet.
+    /// The CSS class.
     pub class: &'static str,
     /// Whether it is before, in or after low power.
     pub side: PowerSide,
-    /// The pairs of instants between which the phase may lie.
+    /// The pairs of instants between which the phase can lie.
     ends: &'static [(Instant, Instant)],
 }
 
@@ -56,8 +56,8 @@ const EXIT: Instant = Stamp(ExitPsci);
 /// All phases, in legend order.
 pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
-    // Until the flush, or until low power if there is no flush: CPUs queue for the firmware's
-    // locks.
+    // From entry to the flush, or to low power if there is no flush. CPUs queue for the firmware's
+    // locks here.
     phase(
         "entry",
         "p-entry",
@@ -100,7 +100,7 @@ pub const PHASES: [CpuPhase; 13] = [
 
 const UNTIL_DUE: &str = "until the due wake-up";
 
-/// One phase of a sample, in ticks from [`Instants::base`].
+/// One of a sample's phases, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The phase.
@@ -111,7 +111,7 @@ pub struct Slice {
     pub to: i64,
 }
 
-/// Returns the phases of a sample in chronological order.
+/// Returns a sample's phases in chronological order.
 pub fn slices(instants: &Instants) -> Vec<Slice> {
     let is_on_path =
         |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
@@ -121,13 +121,14 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
     } else if instants.span(Before, TurnedOn).is_some() {
-        // CPU_ON comes last only after CPU_OFF; otherwise the CPU is turned on before the call.
+        // CPU_ON is the last phase only after CPU_OFF. Otherwise the CPU is turned on before the
+        // call.
         vec![(Before, SeenOff), (TurnedOn, Entered)]
     } else {
         vec![(Before, After)]
     };
     let slices = pairs.into_iter().filter_map(|(from, to)| {
-        // None if an instant between them was lost.
+        // Returns None if an instant between them was lost.
         let phase = phase_between(from, to)?;
         let (from, to) = (instants.at(from)?, instants.at(to)?);
         (from <= to).then_some(Slice { phase, from, to })
@@ -141,7 +142,7 @@ pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
     found.copied()
 }
 
-/// A cell's instants on the time axis of its group.
+/// A cell's instants on its group's time axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'r> {
     /// The cell.
@@ -153,8 +154,8 @@ pub struct Placed<'r> {
 }
 
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
-/// share one axis, because their counter values are comparable. All other cells have their own axis
-/// and are in chronological order.
+/// share one axis, because their counter values are comparable. Every other cell has its own axis,
+/// and they are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

@@ -1,4 +1,4 @@
-//! Findings about steps: the cost of an operation without its loop, how powerdown grows with the
+//! Findings about steps: what an operation costs without its loop, how Powerdown grows with the
 //! number of CPUs that go down together, and how the flush grows with the amount of dirty data.
 
 use hardware::text::plural::many;
@@ -13,13 +13,13 @@ use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
 pub(super) const NET: Kind = Kind::new("net");
-/// How powerdown grows with the number of CPUs that go down together.
+/// How Powerdown grows with the number of CPUs that go down together.
 pub(crate) const CONTENTION: Kind = Kind::new("contention");
 /// How the flush grows with the amount of dirty data.
 pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
 
-/// Computes the cost of each operation without the loop around it. The loop's cost is taken from
-/// the same scenario, or from `empty`.
+/// Computes the cost of each operation without the loop around it. The loop's cost comes from the
+/// same scenario, or from `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = empty.into_iter().flat_map(Scenario::step_series);
     let own = scenario.step_series().filter(is_loop);
     let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
-    // A different CPU's loop has the same few instructions.
+    // If the CPU has no loop of its own, another CPU's will do: it has the same few instructions.
     let loop_of = |own: CellSeries<'_>| {
         let all = loops.iter().rev();
         let all = all.filter(|it| it.series.metric == own.series.metric);
@@ -56,7 +56,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     each.map(|((how, _), nets)| net(run, how, &nets)).collect()
 }
 
-/// A series and its figures per operation.
+/// A series, with its figures per operation.
 struct Net<'r> {
     own: CellSeries<'r>,
     net: f64,
@@ -99,7 +99,7 @@ pub(super) fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     middle.copied().unwrap_or(0.0)
 }
 
-/// Describes how powerdown grows with the number of CPUs that go down together.
+/// Describes how Powerdown grows with the number of CPUs that go down together.
 pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Cpus) {
         return Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         return Vec::new();
     }
     let all = curves(scenario);
-    // If PMF's flush is missing, the figure that includes it is used.
+    // If PMF's flush figure is missing, use the figure that includes the flush.
     let mut metrics = [Metric::CacheFlush, Metric::Powerdown].into_iter();
     let is_there = |metric: &Metric| all.iter().any(|it| it.metric == *metric);
     let metric = metrics.find(is_there);
@@ -162,7 +162,7 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         let end = match level {
             Some((end, level)) => {
                 let (end, level) = (bytes(end), time(run, level));
-                format!("{end}, and is {level} beyond: the caches hold no more dirty data")
+                format!("{end}, and is {level} beyond that: the caches cannot hold more dirty data")
             }
             None => format!("{last}, the largest amount tried"),
         };
@@ -191,7 +191,7 @@ fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &St
     }
 }
 
-/// Returns how well a line fits.
+/// Returns a sentence about how well a line fits.
 fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
         "Straight line through {}: R² {} %, the farthest point is {} off.",

@@ -17,7 +17,7 @@ use super::words::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
 use crate::log::LoggedRun;
 
-/// Returns the findings of one kind in a scenario.
+/// Returns a scenario's findings of one kind.
 fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
     let all = findings(run, &run.run.scenarios[nth]).into_iter();
     all.filter(|it| it.kind == kind).collect()
@@ -32,8 +32,7 @@ fn finding_on_lines_is_marked() {
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
-/// Returns the findings of a sweep, given the varied values and the Cache Flush or Powerdown ticks
-/// for each.
+/// Returns a sweep's findings, given each varied value with its Cache Flush or Powerdown ticks.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::DirtySweep {
         (Metric::CacheFlush, 1024)
@@ -47,7 +46,7 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     findings(&run, &run.run.scenarios[0])
 }
 
-/// A sweep, its CPU counts or KiB with their ticks, and the start of its finding.
+/// A sweep, its CPU counts or KiB with their ticks, and how its finding starts.
 type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[
@@ -88,7 +87,7 @@ const SWEEPS: &[Sweep] = &[
             (32, 50),
         ],
         "Dirty lines (core): Cache Flush grows by 160.00 ns with each dirty KiB, from 160.00 \
-         ns up to 4 KiB, and is 800.00 ns beyond: the caches hold no more dirty data",
+         ns up to 4 KiB, and is 800.00 ns beyond that: the caches cannot hold more dirty data",
     ),
     (
         ScenarioId::DirtySweep,
@@ -138,7 +137,7 @@ fn operation_is_net_of_its_loop() {
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians of 2 CPUs.";
     assert_eq!(text(&run), expected);
-    // The loop is taken from another scenario.
+    // The loop's cost comes from another scenario.
     let own = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
     let empty = with_steps(ScenarioId::Empty, vec![own]).run.scenarios;
@@ -163,7 +162,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         ScenarioId::ColdCall,
         cells([
             (Variant::VersionWarm, None, Latency, [10, 10, 20]),
-            // The caller's side of a call that PMF also measures.
+            // The caller's measurement of a call that PMF also measures.
             (Variant::VersionWarm, None, Call, [15, 15, 25]),
             (Variant::VersionEvicted, None, Latency, [10, 10, 19]),
             (Variant::VersionWoken, Some(2), Latency, [60, 70, 20]),
@@ -195,7 +194,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     assert_eq!(found, expected);
 }
 
-/// Adds the statistics of a metric, and its very first sample.
+/// Adds a metric's statistics and its very first sample.
 fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     set_summary(cell, metric, samples[0], samples);
     let mut series = cell.series.iter_mut();
@@ -224,7 +223,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
     let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
-    // If samples are equal, the first is returned.
+    // Of equal samples, the first is returned.
     assert_eq!(parts(state.entry), (200, 0.into(), false));
     assert_eq!(parts(state.exit), (901, 1.into(), true));
 
@@ -241,8 +240,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's step on one CPU: scenario, variant, Powerdown in ticks, and the worst entry; None if
-/// no CPU was seen to leave the state.
+/// A sweep's step on one CPU: scenario, variant, Powerdown in ticks, and the worst entry. The worst
+/// entry is None if no CPU was seen to leave the state.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),
@@ -304,7 +303,7 @@ fn each_placement_has_the_helper_of_the_other() {
     }
     let states = idle_states(&made).expect("all CPUs were measured");
     assert_eq!(states[0].timer, TimerInState::Stops);
-    // No CPU wakes itself: Wake is the figure of the CPU that was woken.
+    // No CPU wakes itself: Wake belongs to the CPU that was woken.
     assert_eq!(states[0].exit.ticks, 901);
     made.run.scenarios.pop();
     let error = idle_states(&made).expect_err("CPU 0.0 is only the helper");
@@ -338,7 +337,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
     }
 }
 
-/// The figures of complete runs are tested in `xtask/tests/machine/overhead.rs`.
+/// `xtask/tests/machine/overhead.rs` tests the figures of complete runs.
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
     let refusal = |without: &LoggedRun| {
@@ -346,7 +345,7 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
         error.to_string()
     };
     let instrumented = refusal(&suite());
-    let part = "has PMF; name the log of the instrumented build first";
+    let part = "has PMF; name the instrumented build's log first";
     assert!(instrumented.contains(part), "{instrumented}");
     for (edit, part) in [
         (
@@ -361,7 +360,7 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
             edits::two_cpus,
             "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, but 0x0 0x1 in",
         ),
-        (edits::no_scenarios, "no scenario in common"),
+        (edits::no_scenarios, "share no scenario"),
     ] {
         let mut without = edited(edit);
         let facts = without.run.facts.as_mut().expect("a record");

@@ -1,4 +1,4 @@
-//! Composes a representative run from several runs of one board, scenario by scenario.
+//! Composes a representative run from several runs on one board, scenario by scenario.
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
@@ -8,9 +8,10 @@ use run::model::Scenario;
 use super::merge::check;
 use crate::log::LoggedRun;
 
-/// Returns a run in which each scenario is taken from the run whose longest figure for it is the
-/// median. Each scenario is therefore one complete measurement, not a mixture. `runs` must not be
-/// empty and must share their conditions.
+/// Returns a run composed of scenarios from all runs. Each scenario is copied from the run in which
+/// its longest figure is the median of all runs. Each scenario is therefore one complete
+/// measurement, not a mixture. `runs` must not be empty, and all runs must have the same
+/// conditions.
 pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     let (first, others) = runs.split_first().expect("at least one run");
     let mut typical = first.clone();
@@ -25,7 +26,7 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     for key in keys.unique() {
         if let Some(run) = runs.iter().find(|it| it.run.scenario(key).is_none()) {
             bail!(
-                "{}: {} is not in it, and in another run",
+                "{}: lacks {}, which another run has",
                 run.source.input,
                 key.id
             );

@@ -5,10 +5,10 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Label, Run};
 
-/// The end of a finding that is based on unverified figures.
+/// Appended to a finding that is based on unverified figures.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a checksum.";
 
-/// Returns the labels of CPUs: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
+/// Returns the CPUs' labels: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
 /// first and last labels.
 pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
     let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
@@ -20,7 +20,7 @@ pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> 
     }
 }
 
-/// Returns the smallest and the largest value as text; empty if there are none.
+/// Returns the smallest and largest values as text; empty if there are no values.
 pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
     match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
         Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),
@@ -29,7 +29,7 @@ pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> S
     }
 }
 
-/// Returns the range of durations, in nanoseconds or, without a clock, in ticks.
+/// Returns the range of durations in nanoseconds, or in ticks if the clock is unknown.
 pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> String {
     let is_clock_known = run.clock().is_known();
     range_text(all, |value| match is_clock_known {

@@ -3,8 +3,8 @@
 //! A device tree's `idle-states` node requires worst cases, so each latency is the maximum over all
 //! CPUs, all scenarios that suspend to the state, and all samples, including the cold first one:
 //!
-//! * entry is measured by Powerdown, which in parallel scenarios includes queueing for the
-//!   firmware's locks and, for a last man, the cluster flush;
+//! * entry is measured by Powerdown, which in parallel scenarios includes queuing for the
+//!   firmware's locks and, for the last man, the cluster flush;
 //! * exit is measured by Wakeup and by Wake, its caller-side counterpart, which starts when the
 //!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because it
 //!   then includes waiting for other CPUs.
@@ -29,7 +29,7 @@ use crate::log::LoggedRun;
 #[derive(Clone, Debug)]
 pub struct WorstIdleState<'r> {
     pub power_state: u32,
-    /// True if this is the state of a scenario that suspends to the deepest level.
+    /// True if a scenario that suspends to the deepest level uses this state.
     pub is_deepest: bool,
     pub timer: TimerInState,
     pub entry: Latency<'r>,
@@ -54,12 +54,12 @@ pub struct Latency<'r> {
     pub is_cold: bool,
 }
 
-/// Returns the worst cases of each idle state, shallowest first.
+/// Returns the worst cases for each idle state, shallowest first.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
         run.integrity.records.is_some(),
-        "{input}: no records; lines without a checksum cannot give a worst case"
+        "{input}: no records; a worst case cannot be based on lines without a checksum"
     );
     ensure!(
         run.is_complete(),
@@ -68,12 +68,12 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     );
     ensure!(
         run.run.clock().is_known(),
-        "{input}: the counter's frequency is unknown, but idle-states are in us"
+        "{input}: the counter's frequency is unknown, but idle-states needs microseconds"
     );
     idle_states(run)
 }
 
-/// The parts of a run that concern one state.
+/// A run's scenarios and figures for one state.
 #[derive(Default)]
 struct Suspends<'r> {
     /// Scenarios of the suite.
@@ -98,7 +98,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     }
     ensure!(
         !all.is_empty(),
-        "{}: no scenario suspended a CPU, so there are no idle-states",
+        "{}: no scenario suspended a CPU, so idle-states would be empty",
         run.source.input
     );
     let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
@@ -107,7 +107,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     Ok(states)
 }
 
-/// Returns the state of one of the suite's scenarios, and its name in sweeps.
+/// Returns the state used by one of the suite's scenarios, and that state's name in sweeps.
 fn state_of_suite(scenario: &Scenario) -> Option<(u32, Variant)> {
     let Procedure::Suspend(choice, _) = scenario.id.procedure() else {
         return None;
@@ -125,7 +125,7 @@ fn has_steps_of_suite(id: ScenarioId) -> bool {
     matches!(id.axis(), Some(Axis::Bytes | Axis::Cpus))
 }
 
-/// Returns the state to which a figure belongs; None if it is not a figure of a suspend.
+/// Returns the state that a figure is for; None if the figure is not from a suspend.
 fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
     match figure.key.is_of_step() {
         true => figure.cell.power_state,
@@ -160,7 +160,7 @@ fn idle_state<'r>(
     })
 }
 
-/// Rejects a state that was not measured on every CPU. A sweep may have steps on fewer CPUs.
+/// Rejects a state that was not measured on every CPU. A sweep may have steps with fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = run.run.cpu_indices();
     let of_figures = of.figures.iter().map(|it| it.0);
@@ -168,7 +168,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
-        // A helper is measured when a different CPU is the helper.
+        // A helper's own figures come from rounds with a different helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
             (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
@@ -184,7 +184,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the largest sample of the given figures; if several are equal, the first one.
+/// Returns the largest sample among the given figures; if several are equal, the first one.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
     let all = of.figures.iter().filter(|(scenario, figure)| {
         let is_own = figure.key.suite_metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
@@ -218,11 +218,11 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
     let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
-    // A CPU that suspends alone is never woken by an SGI, whatever the pattern.
+    // A CPU that suspends alone is never woken by an SGI, regardless of the pattern.
     (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
 }
 
-/// Returns what happens to the timer in the state, judging by the interrupts that woke CPUs.
+/// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     // Each cell of a step has its own wake-up source.
     let figures = of.figures.iter().map(|it| it.1);

@@ -35,7 +35,7 @@ fn exit_codes() {
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
         ("report tftf.log", 3, "keep logging until TFTF prints that"),
-        ("merge good.log good.log -o out", 0, "it counts once"),
+        ("merge good.log good.log -o out", 0, "counted once"),
         ("report good.log cut.log --run 1 -o out", 0, ""),
         ("compare old.log new.log", 1, "regressions against"),
         ("compare new.log old.log", 0, ""),

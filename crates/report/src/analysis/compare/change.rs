@@ -11,9 +11,9 @@ use crate::analysis::figure::FigureKey;
 pub(crate) struct Change {
     #[serde(flatten)]
     pub(crate) key: FigureKey,
-    /// The rank by size, counting from 0; None if figures are compared by CPU.
+    /// The size rank, counting from 0; None if figures are compared by CPU.
     pub(crate) place: Option<usize>,
-    /// The CPU in the run and in the baseline, each as an index into its own run.
+    /// The CPU's index in the run and its index in the baseline.
     pub(crate) cpu: CpuIndex,
     pub(crate) old_cpu: CpuIndex,
     pub(crate) new: ComparedValue,
@@ -22,12 +22,12 @@ pub(crate) struct Change {
     pub(crate) outcome: ChangeOutcome,
 }
 
-/// A figure per operation, in the unit of its `FigureKey`.
+/// A figure per operation, in its `FigureKey`'s unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ComparedValue {
     pub(crate) figure: f64,
-    /// The interval within which noise may move the figure; None for a single measurement. If the
-    /// figure is from one of several rounds, this is the interval of the CPU's median.
+    /// The range that noise alone can explain; None for a single measurement. If the figure is from
+    /// one of several rounds, this is the range for the CPU's median.
     pub(crate) interval: Option<(f64, f64)>,
     /// True if the figure was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
@@ -39,7 +39,7 @@ pub(crate) struct ComparedValue {
 pub(crate) enum ChangeOutcome {
     /// Within the tolerance.
     Same,
-    /// Beyond the tolerance, but within noise or one tick.
+    /// Beyond the tolerance, but within the noise or one tick.
     Noise,
     /// Less time than before.
     Better,
@@ -69,20 +69,21 @@ pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
 }
 
 /// Returns true if the figures differ by no more than the tolerance, relative to the larger one.
-/// Integers up to 9e9 are compared without rounding errors.
+/// The comparison is exact for integers up to 9e9.
 pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
 
 impl ChangeOutcome {
-    /// Judges a change; `tick` is the resolution of the coarser side.
+    /// Judges a change. `tick` is the coarser of the two sides' resolutions.
     fn of(new: &ComparedValue, old: &ComparedValue, tolerance_ppm: u32, tick: f64) -> Self {
         if is_close(new.figure, old.figure, tolerance_ppm) {
             return Self::Same;
         }
         let is_less = new.figure < old.figure;
         let (more, less) = if is_less { (old, new) } else { (new, old) };
-        // Disjoint intervals in the opposite order to the figures are not evidence.
+        // If the intervals do not overlap but are in the opposite order to the figures, they prove
+        // nothing.
         let intervals = more.interval.zip(less.interval);
         let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
         if is_within || more.figure - less.figure <= tick {
@@ -94,7 +95,7 @@ impl ChangeOutcome {
         }
     }
 
-    /// Judges a change in a figure. Values are in the unit of its key.
+    /// Judges a change in a figure. Values are in the key's unit.
     pub(in crate::analysis) fn of_figures(
         key: FigureKey,
         new: &ComparedValue,
@@ -104,14 +105,14 @@ impl ChangeOutcome {
     ) -> Self {
         match key.unit() {
             Unit::Ticks | Unit::Cycles => Self::of(new, old, tolerance_ppm, tick),
-            // A state is no longer reached.
+            // The CPU no longer reaches a state.
             Unit::Count if new.figure < old.figure => Self::Worse,
-            // How long a CPU sleeps is not a cost.
+            // A CPU's sleep time is not a cost.
             Unit::Count | Unit::Microseconds => Self::Same,
         }
     }
 
-    /// Returns true if the time did not change beyond tolerance and noise.
+    /// Returns true if the change does not exceed both the tolerance and the noise.
     pub(crate) const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
         let large = 5e9;
-        // Figures, half-widths of their intervals, and the tick.
+        // The figures, the half-widths of their intervals, and the tick.
         for (new, old, halves, tick, expected) in [
             (102.0, 100.0, [0.0; 2], 0.0, Same),
             (103.0, 100.0, [0.0; 2], 0.0, Worse),

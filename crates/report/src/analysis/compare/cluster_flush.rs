@@ -1,9 +1,9 @@
 //! Finds changes in which CPUs flush a cluster-size cache.
 //!
-//! Figures alone do not show which CPU was the last man, and a large flush is no proof. But flush
-//! times can be compared, and only one of the CPUs in a cluster that go down together is the last
-//! man. If several of them take at least 4/5 as long as the cluster's longest flush, CPUs other
-//! than the last man also flush the cluster's cache.
+//! The figures do not show which CPU was the last man, and a single long flush does not prove it.
+//! But when the CPUs in a cluster go down together, only one of them can be the last man. If
+//! several flushes take at least 4/5 as long as the cluster's longest one, CPUs other than the last
+//! man also flush the cluster's cache.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use super::sides::Sides;
 /// CPUs that started or stopped flushing their cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
 
-/// The minimum ratio of the longest flush to the shortest at which the two sizes can be
-/// distinguished.
+/// The minimum ratio between the longest and the shortest flush that tells the two cache sizes
+/// apart.
 const CONTRAST: f64 = 4.0;
 
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
@@ -42,8 +42,8 @@ pub(super) fn cluster_flushes(
             true => (it.old.figure, it.new.figure),
             false => (it.new.figure, it.old.figure),
         };
-        // The sizes are taken from the side on which fewer CPUs flush, because the other side may
-        // lack contrast.
+        // The reference times come from the side on which fewer CPUs flush, because the flushes on
+        // the other side may be too much alike.
         let sizes = sizes(all.iter().map(|it| (cluster(it), few_and_many(it).0)));
         let each = sizes.into_iter().filter_map(|(number, size)| {
             let own = together.iter().copied();
@@ -75,7 +75,7 @@ pub(super) fn cluster_flushes(
     directions.into_iter().filter_map(find).collect()
 }
 
-/// Returns the longest flush of each cluster if it is much longer than the shortest flush of all.
+/// Returns each cluster's longest flush, if it is much longer than the shortest flush on any CPU.
 fn sizes(flushes: impl Iterator<Item = (u16, f64)>) -> BTreeMap<u16, f64> {
     let (mut least, mut sizes) = (f64::MAX, BTreeMap::new());
     for (cluster, flush) in flushes {

@@ -1,5 +1,5 @@
-//! Compares a run with a baseline: each CPU with itself or, if CPUs go down together, each place in
-//! the arrival order with the same place in the baseline.
+//! Compares a run with a baseline. Each CPU is compared with itself or, if CPUs go down together,
+//! each place in the arrival order with the same place in the baseline.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -57,7 +57,7 @@ fn compare_one(
         let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
         let why = why.join("; ");
         let (run, baseline) = (&new.source.input, &old.source.input);
-        bail!("nothing of {run} can be compared with the baseline {baseline}. {why}");
+        bail!("nothing in {run} can be compared with the baseline {baseline}. {why}");
     }
     Ok(Comparison {
         run: place,
@@ -71,7 +71,7 @@ fn compare_one(
     })
 }
 
-/// Compares each of the run's scenarios, and finds those of the baseline without a counterpart.
+/// Compares each of the run's scenarios, and finds the baseline scenarios that have no counterpart.
 fn compare_scenarios(
     sides: &Sides<'_>,
     across: &[Across],

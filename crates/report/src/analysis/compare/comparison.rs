@@ -1,7 +1,7 @@
-//! The options and the results of comparing a run with a baseline.
+//! Options for comparing a run with a baseline, and the results.
 //!
-//! A comparison covers everything in the baseline. If the run lacks a scenario, a CPU or a figure
-//! of the baseline, the result is not "no regression" unless an option permits the gap.
+//! A comparison covers everything in the baseline. If the run lacks a scenario, CPU or figure that
+//! the baseline has, the result is not "no regression" unless an option permits the gap.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
@@ -22,12 +22,12 @@ use crate::log::grouped::grouped;
 /// The tolerance used in TF-A's documentation: 2 %.
 pub(crate) const TOLERANCE_PPM: u32 = 20_000;
 
-/// The options of a comparison.
+/// Options for a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The relative tolerance, in parts per million.
     pub tolerance_ppm: u32,
-    /// The differences that are ignored.
+    /// The differences to ignore.
     pub across: Vec<Across>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Options {
 /// A run compared with a baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Index of the run in the report.
+    /// The run's index in the report.
     pub(crate) run: usize,
     pub(crate) baseline: LoggedRun,
     /// The relative tolerance, in parts per million.
@@ -73,23 +73,23 @@ impl Comparison {
 pub(crate) struct ComparedScenario {
     /// The scenario in the run.
     pub(crate) key: ScenarioKey,
-    /// Which changes count: those by order if CPUs wait for each other or cannot be paired, those
-    /// by CPU otherwise.
+    /// Which changes count: the changes by order if CPUs wait for each other or cannot be paired,
+    /// and the changes by CPU otherwise.
     pub(crate) judged: JudgedBy,
     /// The changes for each CPU in both runs; empty if [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
-    /// The change in the smallest figure, in the second smallest, and so on. Empty if the two runs
+    /// The changes in the smallest figure, the second smallest, and so on. Empty if the two runs
     /// have different numbers of figures. In a parallel scenario the smallest Powerdown belongs to
     /// the CPU that arrives first.
     pub(crate) by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Baseline figures, with their CPUs in the baseline, that are not part of any change that
-    /// counts.
+    /// Baseline figures that are not part of any change that counts, each with its CPU in the
+    /// baseline.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
-/// The list of changes that counts.
+/// The list that determines the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum JudgedBy {
@@ -105,7 +105,7 @@ pub(crate) struct Refused {
     pub(crate) method: Method,
     /// The reason, and the option that allows the comparison.
     pub(crate) why: String,
-    /// True if the baseline has figures for the scenario that have no counterpart.
+    /// True if the baseline has figures for this scenario that the run lacks.
     pub(crate) in_baseline: bool,
 }
 
@@ -149,7 +149,7 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the regressions among the changes that count.
+    /// Returns the regressions among these changes.
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         let all = self.scenarios.iter();
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
@@ -161,8 +161,8 @@ impl Comparison {
         self.lacks().is_empty()
     }
 
-    /// Returns the parts of the baseline that were not compared: one clause per kind of gap, with
-    /// the option that allows it.
+    /// Returns one clause for each kind of baseline data that was not compared, with the option
+    /// that allows the gap.
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
         let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
@@ -181,8 +181,8 @@ impl Comparison {
             .collect()
     }
 
-    /// Returns sentences about rows without a counterpart. Each sentence covers all scenarios to
-    /// which it applies. `run` is the comparison's run.
+    /// Returns sentences about rows that have no counterpart, each covering all scenarios to which
+    /// it applies. `run` is the comparison's run.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
             let lacks = scenario.lacks.iter();

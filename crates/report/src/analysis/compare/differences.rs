@@ -1,4 +1,4 @@
-//! Differences in anything but figures, and facts that one side lacks.
+//! Lists differences other than in figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences in anything but figures.
+/// Differences other than in figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
-/// Lists the differences in anything but figures, and the facts that one side lacks.
+/// Lists the differences other than in figures, and the facts that one side lacks.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -31,20 +31,18 @@ pub(super) fn conditions(
     let mut all = Vec::new();
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
-            "Several rows have the same cluster and core, so it is unknown which CPU they belong \
-             to: all figures are compared in sorted order. Name the CPUs of the rows with \
-             --row-cpus MPIDR,...",
+            "Several rows have the same cluster and core, so their CPUs are unknown: all figures \
+             are compared in sorted order. Name each row's CPU with --row-cpus MPIDR,...",
         ));
     }
     let mut add = |evidence, sentence| {
         all.push(ComparisonFinding::new(CONDITIONS, evidence, sentence));
     };
-    // The firmware's version is not in any record, so it may have lost a digit in transmission.
+    // No record contains the firmware version, so a digit may have been lost in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
         let sentence = format!(
-            "According to its own lines, which have no checksum, the firmware is {now} and was \
-             {then}."
+            "According to lines without a checksum, the firmware is {now} and was {then}."
         );
         add(Evidence::Lines, sentence);
     }
@@ -79,14 +77,14 @@ pub(super) fn conditions(
         (false, false) => "the run and the baseline",
     };
     all.push(unknown(format!(
-        "For {silent} there are only figures: power_state, wake-up pattern, the number of \
-         samples and their spread are unknown, so changes are not compared with the noise."
+        "Only figures are available for {silent}: power_state, wake-up pattern, and the number and \
+         spread of the samples are unknown, so changes are not compared with the noise."
     )));
     all
 }
 
-/// If both sides have records, lists the figures that were compared without accounting for noise,
-/// and those compared using the noise of their CPUs.
+/// If both sides have records, lists the figures that were compared without regard to noise, and
+/// those for which the CPU's noise was used.
 pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -95,7 +93,7 @@ pub(super) fn unweighed(
         return Vec::new();
     }
     let mut bare = scenarios.iter().filter_map(|it| {
-        // A firmware event count is a single number on each side and has no noise.
+        // A firmware event count is a single number on each side, without noise.
         let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
         let times = it.changes().iter().filter(is_time);
         let bare = times.clone().filter(|it| !it.has_intervals()).count();
@@ -104,17 +102,17 @@ pub(super) fn unweighed(
     let bare = bare.join(", ");
     let bare = (!bare.is_empty()).then(|| {
         unknown(format!(
-            "Figures not compared with the noise, because one side does not give the spread \
-             of their samples: {bare}."
+            "Figures not compared with the noise, because one side does not show the spread of \
+             their samples: {bare}."
         ))
     });
     let by_round = scenarios.iter().filter(|it| is_by_round(sides, it));
     let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
     let by_round = (!tags.is_empty()).then(|| {
         unknown(format!(
-            "In {tags} one round of each side is compared, and a change counts as noise if \
-             the medians of these CPUs may be the same, whatever their places in the queue. \
-             samples=all on both sides shows the spread at each place."
+            "In {tags} only one round is compared on each side, and a change counts as noise if \
+             the CPUs' medians may be the same, regardless of their places in the queue. To see \
+             the spread at each place, use samples=all on both sides."
         ))
     });
     bare.into_iter().chain(by_round).collect()

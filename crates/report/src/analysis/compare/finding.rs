@@ -10,14 +10,14 @@ use super::change::Change;
 use crate::analysis::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// Metrics of certain CPUs in one scenario.
+/// Metrics that certain CPUs have in one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basis {
     /// The scenario in the run.
     #[serde(flatten)]
     pub scenario: ScenarioKey,
     pub metrics: Vec<Metric>,
-    /// The CPUs in the run and in the baseline, as indices into their own run.
+    /// The CPUs' indices in the run and in the baseline.
     pub cpus: [Vec<CpuIndex>; 2],
 }
 
@@ -31,7 +31,7 @@ pub struct ComparisonFinding {
 }
 
 impl ComparisonFinding {
-    /// Returns a finding that is not based on individual figures.
+    /// Returns a finding that is not based on particular figures.
     pub(super) fn new(kind: Kind, evidence: Evidence, sentence: String) -> Self {
         let finding = Finding {
             kind,
@@ -44,7 +44,7 @@ impl ComparisonFinding {
         Self { finding, basis }
     }
 
-    /// Returns a finding that is based on changes in one scenario.
+    /// Returns a finding based on changes in one scenario.
     pub(super) fn of_changes(
         kind: Kind,
         sentence: String,

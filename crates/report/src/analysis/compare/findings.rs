@@ -19,7 +19,7 @@ pub(super) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
-/// The maximum number of CPUs, places or points that a sentence names; tables list them all.
+/// The maximum number of CPUs, places or points that a sentence names. Tables list them all.
 const NAMED_MAX: usize = 16;
 
 /// Returns the findings of a comparison.
@@ -39,14 +39,14 @@ pub(super) fn findings(
     all
 }
 
-/// A scenario whose changes are described.
+/// A scenario whose changes are to be described.
 struct OneScenario<'s> {
     sides: &'s Sides<'s>,
     compared: &'s ComparedScenario,
 }
 
 impl<'s> OneScenario<'s> {
-    /// Returns a finding based on `changes`; None if there are none.
+    /// Returns a finding based on `changes`; None if that list is empty.
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
         let key = self.compared.key;
         let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
@@ -54,7 +54,7 @@ impl<'s> OneScenario<'s> {
         (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
     }
 
-    /// Returns the changes that count, grouped by the name of the figure.
+    /// Returns the changes that count, grouped by figure name.
     fn by_heading(&self) -> Vec<(&'static str, Vec<&'s Change>)> {
         let changes = self.compared.changes().iter();
         grouped(changes.map(|it| (it.key.heading(), it)))
@@ -77,7 +77,7 @@ impl<'s> OneScenario<'s> {
         let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
             "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
-             it seems to change by {}, because the CPUs took the lock in another order.",
+             it seems to change by {}, because the CPUs took the lock in a different order.",
             still.len(),
             many(order.len(), "place"),
             greatest(&still),
@@ -113,7 +113,8 @@ impl<'s> OneScenario<'s> {
         each.collect()
     }
 
-    /// Names the CPUs, places or points that changed, unless all of them did or there are too many.
+    /// Names the CPUs, places or points that changed, unless all of them changed or the list would
+    /// be too long.
     fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
             _ if it.key.is_of_step() => it.key.name(),

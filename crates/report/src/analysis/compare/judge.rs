@@ -16,12 +16,12 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_size};
 
-/// The reason why a scenario is not compared.
+/// Why a scenario is not compared.
 #[derive(Debug, Error)]
 pub(super) enum Incomparable {
     #[error("the baseline does not have it")]
     NotInBaseline,
-    /// Conditions differ; the sentence says which.
+    /// Conditions differ. The text names them.
     #[error("{0}")]
     Conditions(String),
     #[error("{0} has no figure for it")]
@@ -111,11 +111,11 @@ fn by_cpu(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<C
 fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let mut all = Vec::new();
     for key in now.keys() {
-        // With a different number of CPUs in the queue, the figures have a different meaning.
+        // The meaning of the figures depends on the number of CPUs in the queue.
         if now.count_of(key) != then.count_of(key) {
             continue;
         }
-        // All rounds together, or the round shown on each side.
+        // Use all rounds, or the round that each side shows.
         let places = now.places(key).zip(then.places(key));
         let [of_now, of_then] = match &places {
             Some((now, then)) => [Some(&now[..]), Some(&then[..])],

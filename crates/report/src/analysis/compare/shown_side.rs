@@ -1,4 +1,4 @@
-//! The figures that tables show for one scenario of a run, as comparable values.
+//! The figures that a run's tables show for one scenario, as comparable values.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
@@ -11,7 +11,7 @@ use crate::analysis::figure::{Figure, FigureKey, figures};
 use crate::analysis::interval::{by_place, notch, notch_of_class};
 use crate::log::LoggedRun;
 
-/// The figures of a scenario that are shown in tables.
+/// A scenario's figures that are shown in tables.
 pub(in crate::analysis) struct ShownSide<'r> {
     clock: Clock,
     /// One tick in nanoseconds.
@@ -21,7 +21,7 @@ pub(in crate::analysis) struct ShownSide<'r> {
 }
 
 impl<'r> ShownSide<'r> {
-    /// Collects the figures: those in table columns first, in column order, then those of steps.
+    /// Collects the figures: first those in table columns, in column order, then those for steps.
     pub(in crate::analysis) fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
         all.retain(|it| it.shown.is_some());
@@ -45,9 +45,9 @@ impl<'r> ShownSide<'r> {
         self.figures.iter().map(|it| it.key).unique()
     }
 
-    /// Returns the resolution of a figure, in the unit of its value.
+    /// Returns a figure's resolution, in the same unit as the figure.
     pub(in crate::analysis) fn tick(&self, key: FigureKey) -> f64 {
-        // One tick in a sample is a fraction of a tick per operation.
+        // A tick per sample is only a fraction of a tick per operation.
         match key.is_of_step() {
             true => key.per_operation(self.clock, 1),
             false => self.tick,
@@ -75,8 +75,8 @@ impl<'r> ShownSide<'r> {
         (places.len() == self.count_of(key)).then_some(places)
     }
 
-    /// Returns the figures for a key in ascending order, with their values: over all rounds if
-    /// there are `places`, otherwise as shown.
+    /// Returns the figures for a key in ascending order, with their values: computed over all
+    /// rounds if `places` is given, otherwise as shown.
     pub(in crate::analysis) fn values_by_order(
         &self,
         key: FigureKey,

@@ -19,7 +19,7 @@ pub enum Keyed {
     /// By cluster and core.
     Labels,
     /// Not paired, because several rows on one side have the same label. Figures are compared by
-    /// rank when sorted by size.
+    /// size rank.
     Ambiguous,
 }
 
@@ -32,7 +32,7 @@ pub enum RowIs {
     Label(u16, u16),
 }
 
-/// A word that does not name a CPU.
+/// A word that is not a valid CPU name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is neither an MPIDR, such as 0x101, nor a label, such as 1.0")]
 pub struct NotACpu(String);
@@ -42,7 +42,7 @@ impl std::str::FromStr for RowIs {
 
     /// Parses `0x101` or `1.0`.
     fn from_str(text: &str) -> Result<Self, NotACpu> {
-        // The standard library's parsers accept a sign.
+        // The standard library's parsers would accept a sign.
         let is_plain = !text.contains('+');
         let read = || match text.strip_prefix("0x") {
             Some(digits) => {
@@ -59,8 +59,8 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Assigns CPUs to rows, in order: on each side whose labels are ambiguous, or on the baseline if
-/// no side's labels are.
+/// Assigns CPUs to rows, in order, on each side that has ambiguous labels. If neither side has any,
+/// assigns them to the baseline's rows.
 pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -77,7 +77,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
     let without = runs.iter().chain([&*baseline]).find(lacks);
     if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
         let input = &run.source.input;
-        bail!("--row-cpus names MPIDRs, but {input} has none: name labels, such as 0.1");
+        bail!("--row-cpus gives MPIDRs, but {input} has none: use labels, such as 0.1");
     }
     Ok(())
 }
@@ -93,7 +93,7 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
             !rows[..place].contains(row),
-            "--row-cpus names a CPU twice: again at place {}",
+            "--row-cpus names a CPU twice: the second is number {}",
             place + 1
         );
         match *row {
@@ -150,7 +150,7 @@ impl<'r> Sides<'r> {
              the same board?"
         );
         let mut old = old.clone();
-        // If a table's CPUs are known by MPIDR, it uses the run's labels.
+        // A table whose CPUs are known by MPIDR gets the run's labels.
         if keyed == Keyed::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
                 let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);

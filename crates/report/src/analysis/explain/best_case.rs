@@ -1,4 +1,4 @@
-//! Serial suspends to level 0: a CPU has the least work to do, and no other CPU is in its way.
+//! Serial suspends to level 0: the CPU has the least work to do, and no other CPU delays it.
 
 use run::measure::Metric::{CacheFlush, Powerdown};
 use run::model::Kind;
@@ -34,7 +34,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let flush = match flushes_only_own(tables) {
         true => {
             let flush = tables.range(flushes.figures());
-            format!(", with a flush of the CPU's own caches alone ({flush})")
+            format!(", with a flush of only the CPU's own caches ({flush})")
         }
         false => String::new(),
     };
@@ -44,7 +44,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         kind: BEST_CASE,
         sentence: format!(
             "Level 0 serial is the best case: entries take {range}{flush}, and no CPU enters \
-             sooner in another scenario."
+             faster in any other scenario."
         ),
         figures: all.copied().collect(),
     })

@@ -8,7 +8,7 @@ use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, exceeds};
 
-/// The cost of an exit if the cluster was off.
+/// The additional exit cost if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -17,7 +17,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let flushes = Flushes::of(tables, SuspendDeepSerial)?;
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
-    // Samples differ by less than a tenth.
+    // Samples vary by less than a tenth.
     let is_longer = |(on, off): (u64, u64)| exceeds(off, on, 10);
     let mut pairs = on.iter().zip(&off).map(|(on, off)| (on.ticks, off.ticks));
     if on.is_empty() || !pairs.all(is_longer) {
@@ -28,8 +28,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: CLUSTER_EXIT,
         sentence: format!(
-            "Exits are shorter if the cluster stays on, as there is less to do at power-on: \
-             {short} in level 0 serial, against {long} in deep serial ({cpus})."
+            "Exits are shorter if the cluster stays on, because there is less to do at power-on: \
+             {short} in level 0 serial, compared with {long} in deep serial ({cpus})."
         ),
         figures: on.into_iter().chain(off).chain(flushes.large()).collect(),
     })

@@ -1,5 +1,5 @@
-//! A cluster's CPU type and cache size, from a log's records or, if they lack it, from the board
-//! file.
+//! A cluster's CPU type and cache size, from the log's records if they contain it, otherwise from
+//! the board file.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -10,16 +10,16 @@ use crate::analysis::cpu_names;
 /// Facts about one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClusterFacts {
-    /// The number of the cluster.
+    /// The cluster number.
     pub cluster: u16,
-    /// The type of the CPUs, such as `Cortex-A57`; None if it is unknown or they differ.
+    /// The CPU type, such as `Cortex-A57`; None if it is unknown or the CPUs differ.
     pub cpu_type: Option<String>,
     /// The size in bytes of the outer cache, which is flushed when the cluster powers down.
     pub cache: Option<u64>,
 }
 
-/// Returns the facts about each cluster. Records take precedence over a board file, which describes
-/// only one model of a board.
+/// Returns the facts about each cluster. Records take precedence over a board file, because the
+/// file describes only one model of the board.
 pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
     let run = &tables.logged.run;
     let is_described = !run.has_records();

@@ -1,4 +1,4 @@
-//! Determines from flush times which CPUs flush their cluster's caches.
+//! Uses flush times to determine which CPUs flush their cluster's caches.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,11 @@ const FLUSHES: [ScenarioId; 5] = [
     CpuOffSerial,
 ];
 
-/// The minimum ratio at which a flush covers more than a CPU's own caches.
+/// A flush covers more than a CPU's own caches if it takes at least this many times as long as the
+/// shortest flush.
 const CONTRAST: u64 = 4;
-/// The minimum difference from that flush, in nanoseconds: shorter ones are noise, or a larger core's
-/// own caches.
+/// The minimum difference between these two flushes, in nanoseconds. A smaller difference is noise,
+/// or is due to a larger core's own caches.
 const DIFFERENCE_NS: u64 = 10_000;
 
 /// The cache flushes in one scenario.
@@ -34,8 +35,8 @@ pub(super) struct Flushes {
 }
 
 impl Flushes {
-    /// Returns the flushes in a scenario; None if its table is incomplete or a flush took no time
-    /// at all.
+    /// Returns the flushes in a scenario; None if its table is incomplete or any flush time is
+    /// zero.
     pub(super) fn of(tables: &SuiteTables<'_>, scenario: ScenarioId) -> Option<Self> {
         if !tables.has_clusters() {
             return None;
@@ -44,7 +45,7 @@ impl Flushes {
         let shortest = shortest_flushes(tables);
         let mut of_cluster = Vec::new();
         for flush in column.figures() {
-            // The shortest flush only covers a CPU's own caches.
+            // The shortest flush covers only a CPU's own caches.
             let own = shortest[&tables.kind(flush.cpu)];
             if own == 0 {
                 return None;
@@ -57,7 +58,7 @@ impl Flushes {
         Some(Self { column, of_cluster })
     }
 
-    /// Returns the flushes in the serial scenarios that end in a deep state, with the scenarios.
+    /// Returns each serial scenario that ends in a deep state, with its flushes.
     pub(super) fn in_series(tables: &SuiteTables<'_>) -> impl Iterator<Item = (ScenarioId, Self)> {
         let scenarios = [SuspendDeepSerial, CpuOffSerial].into_iter();
         scenarios.filter_map(|id| Some((id, Self::of(tables, id)?)))
@@ -73,7 +74,7 @@ impl Flushes {
         self.column.filtered(|cpu| self.is_of_cluster(cpu))
     }
 
-    /// Returns the flushes that only cover a CPU's own caches.
+    /// Returns the flushes that cover only a CPU's own caches.
     pub(super) fn small(&self) -> Vec<Figure> {
         self.column.filtered(|cpu| !self.is_of_cluster(cpu))
     }
@@ -84,7 +85,7 @@ impl Flushes {
     }
 }
 
-/// Returns the shortest flush, in any scenario, by the kind of CPU.
+/// Returns the shortest flush in any scenario for each kind of CPU.
 fn shortest_flushes(tables: &SuiteTables<'_>) -> HashMap<CpuKind, u64> {
     let mut shortest = HashMap::new();
     for scenario in FLUSHES {

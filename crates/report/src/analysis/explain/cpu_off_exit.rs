@@ -9,17 +9,17 @@ use super::explanation::Explanation;
 use super::lead::lead;
 use super::suite_tables::{Figure, SuiteTables, exceeds};
 
-/// The cost of an exit after CPU_OFF.
+/// The additional exit cost after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    // The lead is never off in this scenario, only suspended.
+    // This scenario only suspends the lead; it never turns it off.
     let lead = lead(tables)?.cpu;
     let off = tables.column(CpuOffSerial, Wakeup)?;
     let suspend = tables.column(SuspendDeepSerial, Wakeup)?;
     let off_flushes = Flushes::of(tables, CpuOffSerial)?;
     let suspend_flushes = Flushes::of(tables, SuspendDeepSerial)?;
-    // Without any flush of a cluster there is no evidence of the level.
+    // Without a cluster flush there is no evidence of the level.
     if off_flushes.large().is_empty() || suspend_flushes.large().is_empty() {
         return None;
     }
@@ -40,9 +40,9 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: CPU_OFF_EXIT,
         sentence: format!(
-            "Exits are longer after CPU_OFF than after a suspend to the same level, as CPU_ON's \
-             finisher does more than the suspend finisher: {after_off} against {after_suspend} in \
-             deep serial ({cpus})."
+            "Exits are longer after CPU_OFF than after a suspend to the same level, because \
+             CPU_ON's finisher does more than the suspend finisher: {after_off} compared with \
+             {after_suspend} in deep serial ({cpus})."
         ),
         figures: pairs.into_iter().flat_map(|it| [it.0, it.1]).collect(),
     })

@@ -1,4 +1,4 @@
-//! CPUs of one type that are faster than those of another.
+//! CPUs of one type that are faster than CPUs of another type.
 
 use itertools::Itertools as _;
 use run::measure::Metric::{self, Latency, Powerdown, Wakeup};
@@ -13,14 +13,14 @@ use super::suite_tables::{Figure, SuiteTables, exceeds};
 /// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
 
-/// The figures in which no CPU waits for another, with their names for a sentence.
+/// The metrics in which no CPU waits for another CPU, with their names for a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
     (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
     (CpuOffSerial, Wakeup, "exit after CPU_OFF"),
     (PsciVersionParallel, Latency, "PSCI_VERSION"),
 ];
 
-/// The minimum number of these figures that must agree.
+/// The minimum number of these metrics that must agree.
 const AGREED_MIN: usize = 2;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -39,7 +39,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let Some(column) = tables.column(scenario, metric) else {
             continue;
         };
-        // In the CPU_OFF scenario the lead is only suspended.
+        // The CPU_OFF scenario only suspends the lead.
         let left_out = match scenario {
             CpuOffSerial if lead.is_none() => continue,
             CpuOffSerial => lead,
@@ -64,7 +64,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let loser = if winner == one { other } else { one };
     let each = quicker.iter().map(|(_, name, less, more)| {
         format!(
-            "{name} {} against {}",
+            "{name} {} compared with {}",
             tables.range(less),
             tables.range(more)
         )
@@ -73,12 +73,13 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let figures = quicker.iter().flat_map(|it| it.2.iter().chain(&it.3));
     Some(Explanation {
         kind: CPU_TYPES,
-        sentence: format!("{winner} CPUs are quicker than {loser} CPUs: {each}."),
+        sentence: format!("{winner} CPUs are faster than {loser} CPUs: {each}."),
         figures: figures.copied().collect(),
     })
 }
 
-/// Returns true if each of `less` is smaller than each of `more` by at least a twentieth.
+/// Returns true if every figure in `less` is at least a twentieth smaller than every figure in
+/// `more`.
 fn are_less(less: &[Figure], more: &[Figure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();

@@ -1,5 +1,5 @@
-//! Parallel entries that queue, in tables without timestamps. With timestamps, the scenario's own
-//! finding also gives the order.
+//! Parallel entries that queue, for tables without timestamps. If there are timestamps, the
+//! scenario's own finding also shows the order.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;
@@ -16,11 +16,12 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let has_order = tables.scenario(SuspendDeepParallel)?.has_order();
     let parallel = tables.column(SuspendDeepParallel, Powerdown)?;
     let serial = tables.column(SuspendDeepSerial, Powerdown)?;
-    // A last man flushes its cluster's caches while holding the locks, which makes one step longer.
+    // The last man flushes its cluster's caches while it holds the locks, which makes one step
+    // longer.
     let flushes = Flushes::of(tables, SuspendDeepParallel).map_or(0, |it| it.large().len());
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
-    // The last CPU in a queue waits for the others in addition to its own entry.
+    // The last CPU in a queue waits for all the others before its own entry.
     let is_longer = exceeds(parallel.most(), serial.most(), 2);
     if has_order || !is_longer {
         return None;
@@ -32,7 +33,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         kind: ENTRY_QUEUE,
         sentence: format!(
             "In deep parallel, CPUs queue for PSCI's locks: entries take {together}, in steps of \
-             {steps}; alone, in deep serial, they take {alone}."
+             {steps}. In deep serial, without a queue, they take {alone}."
         ),
         figures: parallel
             .figures()

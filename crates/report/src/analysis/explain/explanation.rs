@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::suite_tables::Figure;
 
-/// A conclusion from several tables of a run.
+/// A conclusion drawn from several of a run's tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The kind.
@@ -13,6 +13,6 @@ pub struct Explanation {
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
-    /// The figures that the sentence depends on.
+    /// The figures on which the sentence is based.
     pub figures: Vec<Figure>,
 }

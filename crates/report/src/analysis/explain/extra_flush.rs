@@ -1,4 +1,4 @@
-//! CPUs that flush their cluster's caches although they cannot be its last man.
+//! CPUs that flush their cluster's caches although they cannot be the last man in it.
 
 use itertools::Itertools as _;
 use run::model::Kind;
@@ -33,7 +33,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         });
         let (each, range) = (each.format(", "), tables.range(&parallel));
         sentences.push(format!(
-            "in deep parallel, {each} do so ({range}), and only one in each can be the last"
+            "in deep parallel, {each} do so ({range}), but only one in each can be the last"
         ));
     }
     let mut figures = parallel;
@@ -43,7 +43,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let cpus = tables.names(serial.iter().map(|it| it.cpu).unique());
         let (range, lead) = (tables.range(&serial), tables.logged.run.label(lead.cpu));
         sentences.push(format!(
-            "in serial scenarios, {cpus} do so ({range}), though the lead, {lead}, keeps their \
+            "in serial scenarios, {cpus} do so ({range}), although the lead, {lead}, keeps their \
              cluster on"
         ));
         figures.extend(serial);
@@ -58,7 +58,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the cluster flushes in parallel deep suspends, in clusters that have more than one.
+/// Returns the cluster flushes in parallel deep suspends, but only for clusters with more than one.
 fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
     let Some(flushes) = Flushes::of(tables, SuspendDeepParallel) else {
         return Vec::new();

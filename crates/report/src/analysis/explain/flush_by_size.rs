@@ -15,7 +15,7 @@ use super::suite_tables::{Figure, SuiteTables, exceeds, short_name};
 /// Cluster flush time by cache size.
 const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
 
-/// The longest cluster flush for each cache size, in ascending order of size.
+/// The longest cluster flush for each cache size, sorted by size.
 type BySize = BTreeMap<u64, Figure>;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -56,8 +56,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the longest flush for each size; None if a cluster has no cluster flush, or if larger
-/// caches do not take longer to flush.
+/// Returns the longest flush for each cache size; None if any cluster has no cluster flush, or if
+/// larger caches do not take longer to flush.
 fn by_size(
     tables: &SuiteTables<'_>,
     sizes: &BTreeMap<u16, u64>,
@@ -73,17 +73,17 @@ fn by_size(
             *known = own;
         }
     }
-    // CPUs in one cluster differ by less than a fifth.
+    // Flush times in one cluster differ by less than a fifth.
     let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
     let grows = ticks.all(|(small, large)| exceeds(large, small, 5));
     grows.then_some(longest)
 }
 
-/// Returns text that compares the flush of the largest cache with that of the smallest one.
+/// Returns text that compares the flush times of the largest and the smallest cache.
 fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) -> String {
     let mut ticks = longest.values().map(|it| it.ticks);
     let small = ticks.next().expect("a cluster");
     let large = ticks.next_back().unwrap_or(small);
     let [large, small] = [large, small].map(|it| tables.span(it));
-    format!("{large} against {small} in {}", short_name(*scenario))
+    format!("{large} compared with {small} in {}", short_name(*scenario))
 }

@@ -1,5 +1,5 @@
-//! One large flush per cluster, in tables without timestamps. With timestamps, the scenario's own
-//! finding names the last man.
+//! One large flush per cluster, for tables without timestamps. If there are timestamps, the
+//! scenario's own finding names the last man.
 
 use itertools::Itertools as _;
 use run::model::Kind;
@@ -31,8 +31,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: LAST_FLUSH,
         sentence: format!(
-            "In deep parallel, one CPU in each cluster flushes the cluster's caches as well, as \
-             the last one down does: CPU {each}. The others flush only their own ({others})."
+            "In deep parallel, one CPU in each cluster also flushes the cluster's caches, as the \
+             last CPU down must: CPU {each}. The others flush only their own ({others})."
         ),
         figures: flushes.all(),
     })

@@ -1,4 +1,4 @@
-//! The lead: named by records, or inferred from flushes if no other CPU fits the tables.
+//! The lead, as named in records, or inferred from flushes if only one CPU fits the tables.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -6,17 +6,17 @@ use itertools::Itertools as _;
 use super::cluster_flush::Flushes;
 use super::suite_tables::SuiteTables;
 
-/// The lead of a run.
+/// A run's lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lead {
     /// The CPU.
     pub cpu: CpuIndex,
-    /// True if no record names it.
+    /// True if no record names the lead.
     pub is_inferred: bool,
 }
 
 impl Lead {
-    /// Returns a sentence about how the lead was inferred; empty if records name it.
+    /// Returns a sentence saying that the lead was inferred; empty if records name it.
     pub(super) fn remark(self) -> &'static str {
         match self.is_inferred {
             true => " The lead is inferred: no other CPU fits these tables.",
@@ -27,10 +27,10 @@ impl Lead {
 
 /// Returns the lead; None if it is unknown.
 ///
-/// It is inferred from serial scenarios, in which only the lead and the CPU that goes down are
-/// awake. The other CPUs in the lead's cluster then flush only their own caches. All remaining
-/// CPUs, including the lead itself, flush their cluster's caches. Each table must either show this
-/// pattern, with the same lead, or contain only cluster flushes.
+/// The lead is inferred from serial scenarios, in which only two CPUs are awake: the lead, and the
+/// CPU that goes down. Other CPUs in the lead's cluster then flush only their own caches. All
+/// remaining CPUs, and the lead itself, flush their cluster's caches. Each table must either show
+/// this pattern, with the same lead, or contain only cluster flushes.
 pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
     if let Some(cpu) = tables.logged.run.lead() {
         return Some(Lead {
@@ -52,7 +52,7 @@ pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
     })
 }
 
-/// Returns the only CPU that can be the lead, given the flushes in a serial scenario.
+/// Returns the only CPU that can be the lead, judging by the flushes in a serial scenario.
 pub(super) fn lead_by_flushes(tables: &SuiteTables<'_>, flushes: &Flushes) -> Option<CpuIndex> {
     let small = flushes.small();
     let mut clusters = small.iter().map(|it| tables.cluster(it.cpu));

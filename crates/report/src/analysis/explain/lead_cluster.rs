@@ -1,4 +1,4 @@
-//! The cluster of the lead, which stays on while the lead is awake.
+//! The lead's cluster, which stays on while the lead is awake.
 
 use itertools::Itertools as _;
 use run::model::Kind;
@@ -15,7 +15,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let lead = lead(tables)?;
     let mut shown = Vec::new();
     for (scenario, flushes) in Flushes::in_series(tables) {
-        // If there are only cluster flushes, a different explanation applies.
+        // If all flushes are cluster flushes, a different explanation applies.
         if !flushes.small().is_empty() {
             if lead_by_flushes(tables, &flushes)? != lead.cpu {
                 return None;
@@ -31,7 +31,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
             tables.range(&flushes.large()),
         );
         format!(
-            "{small} in {}, against {large} of the others",
+            "{small} in {}, compared with {large} on the others",
             short_name(*scenario)
         )
     });
@@ -41,8 +41,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: LEAD_CLUSTER,
         sentence: format!(
-            "Cluster {cluster} stays on in serial scenarios, as the lead, {label}, is awake in it: its other \
-             CPUs ({cpus}) flush only their own caches, {each}.{}",
+            "Cluster {cluster} stays on in serial scenarios, because the lead, {label}, stays \
+             awake: its other CPUs ({cpus}) flush only their own caches, {each}.{}",
             lead.remark()
         ),
         figures: figures.collect::<Vec<Figure>>(),

@@ -1,7 +1,7 @@
-//! Explanations: what the suite's tables show when read together and combined with the CPU types,
-//! the cache sizes and the lead.
+//! Explanations: conclusions drawn from all of the suite's tables together with the CPU types, the
+//! cache sizes and the lead.
 //!
-//! Each rule needs evidence for every part of its sentence. A missing table or a contradicting
+//! Each rule needs evidence for every part of its sentence. A missing table or a contradictory
 //! figure suppresses the explanation.
 //!
 //! | file | task |

@@ -1,4 +1,5 @@
-//! A queue at level 0. The platform must have a lock there, because generic PSCI code takes none.
+//! A queue at level 0. The platform must have a lock there, because the generic PSCI code does not
+//! take one.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;
@@ -19,9 +20,9 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     if !exceeds(parallel.most(), serial.most(), 1) {
         return None;
     }
-    // A step that is shorter than an entry ends before the CPU ahead is off.
+    // If a step is shorter than an entry, it ends before the CPU ahead is off.
     let until = match steps.0 >= serial.most() {
-        true => ", held until the CPU is off",
+        true => ", and holds it until the CPU is off",
         false => "",
     };
     let steps = tables.logged.clock().range(steps);
@@ -34,8 +35,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         sentence: format!(
             "At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take \
              {together}, in steps of {steps}. Serial entries take {alone}, and exits do not queue \
-             ({out}). The lock is the platform's, such as the only channel to a power \
-             controller{until}."
+             ({out}). The platform must have a lock, for example around its only channel to a \
+             power controller{until}."
         ),
         figures: all.chain(exits.figures()).collect(),
     })

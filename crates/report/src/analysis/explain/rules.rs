@@ -8,8 +8,8 @@ use crate::log::LoggedRun;
 /// A function that returns an explanation if the figures support every part of its sentence.
 type Rule = fn(&SuiteTables<'_>) -> Option<Explanation>;
 
-/// All rules, in the order of their sentences: what a CPU waits for, what it flushes, and what
-/// distinguishes scenarios and CPUs.
+/// All rules, in output order: waits, then flushes, then differences between scenarios and between
+/// CPUs.
 const RULES: &[Rule] = &[
     super::entry_queue::explain,
     super::platform_lock::explain,
@@ -25,8 +25,8 @@ const RULES: &[Rule] = &[
     super::unlike_twin::explain,
 ];
 
-/// Returns the explanations that a run's tables support. Returns none if any of the run's records
-/// are missing, or if two CPUs have the same label.
+/// Returns the explanations supported by a run's tables. The list is empty if any of the run's
+/// records are missing or if two CPUs have the same label.
 pub fn explanations(logged: &LoggedRun) -> Vec<Explanation> {
     let is_damaged = logged.integrity.records.is_some() && !logged.integrity.is_whole();
     if is_damaged || is_ambiguous(&logged.run) {

@@ -1,4 +1,4 @@
-//! The figures of the suite, by scenario, metric and CPU.
+//! The suite's figures by scenario, metric and CPU.
 
 use hardware::board::{CpuIndex, LabelSource};
 use itertools::Itertools as _;
@@ -30,21 +30,22 @@ pub(super) struct SuiteTables<'r> {
     scenarios: Vec<Scenario>,
 }
 
-/// A CPU's cluster and MIDR_EL1; None for the latter if no record has it.
+/// A CPU's cluster and MIDR_EL1. The MIDR_EL1 is None if no record contains it.
 pub(super) type CpuKind = (u16, Option<u64>);
 
-/// One metric in one scenario: a figure for each of the run's CPUs, in board order.
+/// One metric's figures in one scenario, for each of the run's CPUs in board order.
 #[derive(Clone, Debug)]
 pub(super) struct Column(Vec<Figure>);
 
 impl<'r> SuiteTables<'r> {
-    /// Returns the tables of a run. If a helper stayed awake, a parallel table is left out: it
-    /// combines rounds with different helpers, and in none of them did all CPUs go down.
+    /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake: such a table
+    /// combines rounds with different helpers, and not all CPUs went down in any of them.
     pub(super) fn of(logged: &'r LoggedRun) -> Self {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
         let mut scenarios = logged.framed();
         scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
-        // With one power-down state, or with `core=`, the core's state may not be at level 0.
+        // If there is only one power-down state, or if `core=` is given, the core's state may not
+        // be at level 0.
         let state = |id: ScenarioId| {
             let table = scenarios.iter().find(|it| it.id == id)?;
             table.conditions.as_ref()?.power_state
@@ -57,7 +58,7 @@ impl<'r> SuiteTables<'r> {
         Self { logged, scenarios }
     }
 
-    /// Returns the figures of a metric; None if the table is missing or lacks a CPU's figure.
+    /// Returns a metric's figures; None if the table is missing or lacks a figure for any CPU.
     pub(super) fn column(&self, scenario: ScenarioId, metric: Metric) -> Option<Column> {
         let table = self.scenarios.iter().find(|it| it.id == scenario)?;
         let figure = |cpu: CpuIndex| {
@@ -83,19 +84,19 @@ impl<'r> SuiteTables<'r> {
         self.logged.run.cpu_indices()
     }
 
-    /// Returns the cluster of a CPU.
+    /// Returns a CPU's cluster.
     pub(super) fn cluster(&self, cpu: CpuIndex) -> u16 {
         self.logged.run.cpu(cpu).cluster
     }
 
-    /// Returns true if the clusters are known: labels made from MPIDR need not agree with the power
+    /// Returns true if the clusters are known. Labels derived from MPIDR may not match the power
     /// domains.
     pub(super) fn has_clusters(&self) -> bool {
         let head = self.logged.run.head.as_ref();
         head.is_none_or(|head| head.labels == LabelSource::CpuMap)
     }
 
-    /// Returns the kind of a CPU.
+    /// Returns a CPU's kind.
     pub(super) fn kind(&self, cpu: CpuIndex) -> CpuKind {
         let cpu = self.logged.run.cpu(cpu);
         (cpu.cluster, cpu.identity.map(|it| it.midr))
@@ -128,7 +129,7 @@ impl<'r> SuiteTables<'r> {
         }
     }
 
-    /// Returns the names of CPUs as text for a sentence: `CPU 0.0, 0.1`.
+    /// Returns the CPUs' names as text for a sentence: `CPU 0.0, 0.1`.
     pub(super) fn names(&self, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
         cpus_text(&self.logged.run, cpus)
     }
@@ -148,10 +149,10 @@ impl Column {
     /// Returns the largest value.
     pub(super) fn most(&self) -> u64 {
         let ticks = self.0.iter().map(|it| it.ticks);
-        ticks.max().expect("a column has a figure")
+        ticks.max().expect("a column has at least one figure")
     }
 
-    /// Returns the figures that `is_wanted` accepts.
+    /// Returns the figures of the CPUs that `is_wanted` accepts.
     pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<Figure> {
         let all = self.0.iter().filter(|it| is_wanted(it.cpu));
         all.copied().collect()
@@ -170,25 +171,26 @@ pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns true if `values` differ by at most a quarter of the largest.
+/// Returns true if `values` differ by at most a quarter of the largest value.
 pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
     let range = values.into_iter().minmax().into_option();
     range.is_some_and(|(least, most)| most - least <= most / 4)
 }
 
-/// Returns true if `more` is greater than `less` by at least one `share`th of it and by two ticks,
-/// as a difference of one tick may be quantization.
+/// Returns true if `more` exceeds `less` by at least `less / share` and by at least two ticks,
+/// because a difference of one tick may be a quantization error.
 pub(super) fn exceeds(more: u64, less: u64, share: u64) -> bool {
     let by = more.checked_sub(less);
     by.is_some_and(|by| by >= less.div_ceil(share).max(2))
 }
 
-/// The minimum number of steps that are even.
+/// The minimum number of even steps.
 const EVEN_STEPS_MIN: usize = 3;
 
-/// Returns the range of the steps between sorted values if the values rise evenly: all steps but
-/// `odd_max`, and more than half, differ from the median step by at most a quarter of it, and they
-/// make up two fifths of the whole range. None if there are fewer than three such steps.
+/// Returns the range of the steps between sorted values if the values rise evenly. A step is even
+/// if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer than
+/// half, may be uneven, and the even steps must make up two fifths of the total range. Returns None
+/// if there are fewer than three such steps.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,
@@ -201,7 +203,7 @@ pub(super) fn even_steps(
         .filter(|it| it.abs_diff(median) <= median / 4)
         .collect();
     let is_most = even.len() + odd_max >= steps.len() && 2 * even.len() > steps.len();
-    // Steps are differences of sorted values, so that neither sum overflows.
+    // Steps are differences between sorted values, so neither sum can overflow.
     let (whole, sum): (u64, u64) = (steps.iter().sum(), even.iter().sum());
     let is_large = sum / 2 >= whole / 5;
     let range = even.iter().copied().minmax().into_option()?;

@@ -1,4 +1,4 @@
-//! Explanations of the tables that TF-A has published for Juno.
+//! Explanations for the tables that TF-A has published for Juno.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::{Explanation, explanations};
 use crate::analysis::made_up::published;
 use crate::log::{LoggedRun, Random};
 
-/// The releases with all tables.
+/// The releases that have all tables.
 const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
 
 fn release(name: &str) -> LoggedRun {
@@ -37,24 +37,24 @@ fn sentence(release: &LoggedRun, kind: &str) -> String {
     all[place.expect(kind)].sentence.clone()
 }
 
-/// The 2017 page itself explains these tables.
+/// The page from 2017 contains its own explanation of these tables.
 #[test]
 fn tables_of_2017_are_explained_as_on_their_page() {
     let run = release("2017-01-31");
     let all = explanations(&run);
     let text = all.iter().map(|it| it.sentence.as_str()).join("\n");
     expect_test::expect![[r#"
-        In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us; alone, in deep serial, they take 21.00 us to 195.00 us.
-        At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits do not queue (13.00 us to 15.00 us). The lock is the platform's, such as the only channel to a power controller, held until the CPU is off.
-        At level 0, parallel exits take no longer than serial ones (13.00 us to 15.00 us against 14.00 us to 15.00 us): no CPU waits for a lock on its way up.
-        In deep parallel, one CPU in each cluster flushes the cluster's caches as well, as the last one down does: CPU 0.1 (206.00 us) and 1.3 (94.00 us). The others flush only their own (5.00 us to 6.00 us).
-        The caches of cluster 0 (2 MiB) take longer to flush than those of cluster 1 (1 MiB): 206.00 us against 94.00 us in deep parallel, 180.00 us against 94.00 us in deep serial, 181.00 us against 93.00 us in CPU_OFF.
-        Cluster 0 stays on in serial scenarios, as the lead, 0.0, is awake in it: its other CPUs (CPU 0.1) flush only their own caches, 6.00 us in deep serial, against 94.00 us to 180.00 us of the others; 6.00 us in CPU_OFF, against 93.00 us to 181.00 us of the others. The lead is inferred: no other CPU fits these tables.
-        Level 0 serial is the best case: entries take 17.00 us to 22.00 us, with a flush of the CPU's own caches alone (5.00 us to 6.00 us), and no CPU enters sooner in another scenario.
-        Exits are shorter if the cluster stays on, as there is less to do at power-on: 14.00 us in level 0 serial, against 20.00 us to 22.00 us in deep serial (CPU 0.0, 1.0, 1.1, 1.2, 1.3).
-        Exits are longer after CPU_OFF than after a suspend to the same level, as CPU_ON's finisher does more than the suspend finisher: 23.00 us to 28.00 us against 17.00 us to 20.00 us in deep serial (CPU 0.1, 1.0, 1.1, 1.2, 1.3).
-        Cortex-A57 CPUs are quicker than Cortex-A53 CPUs: entry in level 0 serial 17.00 us to 18.00 us against 21.00 us to 22.00 us, exit after CPU_OFF 23.00 us against 28.00 us, PSCI_VERSION 520 ns to 720 ns against 2.94 us to 3.06 us.
-        PSCI_VERSION on the lead, 0.0, is quicker than on the other CPUs of its cluster: 520 ns against 720 ns (CPU 0.1). The cause is not shown. The lead is inferred: no other CPU fits these tables."#]].assert_eq(&text);
+        In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us. In deep serial, without a queue, they take 21.00 us to 195.00 us.
+        At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits do not queue (13.00 us to 15.00 us). The platform must have a lock, for example around its only channel to a power controller, and holds it until the CPU is off.
+        At level 0, parallel exits take no longer than serial ones (13.00 us to 15.00 us compared with 14.00 us to 15.00 us): no CPU waits for a lock on its way up.
+        In deep parallel, one CPU in each cluster also flushes the cluster's caches, as the last CPU down must: CPU 0.1 (206.00 us) and 1.3 (94.00 us). The others flush only their own (5.00 us to 6.00 us).
+        The caches of cluster 0 (2 MiB) take longer to flush than those of cluster 1 (1 MiB): 206.00 us compared with 94.00 us in deep parallel, 180.00 us compared with 94.00 us in deep serial, 181.00 us compared with 93.00 us in CPU_OFF.
+        Cluster 0 stays on in serial scenarios, because the lead, 0.0, stays awake: its other CPUs (CPU 0.1) flush only their own caches, 6.00 us in deep serial, compared with 94.00 us to 180.00 us on the others; 6.00 us in CPU_OFF, compared with 93.00 us to 181.00 us on the others. The lead is inferred: no other CPU fits these tables.
+        Level 0 serial is the best case: entries take 17.00 us to 22.00 us, with a flush of only the CPU's own caches (5.00 us to 6.00 us), and no CPU enters faster in any other scenario.
+        Exits are shorter if the cluster stays on, because there is less to do at power-on: 14.00 us in level 0 serial, compared with 20.00 us to 22.00 us in deep serial (CPU 0.0, 1.0, 1.1, 1.2, 1.3).
+        Exits are longer after CPU_OFF than after a suspend to the same level, because CPU_ON's finisher does more than the suspend finisher: 23.00 us to 28.00 us compared with 17.00 us to 20.00 us in deep serial (CPU 0.1, 1.0, 1.1, 1.2, 1.3).
+        Cortex-A57 CPUs are faster than Cortex-A53 CPUs: entry in level 0 serial 17.00 us to 18.00 us compared with 21.00 us to 22.00 us, exit after CPU_OFF 23.00 us compared with 28.00 us, PSCI_VERSION 520 ns to 720 ns compared with 2.94 us to 3.06 us.
+        PSCI_VERSION is faster on the lead, 0.0, than on the other CPUs in its cluster: 520 ns compared with 720 ns (CPU 0.1). The tables do not show why. The lead is inferred: no other CPU fits these tables."#]].assert_eq(&text);
 }
 
 #[test]
@@ -74,10 +74,11 @@ fn later_tables_have_the_explanations_that_they_support() {
         assert!(said.contains("the lead, 1.0,"), "{name}: {said}");
     }
     let said = sentence(&release("v2.13"), "extra-flush");
-    expect_test::expect!["CPUs that are not the last one down pay for a flush of the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), and only one in each can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), though the lead, 1.0, keeps their cluster on."].assert_eq(&said);
+    expect_test::expect!["CPUs that are not the last one down pay for a flush of the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), but only one in each can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), although the lead, 1.0, keeps their cluster on."].assert_eq(&said);
 }
 
-/// A helper that stays awake takes part in no round, and each placement has another helper.
+/// A helper that stays awake does not take part in any round, and each placement has a different
+/// helper.
 #[test]
 fn parallel_tables_with_helpers_are_not_explained() {
     let mut run = release("2017-01-31");
@@ -96,7 +97,7 @@ fn parallel_tables_with_helpers_are_not_explained() {
     assert!(all.iter().any(|it| it == "lead-cluster"), "{all:?}");
 }
 
-/// Two CPUs with the same label cannot be told apart.
+/// CPUs with the same label cannot be told apart.
 #[test]
 fn ambiguous_labels_are_not_explained() {
     let mut run = release("2017-01-31");
@@ -104,27 +105,28 @@ fn ambiguous_labels_are_not_explained() {
     assert!(explanations(&run).is_empty());
 }
 
-/// N1SDP flushes no caches of a cluster, so neither its lead nor its levels are known.
+/// N1SDP never flushes a cluster's caches, so its lead and its levels are unknown.
 #[test]
 fn tables_without_cluster_flushes_are_not_explained() {
     let explained = explanations(&published("n1sdp/v2.9"));
     assert!(explained.is_empty(), "{explained:?}");
 }
 
-/// A tick more or less is no difference.
+/// A difference of one tick does not count.
 #[test]
 fn figures_of_few_ticks_are_alike() {
     assert!(!exceeds(1, 1, 5) && !exceeds(2, 1, 5) && !exceeds(0, 0, 10));
     assert!(exceeds(3, 1, 5) && exceeds(120, 100, 5) && !exceeds(119, 100, 5));
     assert!(exceeds(u64::MAX, 1, 20) && !exceeds(1, u64::MAX, 20));
-    // Two like steps of three are not even, nor are three that are a small part of the range.
+    // Two similar steps out of three are not even. Neither are three steps that cover only a small
+    // part of the range.
     assert_eq!(even_steps([10, 12, 60, 200], 2), None);
     assert_eq!(even_steps([10, 12, 14, 60], 1), None);
     assert_eq!(even_steps([10, 20, 30, 40, 400], 1), None);
     assert_eq!(even_steps([10, 20, 30, 41, 50], 1), Some((9, 11)));
 }
 
-/// The figures of a run: scenario, metric, and then the CPUs 0.0, 0.1, 1.0 to 1.3.
+/// A run's figures by scenario and metric, for CPUs 0.0, 0.1, and 1.0 to 1.3.
 type Raw = HashMap<(ScenarioId, Metric), Vec<u64>>;
 
 const CLUSTERS: [&[usize]; 2] = [&[0, 1], &[2, 3, 4, 5]];
@@ -138,7 +140,7 @@ const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
     (PsciVersionParallel, &[Latency]),
 ];
 
-/// The labels, in the order of [`Raw`]'s columns.
+/// The labels, in [`Raw`]'s column order.
 const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 
 fn place(run: &LoggedRun, cell: &Cell) -> usize {
@@ -164,7 +166,7 @@ fn raw(run: &LoggedRun) -> Raw {
     raw
 }
 
-/// Returns `run` with other figures.
+/// Returns `run` with its figures replaced.
 fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
     let mut changed = run.clone();
     for scenario in &mut changed.run.scenarios {
@@ -185,7 +187,7 @@ fn shuffle<T>(random: &mut Random, all: &mut [T]) {
     }
 }
 
-/// Returns tables that are each taken from a random release, with shuffled rows, columns, or both.
+/// Returns tables, each from a random release, with the rows, the columns or both shuffled.
 fn shuffled(random: &mut Random, releases: &[Raw]) -> Raw {
     let mut all = Raw::new();
     let same = random.below(releases.len());
@@ -240,7 +242,7 @@ fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
     flush >= 4 * least && flush >= least + 10_000
 }
 
-/// Returns the CPUs that can be the lead in a serial scenario; None if all CPUs flush their
+/// Returns the CPUs that could be the lead in a serial scenario; None if all CPUs flush their
 /// clusters.
 fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
     let large: Vec<bool> = (0..6).map(|cpu| flushes_cluster(raw, id, cpu)).collect();
@@ -393,7 +395,8 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
     ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
 }
 
-/// Shuffles the tables a thousand times. The raw figures must support every remaining explanation.
+/// Shuffles the tables a thousand times. The raw figures must support every explanation that
+/// remains.
 #[test]
 fn no_explanation_survives_its_evidence() {
     let runs = RELEASES.map(release);
@@ -422,13 +425,13 @@ fn no_explanation_survives_its_evidence() {
             counts.entry(kind.to_owned()).or_default()[usize::from(is_explained)] += 1;
         }
     }
-    // Each rule has applied in some cases, and has been suppressed in others.
+    // Each rule must have applied in some cases and been suppressed in others.
     for (kind, [silent, spoken]) in counts {
         assert!(silent > 0 && spoken > 0, "{kind}: {silent}, {spoken}");
     }
 }
 
-/// A table that is missing or lacks a CPU is not evidence.
+/// A missing or incomplete table is not evidence.
 #[test]
 fn missing_table_suppresses_what_needs_it() {
     let whole = release("2017-01-31");

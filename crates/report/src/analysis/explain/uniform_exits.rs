@@ -10,7 +10,7 @@ use super::suite_tables::{Column, Figure, SuiteTables, exceeds};
 /// Exits without a queue.
 const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 
-/// The minimum number of CPUs that could form a queue.
+/// The minimum number of CPUs that can form a queue.
 const CPUS_MIN: usize = 3;
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -23,14 +23,14 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: UNIFORM_EXITS,
         sentence: format!(
-            "At level 0, parallel exits take no longer than serial ones ({parallel} against \
+            "At level 0, parallel exits take no longer than serial ones ({parallel} compared with \
              {serial}): no CPU waits for a lock on its way up."
         ),
         figures: exits.figures(),
     })
 }
 
-/// Parallel exits at level 0, none of which takes longer than the same CPU's serial exit.
+/// Parallel exits at level 0, each no longer than the same CPU's serial exit.
 pub(super) struct UniformExits {
     /// The parallel exits.
     pub parallel: Column,

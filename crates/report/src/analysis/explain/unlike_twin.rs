@@ -8,7 +8,7 @@ use super::explanation::Explanation;
 use super::lead::lead;
 use super::suite_tables::{Figure, SuiteTables, exceeds};
 
-/// A CPU unlike the others of its type.
+/// A CPU that differs from the others of its type.
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
@@ -17,11 +17,11 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let cluster = tables.cluster(lead.cpu);
     let twins = calls.filtered(|cpu| cpu != lead.cpu && tables.cluster(cpu) == cluster);
     let own = calls.of(lead.cpu);
-    // CPUs that run the same instructions differ by less than a fifth.
+    // Figures from CPUs that run the same instructions differ by less than a fifth.
     let is_more = |it: &Figure| exceeds(it.ticks, own, 5);
     let is_less = |it: &Figure| exceeds(own, it.ticks, 5);
     let word = if twins.iter().all(is_more) {
-        "quicker"
+        "faster"
     } else if twins.iter().all(is_less) {
         "slower"
     } else {
@@ -39,8 +39,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     Some(Explanation {
         kind: UNLIKE_TWIN,
         sentence: format!(
-            "PSCI_VERSION on the lead, {label}, is {word} than on the other CPUs of its cluster: \
-             {span} against {range} ({cpus}). The cause is not shown.{}",
+            "PSCI_VERSION is {word} on the lead, {label}, than on the other CPUs in its cluster: \
+             {span} compared with {range} ({cpus}). The tables do not show why.{}",
             lead.remark()
         ),
         figures: own.into_iter().chain(twins).collect(),

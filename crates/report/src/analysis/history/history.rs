@@ -1,7 +1,7 @@
-//! Tracks each figure across the releases of one board.
+//! Tracks each figure across several releases for one board.
 //!
 //! A figure is compared with the most recent earlier release that has it, using the rules of
-//! `compare`. A release without the figure leaves a gap; no value is filled in.
+//! `compare`. If a release lacks the figure, there is a gap; no value is filled in.
 
 use std::collections::HashSet;
 
@@ -17,10 +17,10 @@ use crate::analysis::conditions::{COMPARED_RUNS, differences, is_ambiguous};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
 
-/// The figures of one board over several releases.
+/// One board's figures over several releases.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
-    /// The names of the releases, oldest first: one for each run in the report.
+    /// The release names, oldest first: one for each run in the report.
     pub(crate) releases: Vec<String>,
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
@@ -36,7 +36,7 @@ impl History {
     }
 }
 
-/// Tracks the figures of `runs`, which are releases of one board, oldest first.
+/// Tracks the figures in `runs`, which are releases for one board, oldest first.
 ///
 /// # Errors
 /// Returns an error if there is only one release, if releases have the same name or are out of
@@ -79,26 +79,26 @@ fn keyed(runs: &[LoggedRun]) -> Keyed {
     }
 }
 
-/// Rejects releases with different units, and releases that name different boards.
+/// Rejects releases that have different units or name different boards.
 fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
         let (then, now) = (&old.source.input, &new.source.input);
         let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
         if boards.count() > 0 {
             let [new, old] =
-                [new, old].map(|run| run.board().expect("boards that differ are named"));
-            bail!("{now} is of {new}, and {then} of {old}: a history is of one board");
+                [new, old].map(|run| run.board().expect("boards that differ have names"));
+            bail!("{now} is from {new}, but {then} is from {old}: a history covers one board");
         }
         ensure!(
             old.clock().is_known() == new.clock().is_known(),
-            "only one of {then} and {now} has a counter whose frequency is known: ticks and \
-             nanoseconds cannot be compared"
+            "only one of {then} and {now} has a known counter frequency: ticks and nanoseconds \
+             cannot be compared"
         );
     }
     Ok(())
 }
 
-/// Rejects a release that has no scenario, or no CPU, in common with any other.
+/// Rejects a release that shares no scenario, or no CPU, with any other release.
 fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
@@ -116,13 +116,13 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
         );
         ensure!(
             releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
-            "{input} has no CPU in common with the other releases: are they of one board?"
+            "{input} has no CPU in common with the other releases: are they from the same board?"
         );
     }
     Ok(())
 }
 
-/// Returns true if the set at `place` shares an element with any other set.
+/// Returns true if `sets[place]` shares an element with any other set.
 fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], place: usize) -> bool {
     let mut others = sets.iter().enumerate().filter(|it| it.0 != place);
     others.any(|(_, other)| !other.is_disjoint(&sets[place]))

@@ -1,4 +1,4 @@
-//! Tracks the figures of one board across several releases.
+//! Tracks one board's figures across several releases.
 
 mod history;
 mod release_names;

@@ -1,7 +1,7 @@
-//! The names of releases, and their order.
+//! Release names, and their order.
 //!
-//! A release takes its name from the titles on its page or from lines printed by its firmware.
-//! Otherwise its name is the part of its path that distinguishes it from the others.
+//! A release's name comes from the titles on its page or from lines printed by its firmware. If
+//! neither gives a name, it is the part of the path that distinguishes the release from the others.
 
 use std::path::{Component, Path};
 
@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 use crate::log::LoggedRun;
 use crate::log::release_version::ReleaseVersion;
 
-/// Returns the names of the releases.
+/// Returns the release names.
 ///
 /// # Errors
 /// Returns an error if there is only one release, if two releases have the same name, or if they
@@ -20,7 +20,7 @@ pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     let inputs = runs.iter().map(|run| run.source.input.as_str());
     let inputs: Vec<&str> = inputs.collect();
     if let [only] = inputs[..] {
-        bail!("{only}: a history needs two releases or more, the oldest first");
+        bail!("{only}: a history needs at least two releases, the oldest first");
     }
     let of_paths = names_of_paths(&inputs);
     let names = runs.iter().zip(of_paths);
@@ -31,7 +31,7 @@ pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the release that a page or a log names.
+/// Returns the release named in a page or a log.
 fn name_in(run: &LoggedRun) -> Option<String> {
     if let Some(release) = &run.header.release {
         return Some(release.clone());
@@ -47,8 +47,8 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns a name for each path: the version in a component that not all paths share, or in the
-/// last component; otherwise the last component that not all paths share.
+/// Returns a name for each path. This is a version found in a component that not all paths share,
+/// or in the last component. Without a version, it is the last component that not all paths share.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     let parts = inputs.iter().map(|it| parts(it));
     let parts: Vec<Vec<&str>> = parts.collect();
@@ -64,7 +64,7 @@ fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     names.collect()
 }
 
-/// Returns the components of a path, without the file extension.
+/// Returns a path's components, without the file extension.
 fn parts(input: &str) -> Vec<&str> {
     let components = Path::new(input).components();
     let parts = components.filter_map(|part| match part {
@@ -98,7 +98,7 @@ fn check_order(names: &[String], inputs: &[&str]) -> Result<()> {
         if let (Some(older), Some(newer)) = (&versions[first], &versions[second]) {
             ensure!(
                 older < newer,
-                "{} comes after {}: name the oldest release first",
+                "{} is older than {}: name the oldest release first",
                 said(second),
                 said(first)
             );

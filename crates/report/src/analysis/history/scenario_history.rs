@@ -1,5 +1,5 @@
 //! A scenario across several releases: its figures by CPU or, if CPUs wait for each other or cannot
-//! be told apart, by rank when sorted by size.
+//! be told apart, by size rank.
 
 use hardware::board::{CpuIndex, Mpidr};
 use itertools::Itertools as _;
@@ -20,11 +20,11 @@ pub(crate) struct ScenarioHistory {
     /// Whether a row is for a CPU or for a rank.
     pub(crate) judged: JudgedBy,
     pub(crate) figures: Vec<FigureHistory>,
-    /// Sentences about releases that are not comparable, so there is no step between them.
+    /// Sentences about releases between which no step can be found because they are not comparable.
     pub(crate) notes: Vec<String>,
 }
 
-/// A figure in all releases.
+/// A figure across all releases.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct FigureHistory {
     #[serde(flatten)]
@@ -32,24 +32,24 @@ pub(crate) struct FigureHistory {
     pub(crate) rows: Vec<HistoryRow>,
 }
 
-/// A figure of one CPU, or at one place, in all releases.
+/// One CPU's figure, or the figure at one place, across all releases.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryRow {
-    /// The rank by size, counting from 0; None if the row is for a CPU.
+    /// The size rank, counting from 0; None if the row is for a CPU.
     pub(crate) place: Option<usize>,
-    /// One for each release; None if the release lacks the figure.
+    /// One point per release; None if the release lacks the figure.
     pub(crate) points: Vec<Option<HistoryPoint>>,
 }
 
 /// A figure in one release.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryPoint {
-    /// The CPU, as an index into the release's run.
+    /// The CPU's index in the release's run.
     pub(crate) cpu: CpuIndex,
     #[serde(flatten)]
     pub(crate) value: ComparedValue,
-    /// The most recent earlier release that has the figure, by index; None if there is none, or if
-    /// the two are not comparable.
+    /// The index of the most recent earlier release that has the figure; None if no earlier release
+    /// has it or the two releases are not comparable.
     pub(crate) since: Option<usize>,
     /// The change since that release.
     pub(crate) outcome: Option<ChangeOutcome>,
@@ -58,7 +58,7 @@ pub(crate) struct HistoryPoint {
 /// A change between two releases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReleaseChange<'h> {
-    /// The two releases, by index, older one first.
+    /// The indices of the two releases, older one first.
     pub(crate) releases: [usize; 2],
     pub(crate) old: &'h ComparedValue,
     pub(crate) new: &'h ComparedValue,
@@ -66,7 +66,7 @@ pub(crate) struct ReleaseChange<'h> {
 }
 
 impl ReleaseChange<'_> {
-    /// Returns true if the change exceeds both tolerance and noise.
+    /// Returns true if the change exceeds both the tolerance and the noise.
     pub(crate) fn is_step(&self) -> bool {
         !self.outcome.is_still()
     }
@@ -90,7 +90,7 @@ impl HistoryRow {
         changes.filter(ReleaseChange::is_step)
     }
 
-    /// Returns the change at a release; None if the release lacks the figure or was not compared.
+    /// Returns the change in a release; None if the release lacks the figure or was not compared.
     pub(crate) fn change(&self, release: usize) -> Option<ReleaseChange<'_>> {
         let point = self.points[release].as_ref()?;
         let (since, outcome) = point.since.zip(point.outcome)?;
@@ -213,7 +213,7 @@ impl<'r> Releases<'r> {
     fn rows_by_order(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
         let having = sides.iter().filter(|side| side.shown.count_of(key) > 0);
         let having: Vec<&ReleaseSide<'_>> = having.collect();
-        // All rounds together if all releases have them, otherwise the round shown in tables.
+        // Use all rounds if every release has them, otherwise the round shown in tables.
         let places = having.iter().map(|side| side.shown.places(key));
         let places: Option<Vec<Vec<Summary>>> = places.collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
@@ -232,7 +232,7 @@ impl<'r> Releases<'r> {
         rows
     }
 
-    /// Compares each figure with that of the most recent earlier release that has it.
+    /// Compares each figure with the figure from the most recent earlier release that has it.
     fn judge(
         &self,
         row: &mut HistoryRow,
@@ -260,8 +260,8 @@ impl<'r> Releases<'r> {
         }
     }
 
-    /// Returns a sentence that says why a figure cannot be compared between two releases; None if
-    /// it can.
+    /// Returns a sentence saying why a figure cannot be compared between two releases; None if it
+    /// can be.
     fn difference(
         &self,
         [old, new]: [&ReleaseSide<'r>; 2],
@@ -273,14 +273,14 @@ impl<'r> Releases<'r> {
         if let Some((condition, [new, old])) = differences(COMPARED, compared, false).next() {
             let name = condition.name;
             return Some(format!(
-                "{then} and {now} are not compared: {name} is {new}, and was {old}."
+                "{then} and {now} are not compared: {name} is {new} and was {old}."
             ));
         }
         let [olds, news] = [old, new].map(|side| side.shown.count_of(key));
         (judged == JudgedBy::Order && olds != news).then(|| {
             format!(
-                "{then} and {now} are not compared: {olds} and {news} figures, and only equal \
-                 numbers of them can be compared by order."
+                "{then} and {now} are not compared: {olds} and {news} figures, but comparing by \
+                 order needs the same number."
             )
         })
     }

@@ -11,7 +11,7 @@ use crate::log::{LoggedRun, Stage};
 
 const TOLERANCE_PPM: u32 = 20_000;
 
-/// Returns a release with one scenario; each row is a CPU and its Powerdown in ticks.
+/// Returns a release with one scenario. Each row is a CPU and its Powerdown in ticks.
 fn release(input: &str, id: ScenarioId, rows: &[(u16, u64)]) -> LoggedRun {
     let cells = rows.iter();
     let cells = cells.map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
@@ -39,7 +39,7 @@ fn powerdown(history: &History) -> &[HistoryRow] {
     &figure(history, id, Metric::Powerdown).rows
 }
 
-/// Returns a row's figures in ns; a gap is None.
+/// Returns a row's figures in ns, with None for a gap.
 fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
     let points = row.points.iter();
     points
@@ -47,7 +47,7 @@ fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Returns the two releases of each step in a row, with the figures before and after it.
+/// Returns, for each step in a row, the two releases and the figures before and after the step.
 fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
     let steps = row.steps();
     steps
@@ -119,8 +119,8 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     assert_eq!(
         history.scenarios[0].notes,
         [
-            "v1.0 and v1.1 are not compared: power_state is 0x00000007, and was 0x00000001.",
-            "v1.1 and v1.2 are not compared: power_state is 0x00000001, and was 0x00000007.",
+            "v1.0 and v1.1 are not compared: power_state is 0x00000007 and was 0x00000001.",
+            "v1.1 and v1.2 are not compared: power_state is 0x00000001 and was 0x00000007.",
         ]
     );
     let fewer = made(&[
@@ -130,12 +130,12 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     let rows = powerdown(&fewer);
     assert!(rows.iter().all(|row| steps(row).is_empty()));
     assert_eq!(figures(&rows[1]), [Some(48e3), None]);
-    let note = "2 and 1 figures, and only equal numbers of them can be compared by order.";
+    let note = "2 and 1 figures, but comparing by order needs the same number.";
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
-/// Returns releases with these inputs, each with a firmware version or the release named by its
-/// titles; an empty string means none.
+/// Returns releases with these inputs. Each has a firmware version, or titles that name the
+/// release; an empty string stands for neither.
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
         let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);
@@ -186,15 +186,15 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
     for (all, expected) in [
         (
             vec![("a.log", "", "")],
-            "a.log: a history needs two releases or more",
+            "a.log: a history needs at least two releases",
         ),
         (
             vec![("v2.12.log", "", ""), ("v2.10.log", "", "")],
-            "v2.10 (v2.10.log) comes after v2.12 (v2.12.log): name the oldest release first",
+            "v2.10 (v2.10.log) is older than v2.12 (v2.12.log): name the oldest release first",
         ),
         (
             vec![("v2.12.log", "", ""), ("b", "", ""), ("c", "", "v2.9")],
-            "v2.9 (c) comes after v2.12 (v2.12.log)",
+            "v2.9 (c) is older than v2.12 (v2.12.log)",
         ),
         (
             vec![("a.rst", "", "v2.12"), ("b.log", "v2.12.0(release):x", "")],
@@ -214,7 +214,7 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
     }
 }
 
-/// Returns two releases, the second of which is edited.
+/// Returns two releases, with the second one edited.
 fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
     let mut runs = named(&[("a.log", "", ""), ("b.log", "", "")]);
     edit(&mut runs[1]);
@@ -235,7 +235,7 @@ fn releases_with_nothing_in_common_are_refused() {
         }
     };
     for (runs, expected) in [
-        (second(head), "b.log is of Other, and a.log of QEMU virt"),
+        (second(head), "b.log is from Other, but a.log is from QEMU virt"),
         (
             second(other),
             "a.log has no scenario in common with the other releases",
@@ -246,7 +246,7 @@ fn releases_with_nothing_in_common_are_refused() {
         ),
         (
             second(|run| run.run.facts.as_mut().expect("facts").frequency = 0),
-            "only one of a.log and b.log has a counter whose frequency is known",
+            "only one of a.log and b.log has a known counter frequency",
         ),
     ] {
         let error = history(&runs, TOLERANCE_PPM).expect_err(expected);

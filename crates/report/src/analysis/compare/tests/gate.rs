@@ -1,4 +1,4 @@
-//! A comparison as a gate: refusals, gaps and marks.
+//! Comparisons used as a gate: refusals, gaps and marks.
 
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
@@ -54,7 +54,7 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
         "4 rows against 3: figures that are compared by",
     ),
     (edits::no_clock, "", "known counter frequency"),
-    (edits::no_scenarios, "", "nothing of a.log can be compared"),
+    (edits::no_scenarios, "", "nothing in a.log can be compared"),
     (edits::equal_mpidrs, "", "no CPU in common, by MPIDR"),
 ];
 
@@ -73,7 +73,7 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
             "{expected}"
         );
     }
-    // The option does not make up for a different number of rows.
+    // The option does not permit a different number of rows.
     let refused = try_compare(&suite(), &edited(edits::helper), "wakes").expect("the others");
     assert!(refused.refused[0].why.starts_with("4 rows against 3"));
 }
@@ -88,19 +88,19 @@ fn differences_that_are_passed_over_are_named() {
     new.firmware[0].version = Some("v2.2".into());
     let comparison = try_compare(&new, &old, "boards,methods").expect("comparable");
     let expected = [
-        "According to its own lines, which have no checksum, the firmware is v2.2 and was \
+        "According to lines without a checksum, the firmware is v2.2 and was \
          v2.1.1(release):x.",
-        "Other differences: the board is QEMU virt and was Juno; the count of samples asked for is \
-         2 and was 7.",
+        "Other differences: the board is QEMU virt and was Juno; the requested number of samples \
+         is 2 and was 7.",
         "Suspend to deepest power level on all cores in sequence, method tftf: the method is tftf \
          and was warm. This difference is ignored as requested, but it may explain changes.",
     ];
     assert_eq!(sentences(&comparison, CONDITIONS), expected);
-    let first = found(&comparison, CONDITIONS, &["According to its own lines"]);
+    let first = found(&comparison, CONDITIONS, &["According to lines without a checksum"]);
     assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
-/// Something that the baseline has but the run lacks.
+/// Data that the baseline has but the run lacks.
 struct Gap {
     /// The edit to the run.
     new: RunEdit,
@@ -215,7 +215,7 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
     ] {
         assert_eq!(compared(&edited(new), &edited(old)).refused[0].why, why);
     }
-    // A name that does not belong to any of the run's CPUs.
+    // A name that matches none of the run's CPUs.
     let named =
         with_rows(&suite(), &edited(edits::no_mpidrs), "0.0,0.1,0.2,9.9").expect("comparable");
     let lone = named.lone_rows(&suite().run).join(" ");
@@ -230,7 +230,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     let mut changes = comparison.scenarios[1].by_cpu.iter();
     assert!(changes.all(|it| it.new.is_doubtful && !it.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
-    let part = "For the run there are only figures";
+    let part = "Only figures are available for the run";
     found(&comparison, Kind::NOT_TOLD, &[part]);
 }
 

@@ -15,8 +15,8 @@ use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 
-/// A release, its baseline, the kind of finding, and parts of its sentence; no parts if there must
-/// be no such finding.
+/// A release, its baseline, the kind of finding, and parts of its sentence. If the list of parts is
+/// empty, that finding must not exist.
 const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
@@ -27,7 +27,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
             "unchanged by order of arrival",
             "6 of 6 places within 0.61 %",
             "-72.51 % to +261.32 %",
-            "took the lock in another order",
+            "took the lock in a different order",
         ],
     ),
     (
@@ -49,7 +49,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         "v2.10",
         "v2.9",
         Kind::NOT_TOLD,
-        &["For the run and the baseline there are only figures"],
+        &["Only figures are available for the run and the baseline"],
     ),
     (
         "v2.13",
@@ -95,14 +95,14 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
         let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
-    // With all samples, each place has a separate interval.
+    // If all samples are known, each place has its own interval.
     let own = compared(&suite(), &suite());
     let order = &of(&own, CpuSuspendParallel).by_order;
     assert!(order.iter().all(|it| it.new.interval.is_some()));
     assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
 }
 
-/// Returns the tables of a board whose labels come from the wrong affinity fields.
+/// Returns tables from a board whose labels come from the wrong affinity fields.
 fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
     for cpu in &mut run.run.cpus {
         cpu.core = 0;
@@ -136,7 +136,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
     }
-    // The same names are used for both sides if both need them.
+    // If both sides need names, the same list serves both.
     for (rows, keyed) in [
         ("0.0,0.1,1.0,1.1", Keyed::Labels),
         ("0x0,0x1,0x2,0x3", Keyed::Mpidr),

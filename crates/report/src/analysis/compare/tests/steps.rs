@@ -41,7 +41,7 @@ fn steps_are_compared_per_operation() {
     found(&same, UNCHANGED, &["Time unchanged"]);
     let single = compared(&old, &loops([256, 256], &[500]));
     assert_eq!(single.regressions().count(), 2);
-    let part = "not compared with the noise, because one side does not give the spread of their \
+    let part = "not compared with the noise, because one side does not show the spread of their \
                 samples: 2 of 2 in";
     found(&single, Kind::NOT_TOLD, &[part]);
     let changed = found(&single, CHANGED, &["takes more"]);
@@ -130,7 +130,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
-    // With three CPUs in the queue, the figures have a different meaning.
+    // With three CPUs in the queue, the figures mean something else.
     let part = "they have no figure in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }

@@ -1,4 +1,4 @@
-//! Comparisons for tests, and access to their parts.
+//! Helpers that make comparisons for tests and access their parts.
 
 use anyhow::Result;
 use run::measure::Metric;
@@ -28,7 +28,7 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
     try_compare(new, old, "").expect("comparable")
 }
 
-/// Compares after assigning CPUs to rows.
+/// Assigns CPUs to rows, then compares.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
     let rows = rows.split(',').map(|it| it.parse().expect(it));
     let (mut runs, mut old) = ([new.clone()], old.clone());
