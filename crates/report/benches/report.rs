@@ -71,9 +71,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
         thread::sleep(Duration::from_millis(2));
     }
     let seconds = begin.elapsed().as_secs_f64();
-    println!(
-        "{format:>8} {megabytes:.0} MB: {seconds:.2} s, CPU {cpu:.2} s, peak memory {peak}"
-    );
+    println!("{format:>8} {megabytes:.0} MB: {seconds:.2} s, CPU {cpu:.2} s, peak memory {peak}");
     child.wait().expect("it is ours").success()
 }
 

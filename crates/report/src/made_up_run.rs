@@ -1,7 +1,7 @@
 //! A made-up run, and the log that the payload would print for it.
 //!
 //! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, with CPU 0
-//! and with CPU 2 as the helper. There are also two more of the suite's scenarios and a sweep.
+//! and with CPU 2 as the helper. Two more suite scenarios and a sweep are also included.
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
@@ -16,13 +16,13 @@ use run::record::Writer;
 use run::testing::example;
 use suite::output::{self, ClosingSummary};
 
-/// The firmware's lines, which come before those of the payload.
+/// The firmware's lines, which come before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run: the one from the `run` crate's tests, with other clusters, another plan
-/// and other scenarios.
+/// Returns the made-up run. It is based on the one from the `run` crate's tests, but has different
+/// clusters, scenarios and a different plan.
 pub fn run() -> Run {
     let mut run = Run {
         id: RunId::parse("1c291ca3"),
@@ -45,7 +45,7 @@ pub fn run() -> Run {
     run
 }
 
-/// Returns the `end` record of a run with these scenarios.
+/// Returns the `end` record for the run.
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
     groups(run).for_each(|group| totals.add(group));
@@ -66,7 +66,7 @@ fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     run.scenarios.chunk_by(is_one)
 }
 
-/// Returns a CPU. Each cluster has two of them.
+/// Returns a CPU. Each cluster has two CPUs.
 pub fn cpu(index: u16) -> Cpu {
     let (cluster, core) = (index / 2, index % 2);
     Cpu {
@@ -85,7 +85,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// Returns a scenario of the suite.
+/// Returns one of the suite's scenarios.
 pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     let mut scenario = Scenario::new(ScenarioKey {
         id,
@@ -116,7 +116,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     scenario
 }
 
-/// Returns a cell with two samples, whose figures depend on `base` and the CPU.
+/// Returns a cell with two samples. Their figures depend on `base` and the CPU.
 fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
@@ -197,8 +197,8 @@ fn sweep() -> Scenario {
     scenario
 }
 
-/// Changes the Powerdown or Latency figure of each cell of TFTF's suite, both in its statistics and
-/// in the shown sample.
+/// Changes the Powerdown or Latency figure in each cell of TFTF's suite, both in its statistics and
+/// in the sample shown.
 pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
     let suite = run.scenarios.iter_mut().filter(|it| it.id.is_suite());
     for scenario in suite {
@@ -209,7 +209,7 @@ pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
     }
 }
 
-/// Changes the Powerdown or Latency figure of one cell.
+/// Changes one cell's Powerdown or Latency figure.
 fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) -> u64) {
     for series in &mut cell.series {
         let end = match series.metric {
@@ -242,7 +242,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
     cell.choose_figures(is_parallel);
 }
 
-/// Returns the log of `run`, with each record written as many times as `records` says.
+/// Returns the log of `run`, with each record written as many times as `records` specifies.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));

@@ -1,4 +1,4 @@
-//! `psci-report` in a folder that contains nothing from the repository.
+//! Runs `psci-report` in a folder that contains nothing from the repository.
 
 use std::fs;
 use std::fs::File;
@@ -47,7 +47,7 @@ fn error_begins_with_the_name_of_the_program() {
     );
 }
 
-/// Creates a program `xdg-open` in `folder` that writes its argument to a file there.
+/// Creates a program `xdg-open` in `folder` that writes its argument to a file in that folder.
 fn make_browser(folder: &Path) {
     let program = folder.join("xdg-open");
     let body = format!("#!/bin/sh\necho \"$1\" > {}/opened\n", folder.display());
@@ -55,11 +55,11 @@ fn make_browser(folder: &Path) {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made executable");
 }
 
-/// Returns `psci-report` in `folder`, with only the programs in that folder.
+/// Returns a command that runs `psci-report` in `folder`, with only that folder in PATH.
 fn psci_report_alone(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
     command.args(arguments).current_dir(folder).env_clear();
-    // The fake browser's shell is found by its path.
+    // The fake browser needs no PATH to find its shell.
     command.env("PATH", folder).env("TMPDIR", folder);
     command
 }
@@ -80,7 +80,7 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
         let page = fs::read_to_string(opened.trim_end()).expect("a page");
         assert!(page.contains("<title>PSCI latencies of QEMU virt"));
     }
-    // Other formats are not pages, so no page is created.
+    // Other formats do not create a page.
     let words = ["report", "run.log", "--open", "--format", "csv"];
     let output = psci_report_alone(folder, &words).output().expect("run");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -118,7 +118,7 @@ fn open_without_a_browser_names_the_page() {
     );
 }
 
-/// Runs this program's examples from the help, the README and docs/, except `follow` on a port,
+/// Runs this program's examples from its help, the README and docs/, except for `follow` on a port,
 /// which needs a board.
 #[test]
 fn documented_commands_run() {

@@ -184,17 +184,21 @@ const DAMAGE: &[(&str, &str, &str)] = &[
         "110.0 (+10.00 )",
         r#""110.0 (+10.00 )" is not a figure"#,
     ),
-    ("(µs)", "(min)", "page.rst:4:1: the title names no unit"),
+    (
+        "(µs)",
+        "(min)",
+        "page.rst:4:1: the title does not name a unit",
+    ),
     ("serial", "line", "page.rst:4:1: the title does not say"),
     (
         "v9.10",
         "v9.9",
-        "page.rst:15:1: another table of the same scenario",
+        "page.rst:15:1: a second table for the same scenario",
     ),
     (
         "|         0          |",
         "|         x          |",
-        "is not the number of a cluster or core",
+        "is not a cluster or core number",
     ),
 ];
 

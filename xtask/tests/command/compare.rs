@@ -83,7 +83,7 @@ fn exit_codes() {
             2,
             "this is the input file",
         ),
-        ("compare good.log published/juno", 2, "neither a table"),
+        ("compare good.log published/juno", 2, "contains no tables"),
     ]);
 }
 

@@ -268,7 +268,7 @@ mod tests {
         let several = [(0, 7), (1, 8), (2, 9), (3, 6)];
         let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
         let twice = [(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)];
-        // The third case repeats the whole log, as when a terminal is logged twice.
+        // The third case repeats the complete log, as if a terminal had been logged twice.
         for (lines, rows, ambiguous) in [
             (
                 &[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..]][..],

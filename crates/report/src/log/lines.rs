@@ -1,10 +1,10 @@
-//! Reads the lines of a log with any line ending, keeping at most one in memory.
+//! Reads a log line by line, with any line ending. At most one line is kept in memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use memchr::{memchr, memchr2};
 
-/// The maximum length of a line; a longer one is split.
+/// The maximum line length. Longer lines are split.
 const LINE_MAX: usize = 1 << 16;
 /// The number of bytes read at a time.
 const CHUNK: usize = 1 << 18;
@@ -15,7 +15,7 @@ pub(crate) struct LogLine<'b> {
     /// The line number as shown by editors, which count line feeds, or CRs if there are no line
     /// feeds.
     pub(crate) number: u64,
-    /// Offset of its first byte in the log.
+    /// The offset of the line's first byte in the log.
     pub(crate) offset: u64,
     pub(crate) bytes: &'b [u8],
 }
@@ -23,17 +23,17 @@ pub(crate) struct LogLine<'b> {
 /// The lines read from a reader.
 pub(crate) struct LogLines<R> {
     from: BufReader<R>,
-    /// The number of bytes that were last returned from `from`.
+    /// The number of bytes in `from`'s buffer that were returned; the next call consumes them.
     given: usize,
     /// The beginning of a line that continues in the next chunk.
     line: Vec<u8>,
-    /// The line number at the next byte.
+    /// The line number of the next byte.
     number: u64,
-    /// The number of bytes that were returned.
+    /// The number of bytes returned so far.
     pub(crate) offset: u64,
-    /// The byte that ends a line when counting lines, determined by the first line.
+    /// The byte that counts as a line ending, determined by the first line.
     counted: Option<u8>,
-    /// True if no part of line `number` has been returned.
+    /// True if no part of line `number` has been returned yet.
     is_at_start: bool,
 }
 
@@ -50,7 +50,7 @@ impl<R: Read> LogLines<R> {
         }
     }
 
-    /// Returns the number of lines that were started.
+    /// Returns the number of lines that have been started.
     pub(crate) fn count(&self) -> u64 {
         self.number - u64::from(self.is_at_start)
     }

@@ -12,24 +12,25 @@ use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
 
-/// A run that was read from a log or from published tables.
+/// A run read from a log or from published tables.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
     /// The run.
     pub run: Run,
-    /// The input, and the run's position in it.
+    /// The input and the run's position in it.
     pub source: Source,
-    /// The firmware's stages, in the order of their lines.
+    /// The firmware stages, in the order in which they printed their lines.
     pub firmware: Vec<Stage>,
-    /// The lines of the header.
+    /// The header's lines.
     pub header: HeaderLines,
     /// What was lost between the UART and the log.
     pub integrity: Integrity,
-    /// The last line; None if the log has none.
+    /// The last line; None if the log does not have one.
     pub closing: Option<Closing>,
     /// A line that looks like a damaged last line.
     pub broken_closing: Option<String>,
-    /// Scenarios that failed according to TFTF's lines and that this version does not know.
+    /// The number of scenarios that TFTF's lines report as failed but that this version does not
+    /// know.
     pub strays: u32,
 }
 
@@ -40,13 +41,13 @@ pub struct Source {
     pub input: String,
     /// The run's number within the file, counting from 1.
     pub place: u32,
-    /// The numbers of the first and last lines, counting line feeds from 1.
+    /// The first and last line numbers. The first line in the file is 1.
     pub lines: (u64, u64),
-    /// Offsets of the first byte and of the byte after the last one.
+    /// The offsets of the first byte and of the byte after the last one.
     pub bytes: (u64, u64),
 }
 
-/// A stage of the firmware, as reported by its own lines.
+/// A firmware stage, as reported by its own lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
     /// The name: `BL1`, `BL2`, `BL31`.
@@ -57,7 +58,8 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The lines of the header, which have no checksum. A record of the same fact takes precedence.
+/// Lines from the header, which have no checksum. If a record contains the same fact, the record
+/// takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
     /// The run's identity.
@@ -74,7 +76,7 @@ pub struct HeaderLines {
     pub exception_level: Option<u8>,
 }
 
-/// The maximum number of CPUs that are named for a single reason.
+/// The maximum number of CPUs named for a single reason.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
@@ -101,8 +103,8 @@ impl LoggedRun {
         self.run.clock()
     }
 
-    /// Returns true if a cell's figures are marked because they are from a line without a checksum.
-    /// Published tables are not marked.
+    /// Returns true if a cell's figures are to be marked because they come from a line without a
+    /// checksum. Published tables are not marked.
     pub fn is_doubtful(&self, cell: &Cell) -> bool {
         let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
         is_log_of_lines && cell.has_figures()
@@ -137,8 +139,8 @@ impl LoggedRun {
     }
 
     /// Returns the scenarios measured with TFTF's method, with one cell per CPU, as chosen by
-    /// [`Scenario::cell_of`]. The cells include the helper with which they were measured, but
-    /// neither samples nor histograms.
+    /// [`Scenario::cell_of`]. The cells include the helper that was used to measure them, but no
+    /// samples or histograms.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
@@ -160,15 +162,15 @@ impl LoggedRun {
         framed.collect()
     }
 
-    /// Returns the firmware's version, which is that of its last stage, because this stage
+    /// Returns the firmware version. This is the last stage's version, because that stage
     /// implements PSCI.
     pub fn firmware_version(&self) -> Option<&str> {
         let mut stages = self.firmware.iter().rev();
         stages.find_map(|stage| stage.version.as_deref())
     }
 
-    /// Returns a sentence about everything that was skipped, for `--deny-skipped`; None if nothing
-    /// was.
+    /// Returns a sentence that lists everything that was skipped, for `--deny-skipped`; None if
+    /// nothing was skipped.
     pub fn denied(&self) -> Option<String> {
         let mut skips = self.run.scenarios.iter().flat_map(|it| self.skips(it));
         let all = skips.join("; ");
@@ -192,7 +194,7 @@ impl LoggedRun {
         all
     }
 
-    /// Returns the skipped rows of a scenario: each reason with its CPUs.
+    /// Returns a scenario's skipped rows: each reason, with its CPUs.
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
         let cells = scenario.suite_cells().iter();
         let cells = cells.filter_map(|cell| Some((cell.skipped?, cell.cpu)));
@@ -202,7 +204,7 @@ impl LoggedRun {
         named.collect()
     }
 
-    /// Names the first few CPUs, and gives the number of the others.
+    /// Names the first few CPUs, and counts the others.
     pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));

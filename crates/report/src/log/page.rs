@@ -1,10 +1,10 @@
-//! Reads published pages (TF-A's `docs/perf/psci-performance-PLATFORM.rst`) into tables with
-//! positions.
+//! Reads published pages (TF-A's `docs/perf/psci-performance-PLATFORM.rst`) into tables that keep
+//! each figure's position.
 //!
-//! Up to v2.14 the figures are in grid tables, in microseconds, with each release's figures next to
-//! those of the previous one. Since May 2026 they are in `csv-table` directives, in integer
-//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
-//! is not Cluster are ignored.
+//! Up to v2.14, the figures are in grid tables, in microseconds, next to the previous release's
+//! figures. Since May 2026, they are in `csv-table` directives, in whole nanoseconds. A figure may
+//! be followed by a change: `185700 (-30.51%)`. Tables whose first column is not Cluster are
+//! ignored.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -22,8 +22,8 @@ use super::release_version::ReleaseVersion;
 
 /// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
-/// If all figures on a page are integers and one is at least this large, they are in nanoseconds,
-/// regardless of the titles.
+/// If all figures for a release are integers and one is at least this large, they are in
+/// nanoseconds, regardless of the titles.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
 /// A published page.
@@ -35,26 +35,26 @@ pub(crate) struct Page {
     pub(crate) title: String,
     /// The latency tables, in order.
     pub(crate) tables: Vec<PageTable>,
-    /// Sentences about contradictions between figures on the page.
+    /// Sentences about contradictions between the page's titles and its figures.
     pub(crate) doubts: Vec<String>,
 }
 
-/// A table of latencies in one scenario.
+/// A table of one scenario's latencies.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
     /// The line number of the directive, counting from 1.
     pub(crate) line: usize,
     pub(crate) id: ScenarioId,
-    /// The release named by the title, such as `v2.13`; empty if there is none.
+    /// The release named in the title, such as `v2.13`; empty if it names none.
     pub(crate) release: String,
     /// The folder that contains the data file: `current` or `previous`.
     pub(crate) folder: String,
-    /// The unit named by the title, in nanoseconds.
+    /// The unit named in the title, in nanoseconds.
     unit: u64,
     pub(crate) rows: Vec<PublishedRow>,
 }
 
-/// The key by which the releases of a page are ordered.
+/// The key by which a page's releases are ordered.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ReleaseAge {
     Version(ReleaseVersion),
@@ -63,7 +63,7 @@ enum ReleaseAge {
 }
 
 impl Page {
-    /// Returns the tables of each release, newest first.
+    /// Returns each release's tables, newest release first.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
         let groups = self.tables.iter().into_group_map_by(|it| it.age());
         let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
@@ -72,8 +72,8 @@ impl Page {
 }
 
 impl PageTable {
-    /// Returns the key by which releases are ordered: the folder of the data file or, if there is
-    /// none, the version.
+    /// Returns the key by which releases are ordered: the data file's folder or, without a data
+    /// file, the version.
     fn age(&self) -> Option<ReleaseAge> {
         match self.folder.as_str() {
             "current" => Some(ReleaseAge::Current),
@@ -89,23 +89,23 @@ impl PageTable {
     }
 }
 
-/// Returns true if `path` has the file extension of a page.
+/// Returns true if `path` has a page's file extension.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
-/// Returns the text of the page at `path`. Errors begin with `what`.
+/// Returns the text of the page file `path`. Errors begin with `what`.
 pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
-    text.map_err(|line| anyhow!("{}:{line}:1: this is not UTF-8 text", path.display()))
+    text.map_err(|line| anyhow!("{}:{line}:1: not UTF-8 text", path.display()))
 }
 
 /// Reads the page at `path`.
 ///
 /// # Errors
-/// Returns `FILE:LINE:COLUMN: ` and what cannot be read, or an error if the page has no latency
-/// table.
+/// Returns an error that starts with `FILE:LINE:COLUMN: ` if a table cannot be read, or if the page
+/// has no latency table.
 pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let text = read_text("page", path)?;
@@ -129,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
          with the columns Cluster and Core"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
-    // One title may say 2.13 although the others say v2.13.
+    // Some titles say 2.13 where others say v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
     for age in releases.collect_vec() {
         let is_own = |it: &&mut PageTable| it.age() == age && it.unit == 1000;
@@ -138,7 +138,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
             continue;
         }
         page.doubts.push(format!(
-            "{input}:{}: the titles of {} say microseconds, but the figures are nanoseconds",
+            "{input}:{}: the titles for {} say microseconds, but the figures are in nanoseconds",
             own[0].line, own[0].release
         ));
         let rows = own.iter_mut().flat_map(|it| &mut it.rows);
@@ -159,8 +159,8 @@ fn title(lines: &[&str]) -> String {
     found.map_or_else(String::new, |pair| pair[0].trim().to_owned())
 }
 
-/// Rejects tables of several releases that cannot be ordered, and two tables for the same release
-/// and scenario.
+/// Rejects releases that cannot be ordered, and pages with two tables for the same release and
+/// scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
     let kind = |it: &PageTable| it.age().map(|it| matches!(it, ReleaseAge::Version(_)));
     let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
@@ -175,15 +175,15 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
     let mut twice = tables.iter().duplicates_by(|it| (it.age(), it.id));
     match twice.next() {
         Some(it) => bail!(
-            "{}:1: another table of the same scenario and release",
+            "{}:1: a second table for the same scenario and release",
             it.line
         ),
         None => Ok(()),
     }
 }
 
-/// Returns true if the figures are in nanoseconds although the titles say microseconds: all of them
-/// are integers, and one is longer than any call could take.
+/// Returns true if the figures are in nanoseconds although the titles say microseconds. This is
+/// assumed if all of them are integers and at least one is longer than any call could take.
 fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     let rows = tables.iter().flat_map(|it| &it.rows);
     let figures = rows.flat_map(|row| &row.figures);
@@ -191,7 +191,7 @@ fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
 
-/// Returns a doubt for each table whose title names a different release than the other tables in
+/// Returns a sentence for each table whose title names a different release than the other tables in
 /// its folder.
 fn releases_of_folders<'t>(
     input: &'t str,
@@ -204,7 +204,7 @@ fn releases_of_folders<'t>(
         (!table.folder.is_empty() && *most != table.release).then(|| {
             let (line, folder, own) = (table.line, &table.folder, &table.release);
             format!(
-                "{input}:{line}: the title says ({own}), but the others of the folder {folder} say \
+                "{input}:{line}: the title says ({own}), but the others in the folder {folder} say \
                  ({most})"
             )
         })
@@ -213,14 +213,14 @@ fn releases_of_folders<'t>(
 
 /// A `table` or `csv-table` directive.
 struct Directive {
-    /// Indices of the directive's first line, and of the first line after its title and options.
+    /// The indices of the directive's first line and of the first line after its title and options.
     begin: usize,
     end: usize,
     is_csv: bool,
     title: String,
     /// `:header:`.
     header: String,
-    /// `:file:`, and the index of its line.
+    /// `:file:`, with the index of its line.
     file: Option<(String, usize)>,
 }
 
@@ -256,7 +256,7 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     Some(all)
 }
 
-/// Returns true if the first column of a header is the cluster.
+/// Returns true if a header's first column is the cluster.
 fn is_cluster(row: &str) -> bool {
     let row = row.trim_start_matches(['|', '"', ' ']);
     row.to_lowercase().starts_with("cluster")
@@ -266,7 +266,8 @@ fn is_cluster(row: &str) -> bool {
 type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 
 impl Directive {
-    /// Reads the table; None if it has no latencies. Sets `next` to the line after it.
+    /// Reads the table. Returns None if it has no latencies. Sets `next` to the line after the
+    /// table.
     fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
         let file = self.file.as_ref().map(|it| Path::new(&it.0));
@@ -291,7 +292,7 @@ impl Directive {
         let title = &self.title;
         let said = "the title does not say which scenario's latencies these are";
         let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
-        let said = "the title names no unit: expected (ns), (us) or (µs)";
+        let said = "the title does not name a unit: expected (ns), (us) or (µs)";
         let unit = unit(title).with_context(|| format!("{line}:1: {said}"))?;
         let rows = rows(Some(id), &cells, unit);
         let mut rows = rows.map_err(|why| match &file {
@@ -335,7 +336,7 @@ impl Directive {
         Ok((header, rows.collect(), None))
     }
 
-    /// Returns the scenario, from the name of the data file or otherwise from the title.
+    /// Returns the scenario, from the data file's name if possible, otherwise from the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
         let stem = file.and_then(Path::file_stem);
         let tag = stem.map(|it| it.to_string_lossy());
@@ -344,8 +345,8 @@ impl Directive {
     }
 }
 
-/// Rejects columns that are not in the order of the figures. Only the first letter of each name is
-/// checked.
+/// Rejects columns that are not in the same order as the figures. Only the first letter of each
+/// name is checked.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     let metrics = rows[0].figures.iter().map(|it| it.metric.heading());
     let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
@@ -359,7 +360,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario to which a title refers, as worded on TF-A's pages or on this project's.
+/// Returns the scenario to which a title refers. Titles are worded as on TF-A's pages or as on this
+/// project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);
@@ -387,7 +389,7 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     suite.find(|id| id.procedure() == procedure)
 }
 
-/// Returns the unit named by a title, in nanoseconds.
+/// Returns the unit that a title names, in nanoseconds.
 fn unit(title: &str) -> Option<u64> {
     let has = |unit: &&str| title.contains(*unit);
     // The micro sign, and the letter mu.
@@ -398,7 +400,7 @@ fn unit(title: &str) -> Option<u64> {
     }
 }
 
-/// Returns the contents of the parentheses at the end of a title, if there are any.
+/// Returns the text in parentheses at the end of a title; empty if there is none.
 fn release(title: &str) -> String {
     let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
     let inside = inside.filter(|it| unit(&format!("({})", it.1)).is_none());

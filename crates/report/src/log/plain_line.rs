@@ -11,13 +11,13 @@ use run::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlainLine<'l> {
-    /// The version of a firmware stage.
+    /// A firmware stage's version.
     Version { stage: &'l str, version: &'l str },
-    /// The build of a firmware stage.
+    /// A firmware stage's build.
     Built { stage: &'l str, built: &'l str },
     /// The start of TFTF's output.
     Frame,
-    /// The exception level in TFTF's output.
+    /// The exception level reported in TFTF's output.
     RunningAt(u8),
     /// The first line that is specific to the payload, with its version.
     Payload(&'l str),
@@ -35,9 +35,9 @@ pub(super) enum PlainLine<'l> {
     Unread,
     /// The end of a scenario.
     Complete(Status),
-    /// The CPUs whose rows the payload skipped in a scenario, from its summary.
+    /// The CPUs whose rows the payload skipped in a scenario, according to its summary.
     Skipped(ScenarioId, &'l str),
-    /// The number of scenarios with a status, in TFTF's summary.
+    /// The number of scenarios with this status, from TFTF's summary.
     Tally(Status, usize),
     /// The end of TFTF's output.
     Farewell,
@@ -55,18 +55,18 @@ pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
     /// Cluster and core.
     pub(super) label: (u16, u16),
-    /// Powerdown, wakeup and cache flush; for PSCI_VERSION only the latency.
+    /// Powerdown, wakeup and cache flush, or for PSCI_VERSION only the latency.
     pub(super) values: [Option<u64>; 3],
 }
 
 /// A CPU's figures. Spaces are accepted instead of tabs, because copying from a terminal converts
-/// them. A line without its end is rejected, because digits may be missing.
+/// them. A line is rejected if its end is missing, because digits may be missing too.
 static RT_INSTR: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"(?-u)<RT_INSTR:(\w+)\s+(\d+)\s+(\d+)\s+(\d+)(?:\s+(\d+)\s+(\d+))?/>";
     Regex::new(line).expect("a pattern")
 });
 
-/// A firmware stage with its version or build.
+/// A firmware stage, with its version or build.
 static STAGE: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"^NOTICE: *(BL[0-9][0-9A-Z]{0,2}): (?:Built : *(.*)|(v?[0-9].*\(.*))$";
     Regex::new(line).expect("a pattern")
@@ -89,8 +89,9 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     parsed.unwrap_or(other)
 }
 
-/// Joins `begun`, the start of an RT_INSTR line that a terminal broke, with the next part. Returns
-/// None if `line` may not be that part: between two digits, more digits or a space may be missing.
+/// Joins `begun`, the start of an RT_INSTR line broken by a terminal, with its next part. Returns
+/// None if `line` might not be that part. If both ends are digits, more digits or a space may be
+/// missing between them.
 pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);
     let ends = [begun.last()?, line.first()?];
@@ -121,7 +122,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(skipped) = line.strip_prefix("Skipped: ") {
         let (tag, rest) = skipped.split_once(", CPU ")?;
-        // A list that continues on the next line may be cut off within a number.
+        // A list that continues on the next line may have been cut off in the middle of a number.
         let (cpus, _) = rest.split_once(": ")?;
         return ScenarioId::from_word(tag).map(|id| PlainLine::Skipped(id, cpus));
     }
@@ -167,7 +168,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
 }
 
-/// Returns the status for the word that TFTF prints.
+/// Returns the status for a word that TFTF prints.
 fn status(word: &str) -> Status {
     match word {
         "Passed" => Status::Passed,
@@ -188,7 +189,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     }
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
-    // A line that lost its whitespace may look like the other form.
+    // A row that lost whitespace may look like the other kind of row.
     let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
     is_latency
         .is_none_or(|it| it == values[1].is_none())

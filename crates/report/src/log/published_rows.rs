@@ -16,7 +16,7 @@ use super::line_run::ROWS_MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PublishedCell {
     pub(super) text: String,
-    /// The line and the column in characters, both counting from 1.
+    /// The line and column, both counting from 1. The column is in characters.
     pub(super) place: (usize, usize),
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct PublishedFigure {
 const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
 const LATENCY: &[Metric] = &[Metric::Latency];
 
-/// The header lines that a file may have.
+/// The header lines with which a file may start.
 const HEADERS: [&str; 2] = [
     "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",
     "cluster,core,latency_ns",
 ];
 
-/// Reads the lines of a data file, without its header.
+/// Reads a data file's lines, without the header.
 pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let text = String::from_utf8_lossy(bytes);
     let texts: Vec<&str> = text.lines().collect();
@@ -57,7 +57,7 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let records = reader.from_reader(bytes).into_records();
     let lines = records.take(ROWS_MAX + 2).map(|record| {
         let record = record?;
-        // The record's position includes blank lines before it.
+        // The record's position includes any blank lines before it.
         let first = record.position().map_or(1, csv::Position::line) as usize;
         let blank = texts
             .iter()
@@ -86,17 +86,18 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     Ok(lines)
 }
 
-/// Reads the rows of a scenario's table; None means an unknown scenario. `unit` is the unit of the
-/// figures in nanoseconds, such as 1000 for microseconds.
+/// Reads the rows of a scenario's table. If `id` is None, the scenario is unknown. `unit` is the
+/// unit of the figures, in nanoseconds: 1000 for microseconds.
 ///
 /// # Errors
-/// Returns `LINE:COLUMN: ` and what is wrong, or an error if the table has no rows.
+/// Returns an error that starts with `LINE:COLUMN: ` if a cell is invalid, or an error if the table
+/// has no rows.
 pub(super) fn rows(
     id: Option<ScenarioId>,
     lines: &[Vec<PublishedCell>],
     unit: u64,
 ) -> Result<Vec<PublishedRow>> {
-    ensure!(!lines.is_empty(), "no row of a CPU");
+    ensure!(!lines.is_empty(), "no CPU rows");
     ensure!(lines.len() <= ROWS_MAX, "more than {ROWS_MAX} rows");
     lines.iter().map(|cells| row(id, cells, unit)).collect()
 }
@@ -120,9 +121,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
     let label = |cell: &PublishedCell| {
         let ((line, column), text) = (cell.place, &cell.text);
         let number = text.parse::<u16>();
-        number.map_err(|_| {
-            anyhow!("{line}:{column}: {text:?} is not the number of a cluster or core")
-        })
+        number.map_err(|_| anyhow!("{line}:{column}: {text:?} is not a cluster or core number"))
     };
     let figure = |(cell, metric): (&PublishedCell, &Metric)| {
         let ((line, column), text) = (cell.place, &cell.text);
@@ -162,10 +161,10 @@ fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     is_whole.then_some((thousandths / 1000, change))
 }
 
-/// Returns a decimal number multiplied by 10 to the power of `places`.
+/// Returns a decimal number multiplied by 10^`places`.
 fn scaled(number: &str, places: usize) -> i64 {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{part:0<places$}");
     let number = digits.parse();
-    number.expect("the pattern of a figure has at most 15 digits")
+    number.expect("the pattern allows at most 15 digits")
 }

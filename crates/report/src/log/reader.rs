@@ -1,9 +1,9 @@
 //! Reads runs from logs.
 //!
 //! A log may contain any number of runs. A run ends with its last line, or before a record or line
-//! that can only belong to another run. A record is accepted if its checksum is correct. Its line
-//! may be broken into several, as terminals do, and other text may come before the record or after
-//! its checksum. Damaged records are never pieced together.
+//! that can only belong to another run. A record is accepted if its checksum is correct, even if a
+//! terminal has broken its line into several, and even if there is other text before the record or
+//! after its checksum. Damaged records are never pieced together.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// The reason why a log has no report, with the log's name.
+/// Why a log has no report, with the log's name.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
@@ -48,8 +48,8 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError
     read(name, log)
 }
 
-/// Returns the runs in a log one by one, each as soon as it has been read, because a log may
-/// contain more runs than fit in memory.
+/// Returns an iterator over the runs in a log. Each run is returned as soon as it has been read,
+/// because a log may contain more runs than fit in memory.
 pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     let reader = LogReader {
         name: name.to_owned(),
@@ -62,7 +62,7 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     }
 }
 
-/// The runs of a log. Iteration stops after an error.
+/// The runs in a log. Iteration stops after an error.
 pub struct Runs<R> {
     reader: LogReader,
     lines: LogLines<R>,
@@ -92,7 +92,7 @@ impl<R: Read> Iterator for Runs<R> {
                 Err(error) => {
                     self.is_over = true;
                     let (name, offset) = (&self.reader.name, self.lines.offset);
-                    let text = format!("{name}: cannot read beyond byte {offset}: {error}");
+                    let text = format!("{name}: cannot read past byte {offset}: {error}");
                     return Some(Err(LogReadError::Io(text)));
                 }
             }
@@ -100,10 +100,12 @@ impl<R: Read> Iterator for Runs<R> {
     }
 }
 
-/// The maximum size of a record that is broken into lines. Records have at most 1,000 bytes.
+/// The maximum size of a record that was broken into several lines. A record has at most 1,000
+/// bytes.
 const BROKEN_MAX: usize = 1100;
 
-/// The maximum number of bytes before the first run, because a device may return bytes forever.
+/// The maximum number of bytes before the first run. The limit is needed because a device may
+/// return bytes forever.
 const NO_RUN_MAX: u64 = 1 << 26;
 
 /// The maximum number of bytes in a broken RT_INSTR line.
@@ -113,23 +115,23 @@ const ROW_MAX: usize = 160;
 #[derive(Default)]
 struct LogReader {
     name: String,
-    /// Runs that have ended but have not been returned yet.
+    /// Runs that have ended but have not yet been returned.
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
     count: u32,
     now: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,
-    /// The parts of a record that was broken into lines; empty if there is none.
+    /// The parts of a record that was broken into several lines; empty if there is no such record.
     record: Vec<u8>,
-    /// The parts of an RT_INSTR line that was broken into lines.
+    /// The parts of an RT_INSTR line that was broken into several lines.
     row: Vec<u8>,
-    /// The previous line, if it was useful and has no figures.
+    /// The previous line, if it was useful and contained no figures.
     previous: Vec<u8>,
 }
 
 impl LogReader {
-    /// Returns true if so much input was read without finding a run that none can be expected.
+    /// Returns true if there is still no run after so much input that none can be expected.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }
@@ -150,7 +152,7 @@ impl LogReader {
         }
     }
 
-    /// Ends the log. Returns the reason if it does not contain a run.
+    /// Ends the log. If it does not contain a run, returns the reason.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
         let why = self.why_none(lines, bytes);
@@ -158,7 +160,7 @@ impl LogReader {
         (self.count == 0).then_some(why)
     }
 
-    /// Returns the reason why there is no run, and what to do about it.
+    /// Returns a sentence that says why there is no run and what to do about it.
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if bytes == 0 {
@@ -193,7 +195,7 @@ impl LogReader {
         )
     }
 
-    /// Reads a cleaned line; returns false if it is not useful.
+    /// Reads a cleaned line. Returns false if it contains nothing useful.
     fn line(&mut self, line: &[u8]) -> bool {
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
@@ -209,8 +211,8 @@ impl LogReader {
         is_used
     }
 
-    /// Reads a piece that starts like a record. Returns false if it does not start with a record
-    /// that has a correct checksum.
+    /// Reads a piece of text that starts like a record. Returns false unless it starts with a
+    /// record that has a correct checksum.
     fn piece(&mut self, piece: &[u8]) -> bool {
         // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
@@ -219,7 +221,7 @@ impl LogReader {
         records.any(|record| self.sound_record(record))
     }
 
-    /// Reads a line that is a record with a correct checksum; returns false for any other line.
+    /// Reads a line if it is a record with a correct checksum. Returns false for any other line.
     fn sound_record(&mut self, line: &[u8]) -> bool {
         let Some(claim) = Claim::of(line) else {
             return false;
@@ -240,7 +242,7 @@ impl LogReader {
         true
     }
 
-    /// Returns true if `line` completes a record that was broken into lines.
+    /// Returns true if `line` completes a record that was broken into several lines.
     fn join_record(&mut self, line: &[u8]) -> bool {
         if self.record.is_empty() {
             return false;
@@ -265,7 +267,7 @@ impl LogReader {
         }
     }
 
-    /// Reads a line without a checksum; returns false if it is not useful.
+    /// Reads a line without a checksum. Returns false if it contains nothing useful.
     fn text(&mut self, line: &[u8]) -> bool {
         let joined = plain_line::joined(&self.row, line);
         match joined.is_some() {
@@ -289,8 +291,9 @@ impl LogReader {
         self.now.line(parsed)
     }
 
-    /// Returns true if `line` is the same as the previous line, as when each line is logged twice.
-    /// Equal RT_INSTR lines may belong to different CPUs.
+    /// Returns true if `line` is identical to the previous line, which happens if every line is
+    /// logged twice. RT_INSTR lines are exempt, because identical ones may belong to different
+    /// CPUs.
     fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
         let is_of_use = !matches!(
             parsed,
@@ -304,7 +307,7 @@ impl LogReader {
         is_repeated
     }
 
-    /// Counts a broken RT_INSTR line that is not continued.
+    /// Counts a broken RT_INSTR line if it is not continued.
     fn give_up_row(&mut self) {
         if !std::mem::take(&mut self.row).is_empty() {
             self.now.line(PlainLine::Unread);
@@ -335,7 +338,7 @@ mod tests {
     use super::*;
     use crate::made_up_run;
 
-    /// An endless log, as from a board that keeps restarting.
+    /// An endless log, such as one from a board that keeps restarting.
     struct Endless {
         log: String,
         at: usize,

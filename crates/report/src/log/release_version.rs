@@ -17,17 +17,17 @@ pub struct ReleaseVersion {
     rest: String,
 }
 
-/// How far a release had progressed.
+/// The stage of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ReleaseStage {
-    /// A suffix of unknown meaning.
+    /// A suffix with an unknown meaning.
     Other,
     Candidate(u32),
     Final,
 }
 
 impl ReleaseVersion {
-    /// Parses a version; None if `text` is anything else.
+    /// Parses a version. Returns None if `text` is not a version.
     pub fn parse(text: &str) -> Option<Self> {
         let version = text.strip_prefix('v').unwrap_or(text);
         let (numbers, suffix) = version.split_once('-').unwrap_or((version, ""));
@@ -64,7 +64,7 @@ impl ReleaseVersion {
         })
     }
 
-    /// Returns the version in a name such as `juno-v2.13`; None if there is none.
+    /// Returns the version in a name such as `juno-v2.13`; None if the name has none.
     pub fn find(name: &str) -> Option<&str> {
         static VERSION: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"(?:^|[^A-Za-z0-9.])(v?\d+(?:\.\d+)+(?:-rc\d+)?)(?:$|[^A-Za-z0-9])")

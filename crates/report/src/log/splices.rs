@@ -1,4 +1,4 @@
-//! Logs that mix two runs of the same plan: none of them is accepted as a complete run.
+//! Logs that mix two runs with the same plan. None of them may be accepted as a complete run.
 
 use run::model::{Run, RunId};
 use run::plan::Records;
@@ -9,7 +9,8 @@ use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
 use crate::made_up_run;
 
-/// Returns the made-up run as if measured again: the same scenarios with different figures.
+/// Returns the made-up run as if it had been measured again: with the same scenarios, but different
+/// figures.
 fn other_run() -> Run {
     let mut run = made_up_run::run();
     run.id = RunId::parse("5e0ffb1d");
@@ -26,7 +27,7 @@ fn is_read(line: &str) -> bool {
 /// Returns the index of the last line that starts with `begin`.
 fn place_of(lines: &[String], begin: &str) -> usize {
     let found = lines.iter().rposition(|line| line.starts_with(begin));
-    found.expect("a line that begins so")
+    found.expect("a line with this beginning")
 }
 
 fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
@@ -50,8 +51,8 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
     assert!(logs[0].len() == logs[1].len() && place_of(&logs[1], MARK) == last);
     let mut random = Random(0x6a09_e667_f3bc_c908);
     let mut mixed = 0;
-    // Half of the logs combine the head of one run with the tail of another. The others contain a
-    // part of another run.
+    // Half of the logs combine the head of one run with the tail of another. The other half contain
+    // a part of another run.
     for nth in 0..400 {
         let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
         let count = (last - first) as u64;
@@ -117,7 +118,7 @@ fn header_of_another_run_is_named() {
     assert_eq!(lacks, [expected]);
 }
 
-/// As from a board that was reset, with the first lines of its next run lost.
+/// As if a board had been reset and the first lines of its next run had been lost.
 #[test]
 fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let runs = [made_up_run::run(), other_run()];

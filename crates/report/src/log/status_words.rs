@@ -1,4 +1,4 @@
-//! The words that records use for the reasons of skips and failures.
+//! The words used in records for the reasons for skips and failures.
 
 use serde::Serialize;
 use serde_json::Value;

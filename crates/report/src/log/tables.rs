@@ -5,8 +5,8 @@
 //! `docs/perf/data/PLATFORM/{current,previous}` lack it. A change after a figure, such as `185700
 //! (-30.51%)`, belongs to a different comparison and is ignored.
 //!
-//! Such a table only contains figures: no samples, timestamps or conditions. The board is known
-//! only if the folder names it. The rows are read like RT_INSTR lines.
+//! These tables contain only figures: no samples, timestamps or conditions. The board is known only
+//! from the folder's name. The rows are read like RT_INSTR lines.
 
 use std::borrow::Cow;
 use std::fs;
@@ -26,7 +26,7 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 use super::release_version::ReleaseVersion;
 
-/// The maximum size of a file in bytes, which is more than 512 CPUs need.
+/// The maximum file size in bytes, which is more than enough for 512 CPUs.
 const FILE_MAX: usize = 1 << 17;
 
 /// Returns true if `path` contains tables rather than a log.
@@ -39,13 +39,13 @@ fn is_csv(path: &Path) -> bool {
     ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
 }
 
-/// Reads the tables of the newest release on a page.
+/// Reads the newest release's tables from a page.
 fn of_page(path: &Path) -> Result<LoggedRun> {
     let page = page::read(path)?;
     page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
     let newest = page.releases().swap_remove(0);
-    // A title may name a different release, and all may say "(current release)".
+    // One title may name a different release than the others, or all may say "(current release)".
     let releases = newest.iter().map(|table| &table.release).counts();
     let release = releases.into_iter().max_by_key(|it| (it.1, it.0));
     let release = release.map(|it| it.0.clone());
@@ -64,8 +64,8 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Reads the tables at `path`: a page, a file, a folder of files, or a folder that contains one
-/// called `current`.
+/// Reads the tables at `path`, which is a page, a file, a folder of files, or a folder with a
+/// subfolder `current`.
 pub fn read(path: &Path) -> Result<LoggedRun> {
     if page::is_at(path) {
         return of_page(path);
@@ -94,8 +94,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Returns the platform named by a file's folders: by the folder that contains `current` or
-/// `previous`, or otherwise by a folder named like a board in this repository.
+/// Returns the platform, from the names of a file's folders. This is the folder that contains
+/// `current` or `previous`, or otherwise a folder that has the same name as a board in this
+/// repository.
 fn platform(file: &Path) -> Option<String> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
@@ -107,7 +108,7 @@ fn platform(file: &Path) -> Option<String> {
     known_board(&names)
 }
 
-/// Returns the first of `names` that belongs to a board.
+/// Returns the first of `names` that is the name of a board.
 fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     let known = names
         .iter()
@@ -115,7 +116,7 @@ fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     known.map(ToString::to_string)
 }
 
-/// Returns the board that is named in a title: `PSCI Performance Measurements on N1SDP`.
+/// Returns the board named in a title: `PSCI Performance Measurements on N1SDP`.
 fn board_in(title: &str) -> Option<String> {
     let title = title.to_ascii_lowercase();
     let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
@@ -140,7 +141,7 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     let example = ScenarioId::SuspendDeepParallel.tag();
     ensure!(
         !files.is_empty(),
-        "{}: this folder has neither a table nor a folder current; expected files such as \
+        "{}: this folder contains no tables and no folder named current; expected files such as \
          {example}.csv",
         at()
     );
@@ -190,19 +191,23 @@ mod tests {
             ScenarioId::PsciVersionParallel.tag(),
         );
         for (tag, text, part) in [
-            ("test_x", "", "no row of a CPU"),
-            ("test_x", "cluster,core,latency_ns\n", "no row of a CPU"),
+            ("test_x", "", "no CPU rows"),
+            ("test_x", "cluster,core,latency_ns\n", "no CPU rows"),
             ("test_x", "0,0,1,2\n", "1:1: 4 cells, expected 3 or 5"),
             ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, expected 3 or 5"),
             ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is not a figure"),
             ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is not a figure"),
             ("test_x", "0,0,99999999999999999999\n", "is not a figure"),
-            ("test_x", "0,65536,7\n", "1:3: \"65536\" is not the number"),
+            (
+                "test_x",
+                "0,65536,7\n",
+                "1:3: \"65536\" is not a cluster or core",
+            ),
             ("test_x", "0,0,\n", "\"\" is not a figure"),
             (
                 "test_x",
                 "core,cluster,latency_ns\n0,0,0\n",
-                "\"core\" is not the number",
+                "\"core\" is not a cluster or core",
             ),
             ("test_x", &rows, "more than 4096 rows"),
             (off, "0,0,7\n", "and no latency"),
@@ -235,7 +240,7 @@ mod tests {
             "Cluster,Core,Powerdown,Wakeup,Cache Flush",
             "Cluster,Core,Latency",
         );
-        // One title names the release differently, and all figures are in nanoseconds.
+        // One title uses a different name for the release, and all figures are in nanoseconds.
         let tables = [
             grid(
                 &format!("{deep} parallel (v2.10)"),

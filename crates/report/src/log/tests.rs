@@ -1,4 +1,4 @@
-//! Complete logs, logged in different ways and with different losses.
+//! Complete logs, recorded in different ways and with different parts missing.
 
 use run::measure::Metric;
 use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
@@ -48,7 +48,7 @@ pub(super) fn whole_log() -> String {
     log_of(&made_up_run::run())
 }
 
-/// Returns the run that the log contains: its `end` record gives the number of records.
+/// Returns the run that the log contains. Its `end` record contains the number of records.
 pub(super) fn sent() -> Run {
     let mut run = made_up_run::run();
     let records = whole_log().matches(MARK).count();
@@ -79,7 +79,7 @@ pub(super) fn whole_log_gives_the_run() {
     assert_eq!(logged.payload_version(), Some("0.1.0"));
 }
 
-/// Returns a log whose lines are broken as they are by a terminal with `columns` columns.
+/// Returns a log whose lines are broken as a terminal with `columns` columns would break them.
 fn broken(log: &str, columns: usize) -> String {
     let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
     let parts = parts.map(String::from_utf8_lossy);
@@ -130,7 +130,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
     run.scenario(id, Method::Tftf).expect("it was measured")
 }
 
-/// The loss of a record affects nothing else, and the report names the record.
+/// If a record is lost, nothing else is affected, and the report names the record.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
@@ -163,7 +163,7 @@ fn lost_records_are_named_and_cost_themselves() {
             assert_eq!(logged.run.scenarios[2].cells, whole.scenarios[2].cells);
         }
     }
-    // A line is not a substitute for the records of a cell.
+    // A line is not a substitute for a cell's records.
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
         scenario(&logged, ScenarioId::CpuSuspendSerial)
@@ -263,7 +263,7 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
-    // The power fails in the first run, at any point.
+    // The power fails at some point in the first run.
     for part in 1..40 {
         let at = log.len() * part / 40;
         let cut = [&log.as_bytes()[..at], b"\x00\xfe\r\n", log.as_bytes()].concat();
@@ -288,7 +288,7 @@ fn tftf_log_has_lines_alone() {
     assert!(logged.integrity.records.is_none());
     assert_eq!(logged.integrity.unverified_rows, 8);
     assert_eq!(logged.exception_level(), Some(2));
-    // Rows with equal labels are not threads.
+    // Rows with the same labels are not treated as threads.
     assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
     let ns = suspend.cells.iter();
@@ -321,7 +321,7 @@ fn clock_is_unknown_without_facts() {
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
 }
 
-/// Returns the log with some records replaced, by sequence number. The new ones have correct
+/// Returns the log with some records replaced, by sequence number. The new records have correct
 /// checksums.
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {

@@ -2,8 +2,8 @@
 
 use itertools::Itertools as _;
 
-/// Returns `text` without control characters. Otherwise a line from a log, or the name of a test or
-/// file, could move the cursor, break a line, or change the direction of the text that follows.
+/// Returns `text` without control characters. With them, a line from a log or the name of a test or
+/// file could move the cursor, break a line, or change the direction of the text that follows.
 pub fn plain(text: &str) -> String {
     let letter = |c: char| match c {
         '\t' => c,
@@ -17,8 +17,8 @@ pub fn plain(text: &str) -> String {
 /// The maximum length of a message within a sentence.
 const MESSAGE_MAX: usize = 200;
 
-/// Returns a message from another program, of any length and with any number of lines, in a form
-/// that fits in a sentence.
+/// Shortens a message from another program to a form that fits in a sentence. The message may have
+/// any length and any number of lines.
 pub(crate) fn message(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let words = plain(&lines.join(" "));

@@ -25,10 +25,10 @@ pub fn log_hash(log: &[u8]) -> String {
     hex(&Sha256::digest(log))
 }
 
-/// Returns the profile next to `log`; None if there is none.
+/// Returns the profile next to `log`; None if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the profile belongs to another log.
+/// Returns an error if the profile belongs to a different log.
 fn read(log: &Path) -> Result<Option<Profile>> {
     let place = place(log);
     if !place.is_file() {
@@ -38,15 +38,15 @@ fn read(log: &Path) -> Result<Option<Profile>> {
     let profile = Profile::from_json(&fs::read(&place).with_context(at)?).with_context(at)?;
     if log_hash(&fs::read(log)?) != profile.log {
         bail!(
-            "{}: this is the profile of another log; remove it, or make a new profile",
+            "{}: this profile belongs to a different log; remove it, or create a new profile",
             at()
         );
     }
     Ok(Some(profile))
 }
 
-/// Returns a sentence for each phase that differs, naming the functions that cause the difference;
-/// empty unless both logs have profiles.
+/// Returns a sentence for each phase that differs, naming the functions that cause the difference.
+/// The list is empty unless both logs have profiles.
 pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {
         return Ok(Vec::new());
@@ -61,8 +61,8 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
             return None;
         }
         let [own, all] = texts.map(|it| it.map(|it| it.1));
-        let own = own.map(|it| format!("{it} of its own"));
-        let all = all.map(|it| format!("{it} of all CPUs"));
+        let own = own.map(|it| format!("own {it}"));
+        let all = all.map(|it| format!("all CPUs {it}"));
         let figures = own.into_iter().chain(all).join(", ");
         let named = it.functions.iter().take(NAMED_MAX);
         let named = named.map(|it| format!("{} {}", it.name, signed(it.new - it.old)));
@@ -74,7 +74,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
             false => format!(": {functions}"),
         };
         Some(format!(
-            "{}: instructions of a mean call {figures}{functions}.",
+            "{}: mean instructions per call: {figures}{functions}.",
             it.figure
         ))
     };
@@ -85,7 +85,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Writes a log and its profile, which has one phase: the sums of two calls.
+    /// Writes a log and its profile, which has one phase with the sums of two calls.
     fn write_log(dir: &Path, name: &str, own: u64, all: u64) -> PathBuf {
         let log = dir.join(name);
         let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);
@@ -104,8 +104,8 @@ mod tests {
         assert_eq!(
             sentences(&new, &old).expect("two profiles"),
             [
-                "parallel:entry: instructions of a mean call 1394 -> 1394 of its own, \
-                 31717 -> 471513 of all CPUs."
+                "parallel:entry: mean instructions per call: own 1394 -> 1394, all CPUs 31717 -> \
+                 471513."
             ]
         );
         assert!(sentences(&old, &old).expect("two profiles").is_empty());

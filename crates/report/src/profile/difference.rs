@@ -12,7 +12,7 @@ use super::profile::{PhaseFigure, Profile, ProfilePhase};
 pub enum PhaseSide {
     /// The scenario was not measured.
     NotMeasured,
-    /// The scenario was measured, but none of its calls has this phase.
+    /// The scenario was measured, but none of its calls have this phase.
     NoSuchPhase,
     /// The mean instructions per call.
     Measured(PhaseFigure),
@@ -28,7 +28,7 @@ impl PhaseSide {
         }
     }
 
-    /// Returns the instructions if the phase was measured.
+    /// Returns the instruction counts if the phase was measured.
     pub fn figure(self) -> Option<PhaseFigure> {
         match self {
             Self::Measured(figure) => Some(figure),
@@ -37,13 +37,13 @@ impl PhaseSide {
     }
 }
 
-/// Which CPUs' instructions are counted for a phase.
+/// Which CPUs' instructions count for a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstructionScope {
-    /// Those of the CPU itself.
+    /// The CPU's own instructions.
     Own,
-    /// Those of all CPUs: PMF's ticks.
+    /// The instructions of all CPUs: PMF's ticks.
     All,
 }
 
@@ -51,7 +51,7 @@ impl InstructionScope {
     /// Both scopes.
     pub const BOTH: [Self; 2] = [Self::Own, Self::All];
 
-    /// Returns this part of `figure`; None for [`Self::Own`] in a profile of a log.
+    /// Returns the part of `figure` that has this scope; None for [`Self::Own`] in a log's profile.
     pub fn of(self, figure: PhaseFigure) -> Option<f64> {
         match self {
             Self::Own => figure.own,
@@ -67,14 +67,14 @@ pub struct PhaseChange {
     pub figure: String,
     /// The baseline.
     pub old: PhaseSide,
-    /// The profile that is compared with it.
+    /// The profile that is compared with the baseline.
     pub new: PhaseSide,
     /// The functions that differ, largest change first; empty if one side is a log or was not
     /// measured.
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function in a changed phase, in the baseline and now.
+/// A function in a phase that changed, in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function's name.
@@ -88,7 +88,7 @@ pub struct FunctionChange {
 }
 
 impl PhaseChange {
-    /// Returns the instructions in the baseline and now, if both sides have them.
+    /// Returns the instruction counts in the baseline and now, if both sides have them.
     pub fn both(&self, part: InstructionScope) -> Option<[f64; 2]> {
         let of = |side: PhaseSide| part.of(side.figure()?);
         Some([of(self.old)?, of(self.new)?])
@@ -103,7 +103,7 @@ impl PhaseChange {
         })
     }
 
-    /// Returns the change in what other CPUs execute in the meantime.
+    /// Returns the change in the number of instructions that other CPUs execute in the meantime.
     pub fn waiting(&self) -> Option<f64> {
         let [old, new] = [self.old, self.new].map(|it| it.figure()?.waiting());
         Some(new? - old?)
@@ -117,8 +117,8 @@ impl PhaseChange {
         is_of_one || shares.any(|it| it.abs() > tolerance)
     }
 
-    /// Returns true if one of `parts` has grown by more than `tolerance`, or if calls have a phase
-    /// that they did not have before.
+    /// Returns true if one of `parts` has grown by more than `tolerance`, or if the phase is new in
+    /// the calls.
     pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_added = self.old == PhaseSide::NoSuchPhase && self.new.figure().is_some();
@@ -146,7 +146,7 @@ fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChang
     functions
 }
 
-/// Returns the changes in all phases that at least one side has.
+/// Returns the changes in all phases that are present on at least one side.
 pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
     let has_functions = old.has_functions() && new.has_functions();
     let (before, after) = (old.merged(), new.merged());
@@ -221,8 +221,7 @@ mod tests {
                 all: own,
             })
         };
-        // A phase that calls did not have before counts as larger, but an unmeasured phase does
-        // not.
+        // A phase that is new in the calls counts as larger, but an unmeasured phase does not.
         let flush = (PhaseSide::NoSuchPhase, figure(10.0), true);
         assert_eq!(sides("serial:flush"), flush);
         let parallel = (figure(5.0), PhaseSide::NotMeasured, false);

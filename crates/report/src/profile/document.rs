@@ -9,20 +9,20 @@ use super::flame;
 use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
 
-/// The maximum number of functions per phase that are listed.
+/// The maximum number of functions listed per phase.
 const NAMED_MAX: usize = 12;
-/// The minimum share of a phase at which a function is listed.
+/// A function is listed if it accounts for at least this share of the phase.
 const SHARE_LEAST: f64 = 0.005;
 
 /// The unit of all figures, in words.
-pub const UNIT: &str = "instructions of a mean call, on QEMU's instruction clock";
+pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\
-Figures are instructions of a mean call on QEMU, where each instruction takes the same time: \
-they show what firmware executes, and nothing about the memory, caches and power controllers \
-of hardware. A CPU's own instructions are those that it executes itself; PMF's ticks count \
-those of all CPUs, so the rest is executed by other CPUs meanwhile. A function's \
-instructions do not include its callees'. In a flame graph, the width of a function is its \
+Figures are mean instructions per call on QEMU, where each instruction takes the same time: \
+they show what the firmware executes, but nothing about memory, caches and power controllers \
+on hardware. A CPU's own instructions are those that it executes itself. PMF's ticks count \
+the instructions of all CPUs, so the others execute the rest in the meantime. A function's \
+instructions do not include its callees'. In a flame graph, a function's width shows its \
 instructions including its callees', and callees are below it.";
 
 /// Returns the document for a profile or, with a baseline, the document for the differences.
@@ -38,7 +38,7 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         Some(baseline) => {
             let (here, there) = (&profile.conditions, &baseline.conditions);
             let warning = match there.as_str() {
-                "" => "the baseline is a log; its ticks are instructions only if it was run with \
+                "" => "the baseline is a log; its ticks are instructions only if the run used \
                     --icount"
                     .into(),
                 _ => format!("conditions differ: {here}; baseline: {there}"),
@@ -76,12 +76,12 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
     all
 }
 
-/// Returns the title of the document.
+/// Returns the document's title.
 pub fn title(profile: &Profile, baseline: Option<&Profile>) -> String {
     let of = format!("PSCI calls of {}", profile.board);
     match baseline {
         None => format!("{of} by firmware function"),
-        Some(_) => format!("{of}: what changed, by firmware function"),
+        Some(_) => format!("{of}: changes by firmware function"),
     }
 }
 
@@ -159,14 +159,14 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the table of changes: a CPU's own instructions, those of all CPUs, and those that other
-/// CPUs execute in the meantime. A log has only those of all CPUs.
+/// Returns the table of changes: a CPU's own instructions, the instructions of all CPUs, and the
+/// instructions that other CPUs execute in the meantime. For a log only the second figure is known.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()
         .filter_map(PhaseSide::figure)
         .all(|it| it.own.is_some());
-    let mut table = Table::titled("Phases (a CPU's own instructions, and all: PMF's ticks)");
+    let mut table = Table::titled("Phases (a CPU's own instructions, and all CPUs': PMF's ticks)");
     table.words(["Figure"]);
     if has_own {
         table.numbers(["Own, baseline", "Own, now", "Share"]);
@@ -209,7 +209,7 @@ pub fn share_text(share: f64) -> String {
     }
 }
 
-/// Returns the table of functions that changed; None if there are none.
+/// Returns the table of functions that changed; None if no function changed.
 pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Functions that changed");
     table.words(["Figure", "Function"]);
@@ -237,7 +237,7 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
 mod tests {
     use super::*;
 
-    /// Returns the rows of the table of changes from the phases of `old` to those of `new`.
+    /// Returns the rows of the table that lists the changes from `old` to `new`.
     fn rows(old: &[(&str, &str, u64, u64)], new: &[(&str, &str, u64, u64)]) -> Vec<Vec<String>> {
         let changes = difference::changes(&Profile::made_up(old), &Profile::made_up(new));
         change_table(&changes).expect("a table").rows

@@ -20,7 +20,7 @@ pub enum ProfileFormat {
     /// One page with tables and flame graphs.
     Html,
     /// One line per stack, for flame graph tools: its scenario, phase and functions, and the
-    /// instructions of all samples; with a baseline, those of both.
+    /// instructions in all samples. With a baseline, it shows both counts.
     Folded,
     /// For speedscope.app.
     Speedscope,
@@ -28,8 +28,8 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`. With a baseline, the changes are written as well or instead. Speedscope's
-/// format cannot show a baseline, and folded stacks cannot show one that has no functions.
+/// Writes `profile`. With a baseline, the changes are written in addition or instead. Speedscope's
+/// format cannot show a baseline, and folded stacks cannot show a baseline that has no functions.
 pub fn write(
     format: ProfileFormat,
     profile: &Profile,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::profile::ProfilePhase;
 use crate::export::{Chart, Drawing, EDGE, LANE};
 
-/// The left margin; the right margin is the same.
+/// The width of the left and right margins.
 const LEFT: f64 = 24.0;
 /// The minimum width of a letter.
 const LETTER: f64 = 7.5;
@@ -29,12 +29,13 @@ impl FlameNode {
         }
     }
 
-    /// Returns one side's instructions, including those of callees.
+    /// Returns one side's instructions, including its callees'.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
 
-    /// Returns the instructions that determine the width, which are those of the larger side.
+    /// Returns the number of instructions that determines the width. The side with more
+    /// instructions counts.
     fn width(&self) -> f64 {
         let callees = self.callees.values().map(Self::width);
         self.own[0].max(self.own[1]) + callees.sum::<f64>()
@@ -51,7 +52,7 @@ struct Graph {
     /// The width of one instruction.
     scale: f64,
     has_baseline: bool,
-    /// The instructions in the whole phase.
+    /// The total instructions in the phase.
     all: f64,
 }
 
@@ -89,7 +90,7 @@ impl Graph {
     }
 }
 
-/// Returns the graph of a phase, next to that of a baseline if there is one.
+/// Returns a phase's graph, combined with the baseline's if there is one.
 pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);
@@ -113,6 +114,6 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     let legend = marks
         .map(|(class, name)| (class, name.to_owned()))
         .collect();
-    let said = format!("{all:.1} instructions of a mean call, by call stack.");
+    let said = format!("{all:.1} instructions per call on average, by call stack.");
     graph.drawing.figure(id, [title, said], legend)
 }

@@ -1,5 +1,4 @@
-//! Profiles: the instructions of PSCI calls by firmware function, as recorded by `cargo xtask
-//! profile`.
+//! Profiles: instructions per PSCI call by firmware function, as recorded by `cargo xtask profile`.
 
 pub mod beside;
 pub mod difference;

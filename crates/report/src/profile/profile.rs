@@ -1,4 +1,4 @@
-//! A profile: the instructions of each timed call, by scenario, phase, CPU and stack.
+//! A profile: the instructions executed in timed calls, by scenario, phase, CPU and stack.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::LoggedRun;
 
-/// The upper bound for numbers in a valid profile. A million of them can be added without overflow.
+/// The upper bound for the numbers in a valid profile. A million such numbers can be added without
+/// overflow.
 const NUMBER_MAX: u64 = 1 << 44;
-/// The version of the JSON format, and of the rules by which calls are attributed.
+/// The version of the JSON format and of the rules for attributing calls.
 const FORMAT: u32 = 1;
 
-/// A profile of a run.
+/// A run's profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     format: u32,
@@ -24,7 +25,7 @@ pub struct Profile {
     pub board: String,
     /// The firmware's version.
     pub firmware: String,
-    /// The machine, the firmware's variant and the boot arguments; empty for a log.
+    /// The machine, the firmware variant and the boot arguments; empty for a log.
     pub conditions: String,
     /// SHA-256 of the run's log.
     pub log: String,
@@ -37,7 +38,7 @@ pub struct Profile {
 /// One phase of all sampled calls in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfilePhase {
-    /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
+    /// The scenario's short tag, with its method unless that is TFTF's, and its helper.
     pub scenario: String,
     /// The phase's name.
     pub name: String,
@@ -49,17 +50,17 @@ pub struct ProfilePhase {
     /// The instructions of all CPUs: PMF's ticks.
     pub elapsed: u64,
     /// The CPU's own instructions, by stack: functions from the outermost, separated by semicolons.
-    /// Empty in a profile of a log, which has only ticks.
+    /// Empty in a log's profile, which has only ticks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stacks: BTreeMap<String, Cost>,
 }
 
-/// Instructions and calls of a function.
+/// A function's instructions and calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Instructions of the function itself.
+    /// Instructions in the function itself.
     pub instructions: u64,
-    /// How often it was entered.
+    /// How often the function was entered.
     pub calls: u64,
 }
 
@@ -74,14 +75,14 @@ impl Cost {
 /// The mean instructions per call in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PhaseFigure {
-    /// Those of the CPU itself; None in a profile of a log, which has only ticks.
+    /// The CPU's own instructions; None in a log's profile, which has only ticks.
     pub own: Option<f64>,
-    /// Those of all CPUs: PMF's ticks.
+    /// The instructions of all CPUs: PMF's ticks.
     pub all: f64,
 }
 
 impl PhaseFigure {
-    /// Returns what other CPUs execute in the meantime.
+    /// Returns the number of instructions that other CPUs execute in the meantime.
     pub fn waiting(self) -> Option<f64> {
         self.own.map(|own| self.all - own)
     }
@@ -111,7 +112,7 @@ impl ProfilePhase {
         self.stacks.values().map(|it| it.instructions).sum()
     }
 
-    /// Returns the mean per call.
+    /// Returns the mean of `sum` per call.
     pub fn mean(&self, sum: u64) -> f64 {
         sum as f64 / self.samples.max(1) as f64
     }
@@ -158,7 +159,7 @@ impl Profile {
         add(&mut self.phases, phase);
     }
 
-    /// Returns false for a profile of a log.
+    /// Returns false for a log's profile.
     pub fn has_functions(&self) -> bool {
         self.phases.iter().any(|it| !it.stacks.is_empty())
     }
@@ -179,13 +180,13 @@ impl Profile {
         merged
     }
 
-    /// Reads a profile written as JSON.
+    /// Reads a profile in JSON format.
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let profile: Self =
-            serde_json::from_slice(text).context("no profile of `--format json`")?;
+            serde_json::from_slice(text).context("not a profile written with `--format json`")?;
         if profile.format != FORMAT {
             let format = profile.format;
-            bail!("a profile of format {format}, but this version reads format {FORMAT}");
+            bail!("the profile has format {format}, but this version reads format {FORMAT}");
         }
         let numbers = |it: &ProfilePhase| {
             let costs = it
@@ -202,7 +203,7 @@ impl Profile {
             .iter()
             .map(|it| (&it.scenario, &it.name, &it.cpu));
         if profile.phases.is_empty() || !profile.phases.iter().all(numbers) || !names.all_unique() {
-            bail!("a damaged profile: no phases, a repeated phase, or impossible numbers");
+            bail!("the profile is damaged: no phases, a repeated phase, or impossible numbers");
         }
         Ok(profile)
     }
@@ -224,7 +225,8 @@ fn notes(run: &LoggedRun) -> Vec<String> {
         .map(name_of)
         .join(", ");
     let left_out = Some(left_out).filter(|it| !it.is_empty());
-    let left_out = left_out.map(|it| format!("without PMF's timestamps, so not shown here: {it}"));
+    let left_out =
+        left_out.map(|it| format!("not shown here, because PMF's timestamps are missing: {it}"));
     lost.into_iter().chain(left_out).collect()
 }
 
@@ -255,8 +257,8 @@ pub fn name_of(scenario: &Scenario) -> String {
 
 #[cfg(any(test, feature = "testing"))]
 impl Profile {
-    /// Returns a profile with two samples per phase. Each tuple is a scenario, a phase, and the
-    /// sums of the CPU's own instructions and of those of all CPUs.
+    /// Returns a profile with two samples per phase. Each tuple is a scenario, a phase, the sum of
+    /// the CPU's own instructions, and the sum of all CPUs' instructions.
     pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
         let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
             scenario: (*scenario).to_owned(),

@@ -43,7 +43,7 @@ fn exit_codes() {
         ("report garbage.log", 2, "no records (@PB"),
         ("report /dev/zero", 2, "this is a device"),
         ("report no-such.log", 2, "no-such.log"),
-        ("report .", 2, "neither a table"),
+        ("report .", 2, "contains no tables"),
         ("report good.log --format pdf", 2, "expected one of text, "),
         (
             "report good.log -o good.log",

@@ -41,9 +41,8 @@ pub(super) fn conditions(
     // No record contains the firmware version, so a digit may have been lost in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
-        let sentence = format!(
-            "According to lines without a checksum, the firmware is {now} and was {then}."
-        );
+        let sentence =
+            format!("According to lines without a checksum, the firmware is {now} and was {then}.");
         add(Evidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);

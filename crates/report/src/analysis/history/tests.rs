@@ -235,7 +235,10 @@ fn releases_with_nothing_in_common_are_refused() {
         }
     };
     for (runs, expected) in [
-        (second(head), "b.log is from Other, but a.log is from QEMU virt"),
+        (
+            second(head),
+            "b.log is from Other, but a.log is from QEMU virt",
+        ),
         (
             second(other),
             "a.log has no scenario in common with the other releases",

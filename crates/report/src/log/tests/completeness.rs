@@ -1,4 +1,4 @@
-//! Verdicts and gaps: what is still known from a log that lacks lines.
+//! Verdicts and gaps: what can still be known if a log lacks lines.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn last_line_counts_without_the_end_record() {
     let logged = read_one(log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
-    // Without the end record, the line is used but is not verified.
+    // Without the end record, the line is used but not verified.
     let logged = read_one(without(|it| it.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
     let totals = logged.closing.and_then(|it| it.totals());
@@ -86,7 +86,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
-/// If a log without records lacks something, this is reported and the log is incomplete.
+/// If something is missing from a log without records, this is reported and the log is incomplete.
 #[test]
 fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";

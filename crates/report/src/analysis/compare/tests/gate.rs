@@ -96,7 +96,11 @@ fn differences_that_are_passed_over_are_named() {
          and was warm. This difference is ignored as requested, but it may explain changes.",
     ];
     assert_eq!(sentences(&comparison, CONDITIONS), expected);
-    let first = found(&comparison, CONDITIONS, &["According to lines without a checksum"]);
+    let first = found(
+        &comparison,
+        CONDITIONS,
+        &["According to lines without a checksum"],
+    );
     assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
