@@ -52,7 +52,7 @@ const AUDITED: &[Audited] = &[
         ],
         old: OLD,
         counts: "0 right, 2 wrong, 0",
-        says: "2 printed changes match the row at the same position of the previous table",
+        says: "2 printed changes match the row at the same position in the previous table",
     },
     Audited {
         title: SERIAL,
@@ -118,7 +118,7 @@ const AUDITED: &[Audited] = &[
         ],
         old: ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"],
         counts: "2 right, 0 wrong, 0",
-        says: "2 printed changes match the row at the same position of the previous table, which \
+        says: "2 printed changes match the row at the same position in the previous table, which \
                may be",
     },
     Audited {
@@ -297,7 +297,7 @@ fn pages_are_tables() {
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("\"judged\": \"right\""), "{json}");
     let (_, text, _) = scratch.called("audit ns.rst");
-    assert!(text.contains("the figures are nanoseconds"), "{text}");
+    assert!(text.contains("the figures are in nanoseconds"), "{text}");
 }
 
 /// Only the parts with figures are regenerated; everything else on a page belongs to the publisher.

@@ -63,13 +63,13 @@ fn exit_codes() {
         (
             "compare published/juno/v2.9 good.log",
             2,
-            "of good.log is \"QEMU virt\", but that of the baseline published/juno/v2.9 \
-             is \"platform juno\"; --across boards",
+            "is \"QEMU virt\" in good.log, but \"platform juno\" in the baseline \
+             published/juno/v2.9; --across boards",
         ),
         (
             "compare published/juno/v2.9 published/n1sdp/v2.9",
             2,
-            "published/n1sdp/v2.9 is \"platform n1sdp\"",
+            "is \"platform n1sdp\" in published/n1sdp/v2.9",
         ),
         (&other, 2, "\"not known\"; --across boards"),
         (&format!("{other} --across boards"), 3, "not compared"),
@@ -122,8 +122,8 @@ fn every_format_has_findings_and_gaps() {
     let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
     let flush = "CPUs that are not the last man now pay for a cache flush of the whole cluster";
     let gaps = [
-        "5 scenarios of the baseline not compared (--allow-missing scenarios",
-        "3 figures of 1 CPU of the baseline not compared (--allow-missing cpus",
+        "5 scenarios in the baseline not compared (--allow-missing scenarios",
+        "3 figures of 1 CPU in the baseline not compared (--allow-missing cpus",
         "the run does not have it",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
@@ -142,7 +142,7 @@ fn every_format_has_findings_and_gaps() {
             assert!(out.contains(part), "{format}: {out}");
         }
     }
-    let lone = "CPU 1.1 of the baseline, which the run does not have";
+    let lone = "CPU 1.1, which only the baseline has";
     let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
     // A part that only the run has is not a gap.

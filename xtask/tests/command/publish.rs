@@ -34,7 +34,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let three: Vec<&str> = own.lines().take(3).collect();
     scratch.write(&format!("three/n1sdp/{OFF}"), &three.join("\n"));
     let docs = "--platform n1sdp --no-page tf-a";
-    let lost = "3 rows against 4: figures that are compared by order need the same number";
+    let lost = "3 rows, but 4 in the baseline: comparing by order needs the same number";
     scratch.refuses(&format!("publish three/n1sdp {docs}"), lost);
     scratch.assert_outcomes(&[(&format!("publish n1sdp {docs}"), 0, "--row-cpus MPIDR,...")]);
     let read = |name: &str| {

@@ -52,8 +52,8 @@ fn in_instructions_and_the_same_twice() {
     let sentence = format!("takes {version} instructions more (+");
     assert!(second.contains(&sentence), "{sentence:?}: {second}");
     for left_out in [
-        "  * Powerdown, Wakeup, Cache Flush, Latency: from PMF",
-        "  * Call of a suspend: includes the sleep",
+        "  * Powerdown, Wakeup, Cache Flush, Latency: read from PMF",
+        "  * Call for suspends: includes the sleep",
         "  * Parallel suspends and contend_sweep: CPUs wait for each other",
     ] {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");

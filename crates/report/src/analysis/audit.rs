@@ -1,9 +1,9 @@
 //! Audits a published page: compares each printed change with the change computed from the tables
 //! for the two newest releases.
 //!
-//! Figures are paired by CPU or, for parallel calls, by size rank, but never by row number. If
-//! labels repeat, it is not known which CPU a row belongs to, and a change that matches such a row
-//! is ambiguous.
+//! Figures are paired by CPU or, for parallel calls, by size rank. They are never paired by row
+//! number. If labels repeat, it is not known which CPU a row belongs to, and a change that matches
+//! such a row is ambiguous.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -170,7 +170,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
     for (cluster, core) in label(old).difference(&label(new)).sorted() {
         findings.push(format!(
-            "CPU {cluster}.{core} of the previous table is missing here"
+            "CPU {cluster}.{core} is in the previous table but not in this one"
         ));
     }
     let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
@@ -327,8 +327,8 @@ fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     (share > 0.0).then(|| figure.ns as f64 / share)
 }
 
-/// If most changes imply the same old figure in both releases, returns a sentence that reports
-/// this.
+/// Returns a sentence saying that most changes imply the same old figure in both releases; None if
+/// they do not.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
     let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
     let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));

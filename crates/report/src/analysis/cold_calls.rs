@@ -31,7 +31,7 @@ const FUNCTIONS: [Function; 2] = [
         woken: Variant::VersionWoken,
     },
     Function {
-        name: "Read of a PMF timestamp",
+        name: "Reading a PMF timestamp",
         warm: Variant::StampWarm,
         evicted: Variant::StampEvicted,
         woken: Variant::StampWoken,

@@ -232,13 +232,13 @@ pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
     names.any(|it| !it.is_empty() && plain(name).contains(&it))
 }
 
-/// Returns true if rows without an MPIDR have the same labels.
+/// Returns true if several rows without an MPIDR have the same labels.
 pub(super) fn is_ambiguous(run: &Run) -> bool {
     let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
     !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
 }
 
-/// A condition that differs between two sides, with both values.
+/// A condition that differs between the two sides, with both values.
 pub(super) type Difference = (Condition, [String; 2]);
 
 /// Returns the conditions that differ. If `is_strict` is true, an unknown value differs from a

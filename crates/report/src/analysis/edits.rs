@@ -1,4 +1,4 @@
-//! Edits to the made-up suite run; each changes one thing.
+//! Edits to the made-up suite run. Each edit changes one thing.
 
 use hardware::board::Mpidr;
 use run::measure::{Facts, Metric};

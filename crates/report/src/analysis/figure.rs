@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use crate::log::LoggedRun;
 
-/// What a figure measures. Figures with equal keys in one scenario differ only in their CPUs.
+/// What a figure measures. If figures from one scenario have the same key, they differ only in the
+/// CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct FigureKey {
     #[serde(skip_serializing_if = "CellStep::is_only")]
@@ -111,7 +112,7 @@ impl FigureKey {
 pub const OF_CLASSES: &str =
     "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
-/// A figure for one CPU.
+/// A CPU's figure in a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
     pub cell: &'r Cell,

@@ -31,8 +31,8 @@ pub struct At<'r> {
 }
 
 impl<'r> At<'r> {
-    /// Returns the representative figure. In a queue it belongs to the last CPU to get through;
-    /// otherwise it is the CPU with the median figure (the lower of two).
+    /// Returns the representative figure. In a queue, this is the figure for the last CPU to get
+    /// through. Otherwise, it is the median figure (the lower of two).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -79,7 +79,7 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
     most - least <= most / 50.0
 }
 
-/// Returns all curves of a scenario that have at least two values of `x`.
+/// Returns all of a scenario's curves that have at least two values of `x`.
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let all = scenario.step_series();
     let all = all.filter(|it| it.series.summary.n > 0);
@@ -160,7 +160,7 @@ impl Straight {
         self.at_zero + self.slope * x
     }
 
-    /// Returns `r2` in percent, rounded down, so only a perfect fit yields 100.
+    /// Returns `r2` in percent. It is rounded down, so only a perfect fit yields 100.
     pub fn r2_percent(&self) -> u8 {
         // Rounding errors may leave slightly less than 1.
         (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
@@ -176,9 +176,9 @@ pub struct Bent {
 }
 
 impl Bent {
-    /// Fits a line to all of `points`. If the sum of squares is less than a quarter of that line's
-    /// for a line through the first points (at least three) followed by a constant for the others
-    /// (at least two), returns that fit instead.
+    /// Fits a line to all of `points`. Instead, returns a line through the first points (at least
+    /// three) followed by a constant for the others (at least two) if that reduces the sum of
+    /// squares to less than a quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

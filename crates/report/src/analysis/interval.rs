@@ -8,8 +8,8 @@
 //! output.
 //!
 //! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either
-//! side. With fewer than six samples, no interval between two of them contains the median with 95 %
-//! confidence (1 - 2 / 2^n), so the interval then runs from the smallest sample to the largest.
+//! side. With fewer than six samples, not even the full range of samples contains the median with
+//! 95 % confidence (1 - 2 / 2^n). The interval is then the full range.
 
 use run::measure::{Histogram, Metric, Summary};
 use run::model::Scenario;

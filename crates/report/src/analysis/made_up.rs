@@ -35,7 +35,7 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     made
 }
 
-/// Returns a scenario measured with TFTF's method, with its record.
+/// Returns a scenario measured with TFTF's method, including its record.
 pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
     let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
@@ -145,14 +145,14 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
     }
 }
 
-/// Returns a run with one scenario that consists of steps.
+/// Returns a run with one scenario, which consists of steps.
 pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     let mut made = run(4);
     made.run.scenarios.push(scenario(id, cells));
     made
 }
 
-/// Reads a release's tables. An example of a release is `juno/v2.9`.
+/// Reads the tables of a release such as `juno/v2.9`.
 pub(super) fn published(release: &str) -> LoggedRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
     tables::read(&folder.join(release)).expect("tables")

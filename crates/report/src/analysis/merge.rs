@@ -1,7 +1,7 @@
 //! Merges several runs from one board into one table, matching CPUs by MPIDR.
 //!
-//! If every run has sent all of its samples, the samples are pooled, and statistics are computed
-//! from the pool. Otherwise the runs' figures are listed side by side. They are never treated as
+//! If every run has all of its samples, the samples are pooled and the statistics are computed from
+//! the pool. Otherwise the runs' figures are listed side by side. They are never treated as
 //! samples, because a row in a parallel scenario is part of a single round.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(crate) struct MergedFigure {
     pub(crate) key: FigureKey,
     /// The value in each run; None if the run lacks it.
     pub(crate) shown: Vec<Option<RunFigure>>,
-    /// Statistics over the samples of all runs; None unless every run has sent all of its samples.
+    /// Statistics over the samples of all runs; None unless every run has all of its samples.
     pub(crate) pooled: Option<Summary>,
 }
 

@@ -60,7 +60,7 @@ pub struct CostOfCpu {
     pub with: f64,
     /// The median without.
     pub without: f64,
-    /// The sum of both notches; None for single samples.
+    /// The sum of the two notches; None for single samples.
     pub margin: Option<f64>,
 }
 
@@ -171,7 +171,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
      of timestamps on the way down is hidden in the sleep.",
-    "Call of a suspend: includes the sleep, which each run calibrates separately.",
+    "Call for suspends: includes the sleep, which each run calibrates separately.",
     "Turn Off: with PMF the lead polls rarely, to avoid disturbing other CPUs.",
     "Points with all CPUs at once: they also depend on what the other CPUs do.",
     "timer_latency: runs from a timer's expiry to its handler, without a firmware call.",
@@ -192,7 +192,7 @@ fn is_compared(figure: &Figure<'_>) -> bool {
         return is_callers && key.step.how == How::Alone && key.step.variant != Variant::Loop;
     }
     if key.metric == Metric::Call {
-        // A call that sleeps takes as long as the sleep.
+        // A call that sleeps takes as long as the sleep itself.
         cell.summary(Metric::Wake).is_none()
     } else {
         matches!(key.metric, Metric::Wake | Metric::TurnOn)

@@ -15,7 +15,7 @@ pub struct CpuPhase {
     pub name: &'static str,
     /// The CSS class.
     pub class: &'static str,
-    /// Whether it is before, in or after low power.
+    /// Whether the phase is before, in or after low power.
     pub side: PowerSide,
     /// The pairs of instants between which the phase can lie.
     ends: &'static [(Instant, Instant)],
@@ -155,7 +155,7 @@ pub struct Placed<'r> {
 
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
 /// share one axis, because their counter values are comparable. Every other cell has its own axis,
-/// and they are in chronological order.
+/// and these cells are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

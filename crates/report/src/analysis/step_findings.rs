@@ -78,7 +78,7 @@ fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
     let cpus = nets.iter().map(|it| it.own.cell.cpu);
     let medians = match cpus.clone().unique().count() {
         0 | 1 => String::new(),
-        count => format!("; medians of {count} CPUs"),
+        count => format!("; medians over {count} CPUs"),
     };
     let of_loop = lower_median(nets.iter().map(|it| it.of_loop));
     Finding {
@@ -194,7 +194,7 @@ fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &St
 /// Returns a sentence about how well a line fits.
 fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
-        "Straight line through {}: R² {} %, the farthest point is {} off.",
+        "Straight line through {}: R² {} %, maximum deviation {}.",
         many(line.n, "point"),
         line.r2_percent(),
         time(run, line.residual)

@@ -1,4 +1,4 @@
-//! Findings, worst cases and the cost of instrumentation for made-up runs.
+//! Findings, worst cases and instrumentation overhead for made-up runs.
 
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
@@ -55,7 +55,7 @@ const SWEEPS: &[Sweep] = &[
         &[(1, 100), (2, 200), (3, 300)],
         "Contention (core): the longest Powerdown grows by 1.60 us with each CPU that goes \
          down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). Straight line \
-         through 3 points: R² 100 %, the farthest point is 0.00 ns off.",
+         through 3 points: R² 100 %, maximum deviation 0.00 ns.",
     ),
     (
         ScenarioId::ContendSweep,
@@ -135,7 +135,7 @@ fn operation_is_net_of_its_loop() {
         found.map(|it| it.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
-                    smccc_version 192.00 ns; medians of 2 CPUs.";
+                    smccc_version 192.00 ns; medians over 2 CPUs.";
     assert_eq!(text(&run), expected);
     // The loop's cost comes from another scenario.
     let own = run.run.scenarios[0].cells.remove(0);
@@ -186,9 +186,9 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         "PSCI_VERSION (Latency) on CPU 0.2: 320.00 ns warm; 16.00 ns shorter without the \
          caller's cache lines (304.00 ns); the same as the first call after a wake-up from \
          0x00000002.",
-        "Read of a PMF timestamp (Call) on Cortex-A57 (CPU 0.0, 0.1): 480.00 ns warm; 160.00 ns longer as \
-         the first call after a wake-up from 0x00000002 (640.00 ns).",
-        "Read of a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer as the \
+        "Reading a PMF timestamp (Call) on Cortex-A57 (CPU 0.0, 0.1): 480.00 ns warm; 160.00 ns longer \
+         as the first call after a wake-up from 0x00000002 (640.00 ns).",
+        "Reading a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer as the \
          first call after a wake-up from 0x00000002 (640.00 ns).",
     ];
     assert_eq!(found, expected);
@@ -223,7 +223,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
     let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
-    // Of equal samples, the first is returned.
+    // If samples are equal, the first one is returned.
     assert_eq!(parts(state.entry), (200, 0.into(), false));
     assert_eq!(parts(state.exit), (901, 1.into(), true));
 

@@ -34,7 +34,7 @@ pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> Strin
     let is_clock_known = run.clock().is_known();
     range_text(all, |value| match is_clock_known {
         true if value < 1000.0 => format!("{value} ns"),
-        // Halves are rounded up, as in tables.
+        // Rounds halves up, as tables do.
         true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
         false => many(value as usize, "tick"),
     })

@@ -152,7 +152,7 @@ fn idle_state<'r>(
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
     Ok(WorstIdleState {
         power_state,
-        // Only the suite's scenarios show whether a state covers more than a core.
+        // Only the suite's scenarios show whether a state covers more than the core.
         is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),
         timer: timer_in_state(run, of),
         entry,
@@ -224,7 +224,7 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 
 /// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
-    // Each cell of a step has its own wake-up source.
+    // Each cell in a step has its own wake-up source.
     let figures = of.figures.iter().map(|it| it.1);
     let steps = figures.filter(|it| it.key.is_of_step());
     let source = |it: Figure<'_>| it.cell.wake_source.unwrap_or_default();

@@ -43,7 +43,7 @@ pub(super) fn cluster_flushes(
             false => (it.new.figure, it.old.figure),
         };
         // The reference times come from the side on which fewer CPUs flush, because the flushes on
-        // the other side may be too much alike.
+        // the other side may be too similar.
         let sizes = sizes(all.iter().map(|it| (cluster(it), few_and_many(it).0)));
         let each = sizes.into_iter().filter_map(|(number, size)| {
             let own = together.iter().copied();
@@ -61,7 +61,7 @@ pub(super) fn cluster_flushes(
         let (texts, changes): (Vec<String>, Vec<Vec<&Change>>) = each.unzip();
         let sentence = format!(
             "CPUs that are not the last man {verb} for a cache flush of the whole cluster: in \
-             one parallel round {}, but only one CPU of a cluster can be the last man.",
+             one parallel round {}, but a cluster can have only one last man.",
             texts.join(" and ")
         );
         let scenario = scenarios

@@ -31,8 +31,8 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
         if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
             let (name, option) = (condition.name, across.option());
             bail!(
-                "{name} of {run} is {x:?}, but that of the baseline {baseline} is {y:?}; \
-                 {option} compares them anyway"
+                "{name} is {x:?} in {run}, but {y:?} in the baseline {baseline}; {option} compares \
+                 them anyway"
             );
         }
     }
@@ -100,7 +100,11 @@ fn compare_scenarios(
             None => {
                 let mut all = sides.new.run.scenarios.iter();
                 let is_by_another = all.any(|it| it.id == scenario.id);
-                let how = if is_by_another { " by this method" } else { "" };
+                let how = if is_by_another {
+                    " with this method"
+                } else {
+                    ""
+                };
                 let why = format!("the run does not have it{how}");
                 refused.push(Refused::of(scenario, why, true));
             }

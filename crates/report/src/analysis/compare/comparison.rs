@@ -176,7 +176,7 @@ impl Comparison {
         each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
             .map(|(_, text, across)| {
                 let option = across.option();
-                format!("{text} of the baseline not compared ({option} allows this)")
+                format!("{text} in the baseline not compared ({option} allows this)")
             })
             .collect()
     }
@@ -192,13 +192,13 @@ impl Comparison {
                 .map(|(cpu, all)| (all.join(", "), cpu));
             let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
                 let cpus = cpus_text(&self.baseline.run, cpus);
-                format!("{metrics} of {cpus} of the baseline, which the run does not have")
+                format!("{metrics} of {cpus}, which only the baseline has")
             });
             let lone = scenario.unpaired.0.as_slice();
             let has_lone = scenario.judged == JudgedBy::Cpu && !lone.is_empty();
             let news = has_lone.then(|| {
                 let cpus = cpus_text(run, lone.iter().copied());
-                format!("{cpus} of the run, for which the baseline has no row")
+                format!("{cpus}, which only the run has")
             });
             let tag = scenario.key.id.tag();
             olds.chain(news)

@@ -39,7 +39,7 @@ pub(super) fn findings(
     all
 }
 
-/// A scenario whose changes are to be described.
+/// A scenario, as described by the findings.
 struct OneScenario<'s> {
     sides: &'s Sides<'s>,
     compared: &'s ComparedScenario,
@@ -76,8 +76,8 @@ impl<'s> OneScenario<'s> {
         }
         let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
-            "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
-             it seems to change by {}, because the CPUs took the lock in a different order.",
+            "In order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). By CPU, it \
+             seems to change by {}, because the CPUs took the lock in a different order.",
             still.len(),
             many(order.len(), "place"),
             greatest(&still),
@@ -89,8 +89,8 @@ impl<'s> OneScenario<'s> {
     /// Describes the changes, with one finding for each figure and direction.
     fn changed(&self) -> Vec<ComparisonFinding> {
         let directions = [
-            (ChangeOutcome::Worse, "more"),
-            (ChangeOutcome::Better, "less"),
+            (ChangeOutcome::Worse, "longer"),
+            (ChangeOutcome::Better, "less time"),
         ];
         let each = self.by_heading().into_iter().cartesian_product(directions);
         let each = each.filter_map(|((heading, own), (outcome, word))| {

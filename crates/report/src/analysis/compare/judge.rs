@@ -24,11 +24,11 @@ pub(super) enum Incomparable {
     /// Conditions differ. The text names them.
     #[error("{0}")]
     Conditions(String),
-    #[error("{0} has no figure for it")]
+    #[error("{0} has no figures for it")]
     NoFigure(&'static str),
     #[error(
-        "{rows} rows against {before}: figures that are compared by order need the same number \
-         on both sides"
+        "{rows} rows, but {before} in the baseline: comparing by order needs the same number on \
+         both sides"
     )]
     RowCount { rows: usize, before: usize },
     #[error("they have no figure in common")]

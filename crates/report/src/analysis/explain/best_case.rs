@@ -50,7 +50,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns true if CPUs flush the caches of their cluster in the deepest state, but not at level 0.
+/// Returns true if CPUs flush their cluster's caches in the deepest state but not at level 0.
 fn flushes_only_own(tables: &SuiteTables<'_>) -> bool {
     let [shallow, deep] = [CpuSuspendSerial, SuspendDeepSerial].map(|id| Flushes::of(tables, id));
     let has_none = shallow.is_some_and(|it| it.large().is_empty());

@@ -8,7 +8,7 @@ use super::explanation::Explanation;
 use super::lead::{lead, lead_by_flushes};
 use super::suite_tables::{Figure, SuiteTables, short_name};
 
-/// CPUs that share the lead's cluster.
+/// CPUs in the lead's cluster.
 const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {

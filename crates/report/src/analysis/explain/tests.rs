@@ -227,8 +227,8 @@ fn cluster_of(cpu: usize) -> usize {
     usize::from(cpu > 1)
 }
 
-/// Returns true if the CPU's flush is at least four times the shortest one in any table for its
-/// cluster.
+/// Returns true if the CPU's flush takes at least four times as long as the shortest flush in any
+/// table for its cluster.
 fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
     let mut least = u64::MAX;
     for ((_, metric), column) in raw {

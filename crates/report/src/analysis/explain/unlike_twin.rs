@@ -1,4 +1,4 @@
-//! A lead whose calls differ from those of the other CPUs in its cluster.
+//! A lead whose calls take more or less time than those on the other CPUs in its cluster.
 
 use run::measure::Metric::Latency;
 use run::model::Kind;

@@ -1,7 +1,7 @@
 //! Tracks each figure across several releases for one board.
 //!
 //! A figure is compared with the most recent earlier release that has it, using the rules of
-//! `compare`. If a release lacks the figure, there is a gap; no value is filled in.
+//! `compare`. If a release lacks the figure, the gap is not filled in.
 
 use std::collections::HashSet;
 

@@ -17,10 +17,10 @@ use crate::log::LoggedRun;
 pub(crate) struct ScenarioHistory {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
-    /// Whether a row is for a CPU or for a rank.
+    /// Whether each row is for a CPU or for a rank.
     pub(crate) judged: JudgedBy,
     pub(crate) figures: Vec<FigureHistory>,
-    /// Sentences about releases between which no step can be found because they are not comparable.
+    /// Notes on releases that are not comparable and therefore have no step between them.
     pub(crate) notes: Vec<String>,
 }
 

@@ -135,7 +135,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
 }
 
 /// Returns releases with these inputs. Each has a firmware version, or titles that name the
-/// release; an empty string stands for neither.
+/// release; an empty string means none.
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
         let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);

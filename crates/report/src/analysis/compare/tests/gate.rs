@@ -41,7 +41,7 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
     (
         edits::board,
         "boards",
-        "of a.log is \"QEMU virt\", but that of the baseline a.log is \"Juno\"; --across boards",
+        "is \"QEMU virt\" in a.log, but \"Juno\" in the baseline a.log; --across boards",
     ),
     (
         edits::callers_figures,
@@ -51,7 +51,7 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
     (
         edits::lost_row,
         "",
-        "4 rows against 3: figures that are compared by",
+        "4 rows, but 3 in the baseline: comparing by order",
     ),
     (edits::no_clock, "", "known counter frequency"),
     (edits::no_scenarios, "", "nothing in a.log can be compared"),
@@ -75,7 +75,11 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
     }
     // The option does not permit a different number of rows.
     let refused = try_compare(&suite(), &edited(edits::helper), "wakes").expect("the others");
-    assert!(refused.refused[0].why.starts_with("4 rows against 3"));
+    assert!(
+        refused.refused[0]
+            .why
+            .starts_with("4 rows, but 3 in the baseline")
+    );
 }
 
 #[test]
@@ -129,7 +133,7 @@ const GAPS: &[Gap] = &[
     Gap {
         new: edits::three_scenarios,
         old: edits::nothing,
-        gaps: &["3 scenarios of the baseline"],
+        gaps: &["3 scenarios in the baseline"],
         across: "scenarios",
         lone: "",
     },
@@ -143,37 +147,37 @@ const GAPS: &[Gap] = &[
     Gap {
         new: edits::no_rows,
         old: edits::nothing,
-        gaps: &["1 scenario of the baseline"],
+        gaps: &["1 scenario in the baseline"],
         across: "scenarios",
         lone: "",
     },
     Gap {
         new: edits::nothing,
         old: edits::warm_too,
-        gaps: &["1 scenario of the baseline"],
+        gaps: &["1 scenario in the baseline"],
         across: "scenarios",
         lone: "",
     },
     Gap {
         new: edits::two_cpus,
         old: edits::nothing,
-        gaps: &["3 scenarios", "18 figures of 2 CPUs of the baseline"],
+        gaps: &["3 scenarios", "18 figures of 2 CPUs in the baseline"],
         across: "scenarios,cpus",
-        lone: "Not compared: Powerdown, Wakeup, Cache Flush of CPU 0.2, 0.3 of the baseline, which",
+        lone: "Not compared: Powerdown, Wakeup, Cache Flush of CPU 0.2, 0.3, which only the baseline",
     },
     Gap {
         new: edits::nothing,
         old: edits::two_cpus,
         gaps: &["3 scenarios"],
         across: "scenarios",
-        lone: "Not compared: CPU 0.2, 0.3 of the run, for which the baseline has no row",
+        lone: "Not compared: CPU 0.2, 0.3, which only the run has",
     },
     Gap {
         new: edits::no_powerdown,
         old: edits::nothing,
         gaps: &["1 figure of 1 CPU"],
         across: "cpus",
-        lone: "Not compared: Powerdown of CPU 0.3 of the baseline, which the run does not have",
+        lone: "Not compared: Powerdown of CPU 0.3, which only the baseline has",
     },
 ];
 
@@ -214,7 +218,7 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         (
             edits::nothing,
             edits::warm_too,
-            format!("{lack} by this method"),
+            format!("{lack} with this method"),
         ),
     ] {
         assert_eq!(compared(&edited(new), &edited(old)).refused[0].why, why);
@@ -223,7 +227,10 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
     let named =
         with_rows(&suite(), &edited(edits::no_mpidrs), "0.0,0.1,0.2,9.9").expect("comparable");
     let lone = named.lone_rows(&suite().run).join(" ");
-    assert!(lone.contains("Cache Flush of CPU 9.9 of the baseline") && !named.is_complete());
+    assert!(
+        lone.contains("Cache Flush of CPU 9.9, which only the baseline has")
+            && !named.is_complete()
+    );
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     for (new, expected) in [(&unlucky, 0), (&slow, 4), (&odd, 0)] {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
-        let parts = ["one round of each side", "samples=all"];
+        let parts = ["only one round is compared on each side", "samples=all"];
         found(&comparison, Kind::NOT_TOLD, &parts);
     }
     let unlucky = compared(&unlucky, &old);
@@ -44,7 +44,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
     assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
     let comparison = compared(&slow, &old);
-    let changed = found(&comparison, CHANGED, &["takes more in 4 of 4 rows"]);
+    let changed = found(&comparison, CHANGED, &["takes longer in 4 of 4 rows"]);
     assert_eq!(changed.finding.evidence, Evidence::Intervals);
 
     let mut bare = old.clone();

@@ -24,7 +24,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         REORDERED,
         &[
             "CPU suspend on all cores in parallel",
-            "unchanged by order of arrival",
+            "In order of arrival, Powerdown is unchanged",
             "6 of 6 places within 0.61 %",
             "-72.51 % to +261.32 %",
             "took the lock in a different order",
@@ -35,7 +35,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         "v2.9",
         CHANGED,
         &[
-            "CPU suspend on all cores in sequence: Wakeup takes more in 6 of 6 rows",
+            "CPU suspend on all cores in sequence: Wakeup takes longer in 6 of 6 rows",
             "by 2.92 us to 4.62 us",
         ],
     ),

@@ -31,8 +31,8 @@ const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 fn steps_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
     let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
-    let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 cells (+100.00 %): \
-                alone.psci_version.ticks.";
+    let text = "Calls to the firmware that do nothing: Time takes longer in 2 of 2 cells (+100.00 \
+                %): alone.psci_version.ticks.";
     let changed = found(&slow, CHANGED, &[text]);
     assert_eq!(changed.finding.evidence, Evidence::Intervals);
     let change = &slow.scenarios[0].changes()[0];
@@ -44,7 +44,7 @@ fn steps_are_compared_per_operation() {
     let part = "not compared with the noise, because one side does not show the spread of their \
                 samples: 2 of 2 in";
     found(&single, Kind::NOT_TOLD, &[part]);
-    let changed = found(&single, CHANGED, &["takes more"]);
+    let changed = found(&single, CHANGED, &["takes longer"]);
     assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
 
@@ -64,7 +64,7 @@ fn steps_of_another_question_are_not_compared() {
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
     assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
-    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU of the baseline"));
+    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU in the baseline"));
     let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
     assert!(with.is_complete());
 
