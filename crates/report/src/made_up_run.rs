@@ -22,7 +22,7 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
 /// Returns the made-up run. It is based on the one from the `run` crate's tests, but has different
-/// clusters, scenarios and a different plan.
+/// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {
         id: RunId::parse("1c291ca3"),

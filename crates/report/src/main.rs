@@ -1,4 +1,4 @@
-//! `psci-report`: the reports of `cargo xtask`, without a checkout.
+//! `psci-report`: the report commands of `cargo xtask`, for use without a checkout.
 
 use std::process::ExitCode;
 

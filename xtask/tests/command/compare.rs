@@ -73,7 +73,7 @@ fn exit_codes() {
         ),
         (&other, 2, "\"not known\"; --across boards"),
         (&format!("{other} --across boards"), 3, "not compared"),
-        (&format!("report narrow/{name}"), 2, "and no latency"),
+        (&format!("report narrow/{name}"), 2, "but no latency"),
         (&format!("{itself} --across oceans"), 2, across),
         ("compare bad/test_x.csv good.log", 2, "is not a figure"),
         ("compare good.log", 2, "<NEW>..."),

@@ -56,7 +56,7 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     }
     let is_named = |cpu: &run::model::Cpu| cpu.mpidr.is_some();
     if run.run.facts.is_none() {
-        Some("the record of the machine is".to_owned())
+        Some("the machine record is".to_owned())
     } else if !run.run.cpus.iter().all(is_named) {
         let lost = run.run.cpus.iter().filter(|cpu| !is_named(cpu));
         Some(format!("the records of {} are", many(lost.count(), "CPU")))

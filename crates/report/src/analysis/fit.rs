@@ -111,7 +111,7 @@ pub struct Straight {
     pub at_zero: f64,
     /// Coefficient of determination, 0 to 1.
     pub r2: f64,
-    /// The largest distance of a point from the line.
+    /// The largest distance between a point and the line.
     pub residual: f64,
     /// The sum of the squared distances.
     rest: f64,

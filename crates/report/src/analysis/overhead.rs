@@ -15,7 +15,7 @@ use super::interval::notch;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The unit of the costs.
+/// The unit in which costs are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostUnit {
     /// Nanoseconds, or ticks if the clock is unknown.
@@ -172,7 +172,7 @@ const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
      of timestamps on the way down is hidden in the sleep.",
     "Call for suspends: includes the sleep, which each run calibrates separately.",
-    "Turn Off: with PMF the lead polls rarely, to avoid disturbing other CPUs.",
+    "Turn Off: with PMF, the lead polls only rarely, to avoid disturbing other CPUs.",
     "Points with all CPUs at once: they also depend on what the other CPUs do.",
     "timer_latency: runs from a timer's expiry to its handler, without a firmware call.",
     "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \

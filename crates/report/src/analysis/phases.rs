@@ -98,7 +98,7 @@ pub const PHASES: [CpuPhase; 13] = [
     phase("turn on", "p-wake", PowerSide::Up, &[(TurnedOn, Entered)]),
 ];
 
-const UNTIL_DUE: &str = "until the due wake-up";
+const UNTIL_DUE: &str = "until the wake-up is due";
 
 /// One of a sample's phases, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ mod tests {
             (&[Before, ENTER, EXIT, After], "call, PSCI, return"),
             (&[UP, DOWN], ""),
             (&[], ""),
-            (&[Before, Due, After], "until the due wake-up, wake"),
+            (&[Before, Due, After], "until the wake-up is due, wake"),
             (&[Before, After], "call and return"),
             (&[Before, SeenOff, TurnedOn, Entered], "turn off, turn on"),
         ] {

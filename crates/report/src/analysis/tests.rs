@@ -230,7 +230,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     let serial = &mut made.run.scenarios[0];
     serial.cells.remove(0);
     let lost = idle_states(&made).expect_err("a row is lost").to_string();
-    let part = "has no sample of CPU 0.0, which may be the worst case";
+    let part = "has no sample from CPU 0.0, which may be the worst case";
     assert!(lost.contains(part), "{lost}");
     let mut caller = suspends();
     for cell in &mut caller.run.scenarios[0].cells {

@@ -1,4 +1,4 @@
-//! CPUs and durations in sentences.
+//! Text for CPUs and durations in sentences.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;

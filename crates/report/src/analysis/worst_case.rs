@@ -175,7 +175,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
         });
         ensure!(
             is_measured,
-            "{}: {} has no sample of CPU {}, which may be the worst case",
+            "{}: {} has no sample from CPU {}, which may be the worst case",
             run.source.input,
             key.0,
             run.run.label(cpu)

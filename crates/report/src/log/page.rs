@@ -167,8 +167,8 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
     let are_one = tables.iter().map(PageTable::age).all_equal();
     if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {
         bail!(
-            "{}:1: this table's release is unknown; expected a title that ends in one, such \
-             as (v2.13), or a file in a folder current or previous",
+            "{}:1: this table's release is unknown; expected a title that ends in a release, such \
+             as (v2.13), or a file in a folder named current or previous",
             it.line
         );
     }

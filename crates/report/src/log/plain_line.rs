@@ -19,7 +19,7 @@ pub(super) enum PlainLine<'l> {
     Frame,
     /// The exception level reported in TFTF's output.
     RunningAt(u8),
-    /// The first line that is specific to the payload, with its version.
+    /// The payload's first own line, which contains its version.
     Payload(&'l str),
     /// The run's identity, from the header.
     Run(RunId),

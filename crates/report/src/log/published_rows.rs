@@ -31,7 +31,7 @@ pub(crate) struct PublishedRow {
 /// A figure, and the change printed after it.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedFigure {
-    /// `LINE:COLUMN`, preceded by the file name on a page.
+    /// `LINE:COLUMN`. For figures from a page, the file name comes first.
     pub(crate) place: String,
     pub(crate) metric: Metric,
     pub(crate) ns: u64,
@@ -110,7 +110,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
         None => (SUSPEND, "3 or 5"),
         Some(_) => (
             SUSPEND,
-            "5, with Powerdown, Wakeup and Cache Flush, and no latency",
+            "5, with Powerdown, Wakeup and Cache Flush but no latency",
         ),
     };
     let count = cells.len();
@@ -131,7 +131,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
             } else {
                 "244.52 (-65.43%)"
             };
-            format!("{line}:{column}: {text:?} is not a figure, such as {example}")
+            format!("{line}:{column}: {text:?} is not a figure such as {example}")
         })?;
         let (place, metric) = (format!("{line}:{column}"), *metric);
         Ok(PublishedFigure {

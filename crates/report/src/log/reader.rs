@@ -139,7 +139,7 @@ impl LogReader {
     /// Reads a line.
     fn take(&mut self, line: &LogLine<'_>) {
         self.number = line.number;
-        // Most lines of a long log consist of a single record.
+        // Most lines in a long log consist of a single record.
         let is_text = line.bytes.iter().any(|b| *b != 0);
         let is_used = self.record.is_empty() && self.sound_record(line.bytes)
             || is_text && {
@@ -164,9 +164,7 @@ impl LogReader {
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if bytes == 0 {
-            return format!(
-                "{name}: the log is empty: was the UART connected, at the right speed?"
-            );
+            return format!("{name}: the log is empty; was the UART connected at the right speed?");
         }
         let start = format!(
             "{name}: no run in its {} ({bytes} bytes)",
@@ -177,7 +175,7 @@ impl LogReader {
         if damaged > 0 {
             let records = many(damaged as usize, "record");
             return format!(
-                "{start}: {records} (@PB ...), none with the right checksum: was the UART \
+                "{start}: {records} (@PB ...), none with a valid checksum: was the UART \
                  read at the right speed and parity (115200 baud 8N1), and is the log unchanged?"
             );
         }
@@ -191,7 +189,7 @@ impl LogReader {
         };
         format!(
             "{start}: no records (@PB ...), no RT_INSTR line, no '> Executing' and no last line \
-             of psci-bench; {advice}"
+             from psci-bench; {advice}"
         )
     }
 

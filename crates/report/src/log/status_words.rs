@@ -1,4 +1,4 @@
-//! The words used in records for the reasons for skips and failures.
+//! The words that records use for skip and failure reasons.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ pub fn reason_word(reason: &impl Serialize) -> String {
     let text = reason_text(reason);
     text.split(": ")
         .next()
-        .expect("a split has a part")
+        .expect("split returns at least one part")
         .to_owned()
 }
 

@@ -210,7 +210,7 @@ mod tests {
                 "\"core\" is not a cluster or core",
             ),
             ("test_x", &rows, "more than 4096 rows"),
-            (off, "0,0,7\n", "and no latency"),
+            (off, "0,0,7\n", "but no latency"),
             (version, "0,0,7,8,9\n", "only a latency"),
         ] {
             let said = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));

@@ -229,7 +229,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     }
     // Without these records, the labels and durations of all scenarios would be wrong.
     for (lost, what) in [
-        ("{\"facts\":", "the record of the machine is"),
+        ("{\"facts\":", "the machine record is"),
         ("{\"cpus\":", "the records of 4 CPUs are"),
     ] {
         let logged = read_one(without(|it| it.contains(lost)));
@@ -352,7 +352,7 @@ fn log_without_a_run_is_refused_with_advice() {
         (&b""[..], "a.log: the log is empty"),
         (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
         (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
-        (wrong.as_bytes(), "none with the right checksum"),
+        (wrong.as_bytes(), "none with a valid checksum"),
         (firmware.as_bytes(), "BL31 v2.12(release):x printed"),
     ] {
         assert!(said(log).contains(part), "{}", said(log));

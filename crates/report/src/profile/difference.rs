@@ -83,7 +83,7 @@ pub struct FunctionChange {
     pub old: f64,
     /// Instructions now.
     pub new: f64,
-    /// How many times it was entered, in the baseline and now.
+    /// How many times the function was entered, in the baseline and now.
     pub calls: [f64; 2],
 }
 
@@ -109,7 +109,7 @@ impl PhaseChange {
         Some(new? - old?)
     }
 
-    /// Returns true if one of `parts` differs by more than `tolerance`, or if only one side has the
+    /// Returns true if any of `parts` differs by more than `tolerance`, or if only one side has the
     /// phase.
     pub fn exceeds(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
@@ -117,8 +117,7 @@ impl PhaseChange {
         is_of_one || shares.any(|it| it.abs() > tolerance)
     }
 
-    /// Returns true if one of `parts` has grown by more than `tolerance`, or if the phase is new in
-    /// the calls.
+    /// Returns true if any of `parts` has grown by more than `tolerance`, or if the phase is new.
     pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_added = self.old == PhaseSide::NoSuchPhase && self.new.figure().is_some();
@@ -221,7 +220,7 @@ mod tests {
                 all: own,
             })
         };
-        // A phase that is new in the calls counts as larger, but an unmeasured phase does not.
+        // A new phase counts as larger, but an unmeasured phase does not.
         let flush = (PhaseSide::NoSuchPhase, figure(10.0), true);
         assert_eq!(sides("serial:flush"), flush);
         let parallel = (figure(5.0), PhaseSide::NotMeasured, false);

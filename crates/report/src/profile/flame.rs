@@ -34,8 +34,8 @@ impl FlameNode {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
 
-    /// Returns the number of instructions that determines the width. The side with more
-    /// instructions counts.
+    /// Returns the number of instructions that determines the width. For each function, this is the
+    /// larger of the two sides.
     fn width(&self) -> f64 {
         let callees = self.callees.values().map(Self::width);
         self.own[0].max(self.own[1]) + callees.sum::<f64>()

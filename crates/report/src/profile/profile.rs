@@ -154,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Adds a phase to the one with the same names, or as a new phase.
+    /// Adds the phase to the one with the same names, or appends it if there is none.
     pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
@@ -230,7 +230,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
     lost.into_iter().chain(left_out).collect()
 }
 
-/// Adds a phase to the one in `all` with the same names, or as a new phase.
+/// Adds the phase to the one in `all` with the same names, or appends it if there is none.
 fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all
         .iter_mut()
