@@ -120,7 +120,7 @@ fn json_has_changes_and_what_findings_rest_on() {
 fn every_format_has_findings_and_gaps() {
     let scratch = scratch();
     let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
-    let flush = "CPUs that are not the last man now pay for a cache flush of the whole cluster";
+    let flush = "CPUs other than the last man now pay for flushing the whole cluster";
     let gaps = [
         "5 scenarios in the baseline not compared (--allow-missing scenarios",
         "3 figures of 1 CPU in the baseline not compared (--allow-missing cpus",

@@ -115,7 +115,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         String::from_utf8(page).expect("UTF-8")
     };
     assert!(html("figures.html").contains("180600 (+78.88%)"));
-    assert!(html("juno.html").contains("now pay for a cache flush of the whole cluster"));
+    assert!(html("juno.html").contains("now pay for flushing the whole cluster"));
     let matrix = html("matrix.html");
     for text in [">fw_<", ">__init__<", ">-<", ">*a_ |b| `c<", "|*_ `y`__ ::"] {
         assert!(matrix.contains(text), "{text}");

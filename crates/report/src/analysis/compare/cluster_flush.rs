@@ -60,8 +60,8 @@ pub(super) fn cluster_flushes(
         });
         let (texts, changes): (Vec<String>, Vec<Vec<&Change>>) = each.unzip();
         let sentence = format!(
-            "CPUs that are not the last man {verb} for a cache flush of the whole cluster: in \
-             one parallel round {}, but a cluster can have only one last man.",
+            "CPUs other than the last man {verb} for flushing the whole cluster's cache: in one \
+             parallel round {}, but a cluster can have only one last man.",
             texts.join(" and ")
         );
         let scenario = scenarios

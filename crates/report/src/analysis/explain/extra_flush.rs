@@ -51,7 +51,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     (!sentences.is_empty()).then(|| Explanation {
         kind: EXTRA_FLUSH,
         sentence: format!(
-            "CPUs that are not the last one down pay for a flush of the cluster's caches: {}.",
+            "CPUs other than the last one down pay for flushing the cluster's caches: {}.",
             sentences.join("; ")
         ),
         figures,

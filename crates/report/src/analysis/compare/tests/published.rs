@@ -56,7 +56,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         "v2.12",
         FLUSH_OF_CLUSTER,
         &[
-            "CPUs that are not the last man now pay for a cache flush of the whole cluster",
+            "CPUs other than the last man now pay for flushing the whole cluster's cache",
             "2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)",
         ],
     ),
