@@ -1,4 +1,4 @@
-//! Writes a list of all board files to `embedded.rs`, which `src/read.rs` includes.
+//! Generates `embedded.rs`, a list of all board files, which `src/read.rs` includes.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

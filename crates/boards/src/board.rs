@@ -1,8 +1,8 @@
 //! A board as data: `platforms/BOARD/board.toml`.
 //!
-//! The file contains what xtask needs to build a device tree for a board, to pack its firmware and
-//! to start it in QEMU. Unknown keys, impossible values and contradictions cause errors that show
-//! the file, the line and the key's path.
+//! The file has everything xtask needs to build a board's device tree, package its firmware and
+//! start it in QEMU. Errors for unknown keys, impossible values and contradictions include the
+//! file, line and key path.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Reserved {
     }
 }
 
-/// The PSCI implementation in the board's own firmware.
+/// The PSCI implementation that the board's firmware provides.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Psci {
@@ -41,7 +41,7 @@ pub struct Psci {
     pub conduit: Conduit,
 }
 
-/// The rule for continuing the list of clusters, for emulated machines.
+/// How to extend the cluster list, for emulated machines.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Continues {
@@ -70,13 +70,13 @@ impl Continues {
 pub struct Cpus {
     /// The CPUs in each cluster.
     pub clusters: Vec<Vec<Mpidr>>,
-    /// The `compatible` strings for the CPUs in each listed cluster. The payload uses them to find
-    /// the errata of CPUs other than the boot CPU.
+    /// The `compatible` strings for the CPUs in each listed cluster. The payload uses them to look
+    /// up errata for secondary CPUs.
     pub compatible: Option<Vec<String>>,
     pub continues: Option<Continues>,
 }
 
-/// The QEMU options for starting the board.
+/// The QEMU options for this board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {
@@ -88,8 +88,8 @@ pub struct Qemu {
     pub cpus: u32,
     /// `-m`, in MiB.
     pub memory_mib: u64,
-    /// True if `-M` accepts `secure=`, `virtualization=` and `gic-version=`. Other machines have
-    /// EL3, EL2 and the board's default GIC.
+    /// True if `-M` accepts `secure=`, `virtualization=` and `gic-version=`. Otherwise the machine
+    /// always has EL3, EL2 and the board's default GIC.
     #[serde(default = "yes")]
     pub adjustable: bool,
     /// Additional options.
@@ -97,7 +97,7 @@ pub struct Qemu {
     pub arguments: Vec<String>,
 }
 
-/// Where the payload has been run with a board file.
+/// Where the payload has been run using a board file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verified {
@@ -105,7 +105,7 @@ pub enum Verified {
     Hardware,
     /// On an emulated board.
     Emulated,
-    /// Nowhere: the file was written from documentation and source code.
+    /// Not run yet. The file is based on documentation and source code.
     No,
 }
 
@@ -117,22 +117,22 @@ pub struct BoardFile {
     pub name: String,
     /// The human-readable name.
     pub title: String,
-    /// Where the payload has been run with this file.
+    /// Where the payload has been run using this file.
     pub verified: Option<Verified>,
-    /// A sentence for the list of boards.
+    /// A remark shown in the board's description.
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,
-    /// The firmware used if no firmware is named.
+    /// The default firmware variant.
     pub default_firmware: String,
     /// Non-secure memory.
     pub memory: Vec<Region>,
-    /// The parts of memory that are already in use.
+    /// Memory ranges that are already in use.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
     /// The console.
     pub uart: UartEntry,
-    /// The PSCI implementation in the board's own firmware.
+    /// The PSCI implementation that the board's firmware provides.
     pub psci: Psci,
     /// The per-CPU timer interrupts; present if there is a GIC.
     pub timer: Option<Timer>,
@@ -148,7 +148,7 @@ pub struct BoardFile {
     pub package: Option<Package>,
     /// How a LAVA lab starts the board.
     pub lab: Option<Lab>,
-    /// Facts for a page in the TF-A documentation.
+    /// Board details for a TF-A documentation page.
     pub publish: Option<Publish>,
     /// The QEMU options, if QEMU emulates the board.
     pub qemu: Option<Qemu>,
@@ -160,7 +160,7 @@ impl BoardFile {
         self.firmware.get(name).with_context(|| {
             let known: Vec<&str> = self.firmware.keys().map(String::as_str).collect();
             let (board, known) = (&self.name, known.join(", "));
-            format!("{board} has no firmware {name:?}; it has: {known}")
+            format!("{board} has no firmware {name:?}; available: {known}")
         })
     }
 
@@ -174,7 +174,7 @@ impl BoardFile {
         self.timer.as_ref()?.frame.as_ref()
     }
 
-    /// Rejects `asked` if there is no GIC to choose.
+    /// Returns an error if a GIC version is requested but the board has no GIC.
     pub fn check_gic(&self, asked: Option<GicVersion>) -> Result<()> {
         match asked {
             Some(gic) if self.gic.is_none() => {
@@ -199,7 +199,7 @@ impl BoardFile {
         most.max().unwrap_or(1)
     }
 
-    /// Returns the first `count` CPUs as one list per cluster.
+    /// Returns the first `count` CPUs, grouped by cluster.
     pub fn clusters(&self, count: u32) -> Result<Vec<Vec<Mpidr>>> {
         let mut clusters = self.all_clusters();
         let have = clusters.iter().flatten().count();
@@ -215,7 +215,7 @@ impl BoardFile {
         Ok(clusters)
     }
 
-    /// Returns the board with the clusters that `firmware` has.
+    /// Returns a copy of the board with the cluster size that `firmware` uses.
     pub fn with_clusters_of(&self, firmware: &Firmware) -> Self {
         let mut board = self.clone();
         let own = firmware.stock.as_ref().and_then(|stock| stock.cluster);
@@ -232,7 +232,7 @@ impl BoardFile {
         own.map_or("arm,armv8", String::as_str)
     }
 
-    /// Returns all CPUs, listed or added by the rule, as one list per cluster.
+    /// Returns all CPUs, grouped by cluster, including those added by the `continues` rule.
     pub fn all_clusters(&self) -> Vec<Vec<Mpidr>> {
         match &self.cpus.continues {
             Some(rule) => rule.clusters(),
@@ -240,8 +240,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns where the payload has been run with this file. A file that does not say so has QEMU
-    /// options, and this project's tests run it in QEMU.
+    /// Returns where the payload has been run using this file. The default is QEMU because a file
+    /// without this key has QEMU options, and this project's tests run it there.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

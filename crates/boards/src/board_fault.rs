@@ -1,4 +1,4 @@
-//! An error in a board file, and its line.
+//! Errors in board files, reported by line.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ pub(super) struct BoardFault {
     reason: String,
 }
 
-/// Returns an error with the value's path and the reason unless `holds` is true.
+/// Returns an error with the value's path and the reason if `holds` is false.
 pub(super) fn require(
     holds: bool,
     path: impl Display,
@@ -30,7 +30,7 @@ impl BoardFault {
         Self { path, reason }
     }
 
-    /// Returns the error message for the file `name`, whose contents are `text`.
+    /// Returns the error message. `name` and `text` are the file's name and contents.
     pub(super) fn in_file(&self, name: &str, text: &str) -> anyhow::Error {
         let Self { path, reason } = self;
         let line = line(text, offset(text, path));
@@ -38,14 +38,14 @@ impl BoardFault {
     }
 }
 
-/// Returns the number of the line at `offset` in `text`.
+/// Returns the line number at `offset` in `text`.
 pub(super) fn line(text: &str, offset: usize) -> usize {
     let before = text.bytes().take(offset);
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Returns the offset of the value at `path` or, if it does not exist, of the innermost existing
-/// table or list on that path.
+/// Returns the offset of the value at `path`. If the value is missing, returns the offset of the
+/// innermost table or list on that path.
 fn offset(text: &str, path: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else {
         return 0;

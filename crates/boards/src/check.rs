@@ -32,13 +32,13 @@ pub(super) fn check(board: &BoardFile) -> Check {
 fn verified(board: &BoardFile) -> Check {
     let reason = match board.verified {
         None => "missing; without [qemu] it must be \"hardware\" or \"no\"",
-        Some(Verified::Emulated) => "\"emulated\" is for boards with a recipe for QEMU, [qemu]",
+        Some(Verified::Emulated) => "\"emulated\" requires a [qemu] table",
         Some(_) => return Ok(()),
     };
     require(board.qemu.is_some(), "verified", reason)
 }
 
-/// Checks that ranges do not overlap, and that each reserved range lies within a single memory
+/// Checks that ranges do not overlap and that each reserved range lies within a single memory
 /// range.
 fn memory(board: &BoardFile) -> Check {
     let reserved = board.reserved.iter().map(Reserved::region).collect();
@@ -47,7 +47,7 @@ fn memory(board: &BoardFile) -> Check {
             let (path, Region { base, size }) = (format!("{list}[{index}]"), *range);
             let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
             let reason =
-                "are not a range: expected a size above 0 and addresses of at most 48 bits";
+                "is not a valid range: expected a nonzero size and 48-bit addresses";
             let reason = format_args!("{size:#x} bytes at {base:#x} {reason}");
             require(size > 0 && end.is_some(), &path, reason)?;
             if let Some(other) = ranges[..index].iter().position(|it| it.overlaps(range)) {
@@ -60,7 +60,7 @@ fn memory(board: &BoardFile) -> Check {
         None => Ok(()),
         Some(outside) => {
             let path = format_args!("reserved[{outside}]");
-            require(false, path, "not within one range of memory")
+            require(false, path, "not within a single memory range")
         }
     }
 }
@@ -68,27 +68,27 @@ fn memory(board: &BoardFile) -> Check {
 fn cpus(board: &BoardFile) -> Check {
     let listed = &board.cpus.clusters;
     let has_empty = listed.is_empty() || listed.iter().any(Vec::is_empty);
-    require(!has_empty, "cpus.clusters", "a cluster without CPUs")?;
+    require(!has_empty, "cpus.clusters", "a cluster has no CPUs")?;
     if let Some(mpidr) = listed.iter().flatten().duplicates().next() {
         let reason = format_args!("MPIDR {mpidr} appears twice; each CPU needs its own");
         require(false, "cpus.clusters", reason)?;
     }
     let names = board.cpus.compatible.as_ref();
     let fits = names.is_none_or(|names| names.len() == listed.len());
-    let reason = "expected one name for each cluster";
+    let reason = "expected one name per cluster";
     require(fits, "cpus.compatible", reason)?;
     let published = board.publish.as_ref().map_or(&[][..], |it| &it.clusters);
     let fits = published.is_empty() || published.len() == listed.len();
-    let reason = "one entry for each cluster in cpus.clusters is needed";
+    let reason = "expected one entry per cluster in cpus.clusters";
     require(fits, "publish.clusters", reason)?;
     let Some(rule) = &board.cpus.continues else {
         return Ok(());
     };
     let path = "cpus.continues";
     let can_be = rule.cluster > 0 && (1..=256).contains(&rule.per_aff1);
-    let reason = "expected cluster from 1, per-aff1 from 1 to 256, count up to 512";
+    let reason = "expected cluster of at least 1, per-aff1 of 1 to 256, count up to 512";
     require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
-    let reason = "cpus.clusters are not the first clusters of this rule";
+    let reason = "the clusters in cpus.clusters do not follow this rule";
     require(rule.clusters().starts_with(listed), path, reason)
 }
 
@@ -114,11 +114,11 @@ fn firmwares(board: &BoardFile) -> Check {
         let cluster = firmware.stock.as_ref().and_then(|stock| stock.cluster);
         let has_rule = cluster.is_none() || board.cpus.continues.is_some();
         let at = format_args!("{path}.stock.cluster");
-        require(has_rule, at, "this needs the rule cpus.continues")?;
+        require(has_rule, at, "this requires cpus.continues")?;
         let (has_note, has_states) = (firmware.note.is_some(), !firmware.idle_state.is_empty());
-        let reason = "no idle-state: a note must say why";
+        let reason = "no idle-state: add a note explaining why";
         require(has_note || has_states, &path, reason)?;
-        let reason = "cpu-off = false: a note must say why";
+        let reason = "cpu-off = false: add a note explaining why";
         require(has_note || firmware.cpu_off, &path, reason)?;
         for (index, state) in firmware.idle_state.iter().enumerate() {
             let (value, format) = (state.power_state, state.format);
@@ -134,14 +134,14 @@ fn firmwares(board: &BoardFile) -> Check {
     Ok(())
 }
 
-/// Checks that the image and the minimum working memory fit at the load address.
+/// Checks that the image and its minimum working memory fit at the load address.
 fn load_address(board: &BoardFile) -> Check {
     let (path, base, size) = ("load-address", board.load_address, BASE_MAX as u64);
     let is_there = |memory: &&Region| memory.contains(&Region { base, size: 1 });
     let end = board.memory.iter().find(is_there).map(Region::end);
     let reason = format_args!("{base:#x} is not in memory");
     require(end.is_some(), path, reason)?;
-    let reason = format_args!("{base:#x} is not on a page of 4 KiB");
+    let reason = format_args!("{base:#x} is not aligned to 4 KiB");
     require(base.is_multiple_of(4096), path, reason)?;
     let image = Region { base, size };
     for part in &board.reserved {
@@ -151,12 +151,12 @@ fn load_address(board: &BoardFile) -> Check {
     let have = end.unwrap_or(base) - base;
     let need = size + working_memory(board.most_cpus());
     let (have_kib, need_kib) = (have >> 10, need >> 10);
-    let reason = "KiB of memory from this address, but the payload needs";
+    let reason = "KiB of memory at this address, but the payload needs";
     let reason = format_args!("{have_kib} {reason} {need_kib}");
     require(have >= need, path, reason)
 }
 
-/// Checks device properties that the payload does not read from the tree.
+/// Checks device settings that the payload does not read from the device tree.
 fn devices(board: &BoardFile) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
@@ -170,15 +170,15 @@ fn devices(board: &BoardFile) -> Check {
         (None, None) => {}
         (None, Some(_)) => require(false, "gic", "a board with a [gic] needs a [timer]")?,
         (Some(_), None) => {
-            let reason = "INTIDs need a [gic], which is missing";
+            let reason = "INTIDs require a [gic] table";
             require(false, "timer", reason)?;
         }
         (Some(timer), Some(gic)) => {
             let intids = timer.intids();
             let are_ppis = intids.iter().all(|it| it.is_ppi()) && intids.iter().all_unique();
-            let reason = "expected the INTIDs of four different PPIs, 16 to 31";
+            let reason = "expected four different PPI INTIDs, 16 to 31";
             require(are_ppis, "timer", reason)?;
-            let reason = "expected a version that the file describes";
+            let reason = "expected a version that this file describes";
             require(gic.has(gic.default), "gic.default", reason)?;
             let mut regions = gic.v3.iter().flat_map(|v3| &v3.redistributors);
             let are_whole = regions.all(|region| region.size.is_multiple_of(GICR.least));
@@ -205,6 +205,6 @@ fn qemu(board: &BoardFile) -> Check {
     require(qemu.cpus > 0, "qemu.cpus", "expected at least 1")?;
     let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();
     let is_all = qemu.memory_mib.checked_mul(1 << 20) == Some(memory);
-    let reason = format_args!("memory has {} MiB in total", memory >> 20);
+    let reason = format_args!("the memory ranges total {} MiB", memory >> 20);
     require(is_all, "qemu.memory-mib", reason)
 }

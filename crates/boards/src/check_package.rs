@@ -23,7 +23,7 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
         ("parts", is_fip, !package.parts.is_empty()),
         ("tool", is_fip || is_vendor, has_tool),
     ] {
-        let reason = "this kind of package has no such key";
+        let reason = "not allowed for this kind of package";
         require(fits || !is_given, format_args!("package.{key}"), reason)?;
     }
     let reason = "\"vendor\" needs the vendor's tool: tool = …";
@@ -35,25 +35,25 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     require(fits, "package.align", reason)?;
     images("package", &package.requires, &package.blobs)?;
     let has_payload = package.requires.iter().any(|it| it == "nt-fw");
-    let reason = "nt-fw is the payload: leave it out";
+    let reason = "nt-fw is the payload; remove it";
     require(!has_payload, "package.requires", reason)?;
     for (index, part) in package.parts.iter().enumerate() {
         let path = format!("package.parts[{index}]");
         let is_empty = part.requires.is_empty() && part.blobs.is_empty();
-        let reason = "it is empty: give requires or blobs";
+        let reason = "empty; add requires or blobs";
         require(!is_empty, &path, reason)?;
         images(&path, &part.requires, &part.blobs)?;
     }
     let files = package.parts.iter().map(|part| &part.file);
     let is_twice = [&package.file].into_iter().chain(files).duplicates().next();
     let reason = format_args!(
-        "two files have the name {}",
+        "two files are named {}",
         is_twice.map_or("", |name| name)
     );
     require(is_twice.is_none(), "package.parts", reason)
 }
 
-/// Rejects unknown options, nil UUIDs, UUIDs that have an option, and duplicates.
+/// Rejects unknown options, nil UUIDs, UUIDs that already have an option, and duplicates.
 fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), BoardFault> {
     let at = format_args!("{path}.requires");
     for option in options {
@@ -65,7 +65,7 @@ fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), B
     }
     let at = format_args!("{path}.blobs");
     for PackageBlob { uuid, .. } in blobs {
-        let reason = "a UUID of zeros ends the list and cannot name an image";
+        let reason = "an all-zero UUID marks the end of the list and cannot identify an image";
         require(*uuid != Uuid::nil(), at, reason)?;
         if let Some(kind) = known(*uuid) {
             let reason = format_args!("{uuid} is {}, which belongs in requires", kind.option);

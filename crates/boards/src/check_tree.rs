@@ -1,4 +1,4 @@
-//! Checks a board file by reading the trees built from it with the payload's own reader.
+//! Checks a board file by building its device trees and reading them with the payload's parser.
 
 use hardware::board::GicVersion;
 
@@ -7,7 +7,7 @@ use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
 use super::firmware::StateEntry;
 
-/// The board file keys that the reader's errors refer to, keyed by the start of the error message.
+/// Maps the start of each parser error message to the corresponding board file key.
 const KEYS: [(&str, &str); 15] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),
@@ -26,8 +26,8 @@ const KEYS: [(&str, &str); 15] = [
     ("", "title"),
 ];
 
-/// Rejects a board if the payload could not use one of its trees: with each GIC version and all
-/// CPUs, or with each firmware's idle states.
+/// Rejects a board if the payload cannot use one of its device trees. Checks a tree with all CPUs
+/// for each GIC version, and a tree for each firmware's idle states.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let versions = [GicVersion::V2, GicVersion::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {

@@ -14,14 +14,14 @@ const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|ru
 const LEGEND: &str = "\
 power-down  The states that CPU_SUSPEND can be measured for.
 woken by    timer: each CPU's own timer. If that stops: frame, a memory-mapped timer, or helper, a CPU that stays
-            awake and sends SGIs. Unproven: not on any board yet. A trial comes first; if it fails, all is skipped.
-times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTIME_INSTRUMENTATION=1.
+            awake and sends SGIs. Unproven: not yet seen on a board. If a trial fails, these are skipped.
+times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, but lib/pmf/pmf_smc.c must be added to BL31_SOURCES. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
-run on      Where the payload has run with the board file; -: nowhere yet, all values are from documents.
+run on      Where the payload has run with the board file. -: not run yet; all values come from documents.
 ";
 
-/// Returns a table of `boards`, followed by the measurements that are not possible on them.
+/// Returns a table of `boards`, followed by a list of what cannot be measured on each.
 pub fn table(boards: &[BoardFile]) -> String {
     let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
     rows.extend(boards.iter().map(row));
@@ -65,7 +65,7 @@ fn yes_or_no(is: bool) -> &'static str {
     if is { "yes" } else { "no" }
 }
 
-/// Returns the default firmware, which exists because the file has been checked.
+/// Returns the default firmware. The file has been checked, so the variant exists.
 fn firmware(board: &BoardFile) -> &Firmware {
     &board.firmware[&board.default_firmware]
 }
@@ -110,8 +110,9 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// Returns a short phrase for the source of timestamps. The overlay platform has PMF. The file does
-/// not say whether a stock platform under QEMU has PMF, so PMF is not promised there.
+/// Returns a short and a long description of where timestamps come from. The overlay platform has
+/// PMF. Board files do not say whether QEMU's stock platform has PMF, so it is not listed as
+/// available there.
 fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };

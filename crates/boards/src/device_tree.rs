@@ -1,8 +1,7 @@
 //! Builds the device tree for a board file.
 //!
-//! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
-//! understands it. This project only adds `psci-bench,power-level` to idle states and
-//! `psci-bench,no-cpu-off` to the PSCI node.
+//! The tree follows the Devicetree Specification v0.4 and the Linux bindings. The only additions
+//! are `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in the PSCI node.
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
@@ -20,7 +19,7 @@ use super::firmware::StateEntry;
 pub struct Choices<'c> {
     /// The number of CPUs.
     pub cpus: u32,
-    /// The interrupt controller's version; meaningless without a GIC.
+    /// The GIC version. Ignored if the board has no GIC.
     pub gic: GicVersion,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
@@ -116,7 +115,7 @@ fn idle_states(states: &[StateEntry]) -> TreeNode {
     let mut parent = nodes::idle_states();
     for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
-        // The binding requires latencies, which are not known yet.
+        // The binding requires latencies, but these are not known yet.
         for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
             node = node.cells(name, &[0]);
         }
@@ -139,8 +138,8 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
     })
 }
 
-/// Returns the distributor and only as many redistributor regions as the CPUs need: an emulated
-/// machine only has the later regions if it has enough CPUs.
+/// Returns the distributor and only the redistributor regions that the CPUs need. An emulated
+/// machine has the later regions only if it has enough CPUs.
 fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
     let mut frames = vec![gic.distributor];
@@ -151,12 +150,12 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
         }
     }
     if room < u64::from(cpus) {
-        bail!("the redistributors have room for {room} CPUs, not for {cpus}");
+        bail!("the redistributors cover only {room} of {cpus} CPUs");
     }
     Ok(frames)
 }
 
-/// Builds the watchdog node, and a clock node if the watchdog has a separate clock.
+/// Builds the watchdog node and, if the watchdog has its own clock, a clock node.
 fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
@@ -167,7 +166,7 @@ fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
                 .cells("#clock-cells", &[0])
                 .cells("clock-frequency", &[*clock])
                 .cells("phandle", &[CLOCK_PHANDLE]);
-            // The binding also requires a bus clock; a fixed clock is always on.
+            // The binding also requires a bus clock. A fixed clock works because it is always on.
             let node = node
                 .texts("compatible", &["arm,sp805", "arm,primecell"])
                 .cells("clocks", &[CLOCK_PHANDLE; 2])
@@ -177,7 +176,7 @@ fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     }
 }
 
-/// Returns the GIC described by the tree `blob`, if any, and the number of CPUs.
+/// Returns the GIC version, if the tree describes a GIC, and the number of CPUs.
 pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     let board = read(blob)?;
     let gic = board.gic.map(|gic| match gic {
@@ -187,12 +186,12 @@ pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-/// Reads the tree `blob` like the payload does. Also rejects errors that the payload would only
-/// find at run time or could not report.
+/// Parses the tree in the same way as the payload. Also catches errors that the payload would find
+/// only at run time or could not report.
 pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let board = payload::Board::read(blob)?;
-    // Only the CPUs' MPIDRs show whether Aff0 numbers threads, so either interpretation is
-    // accepted.
+    // Whether Aff0 is a thread number is known only on the hardware, so accept both
+    // interpretations.
     board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));

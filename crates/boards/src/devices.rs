@@ -1,4 +1,4 @@
-//! The devices in a board file: UART, timers, interrupt controller, watchdog.
+//! Devices described in a board file: UART, timers, interrupt controller and watchdog.
 
 use hardware::board::{GicVersion, IntId, Region};
 use hardware::devices::uart::Layout;
@@ -25,14 +25,14 @@ impl UartEntry {
         Region { base, size }
     }
 
-    /// Returns the UART in the form used in the parameter block.
+    /// Returns the UART in the parameter block's format.
     pub fn emergency(&self) -> image::Uart {
         let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)
     }
 }
 
-/// The INTIDs of the per-CPU timers, all of them PPIs.
+/// The INTIDs of the per-CPU timers. All of them are PPIs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Timer {
@@ -42,11 +42,11 @@ pub struct Timer {
     pub hypervisor: IntId,
     #[serde(default, deserialize_with = "counter_erratum")]
     pub erratum: Option<CounterErratum>,
-    /// The frame that wakes a CPU from states that stop those timers.
+    /// The frame that wakes CPUs from states in which those timers stop.
     pub frame: Option<Frame>,
 }
 
-/// Reads an erratum by its device tree property.
+/// Deserializes an erratum from its device tree property name.
 fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
     let name = String::deserialize(value)?;
     let mut errata = CounterErratum::OF_SOCS.into_iter();
@@ -57,15 +57,15 @@ fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterEr
 }
 
 impl Timer {
-    /// Returns the INTIDs in the order given by the device tree binding.
+    /// Returns the INTIDs in device tree binding order.
     pub fn intids(&self) -> [IntId; 4] {
         let (secure, el2) = (self.secure_physical, self.hypervisor);
         [secure, self.physical, self.r#virtual, el2]
     }
 }
 
-/// A non-secure frame in the memory-mapped timer. It wakes a CPU from states that stop the CPU's
-/// own timer.
+/// A non-secure frame of the memory-mapped timer. It wakes CPUs from states in which their own
+/// timers stop.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
@@ -77,7 +77,7 @@ pub struct Frame {
     pub interrupt: IntId,
     /// CNTCTLBase.
     pub control: Region,
-    /// The number of the frame in CNTCTLBase.
+    /// The frame number in CNTCTLBase.
     pub number: u32,
 }
 
@@ -96,7 +96,7 @@ pub struct GicV3 {
     pub redistributors: Vec<Region>,
 }
 
-/// The interrupt controller. For an emulated board, every version that can be selected.
+/// The interrupt controller. An emulated board can have several versions to choose from.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {
@@ -132,7 +132,7 @@ pub enum WatchdogEntry {
         /// The INTID, an SPI.
         interrupt: Option<IntId>,
     },
-    /// SBSA generic watchdog, which counts at the system counter rate.
+    /// SBSA generic watchdog. It counts at the system counter frequency.
     SbsaGwdt {
         control: Region,
         refresh: Region,
@@ -142,7 +142,7 @@ pub enum WatchdogEntry {
 }
 
 impl WatchdogEntry {
-    /// Returns the frames in the order given by the device tree binding.
+    /// Returns the frames in device tree binding order.
     pub fn frames(&self) -> Vec<Region> {
         match *self {
             Self::Sp805 { registers, .. } => vec![registers],

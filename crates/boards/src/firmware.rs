@@ -1,15 +1,15 @@
-//! Firmware that a board can run, and what can be measured with it.
+//! Firmware that a board can run, and the measurements that it supports.
 
 use std::num::NonZeroU32;
 
 use hardware::spec::psci::StateFormat;
 use serde::{Deserialize, Deserializer};
 
-/// A state that a CPU can be suspended to.
+/// A power state for CPU_SUSPEND.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StateEntry {
-    /// The name of its device tree node.
+    /// The device tree node name.
     pub name: String,
     /// The argument to CPU_SUSPEND.
     pub power_state: u32,
@@ -24,8 +24,8 @@ pub struct StateEntry {
     pub local_timer_stop: bool,
 }
 
-/// Reads a level. serde requires a key that has a custom deserializer, even if its type is an
-/// `Option`.
+/// Deserializes a level. With a custom deserializer, serde treats the key as required even though
+/// its type is `Option`.
 fn required_level<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
     u8::deserialize(from).map(Some)
 }
@@ -37,7 +37,7 @@ impl StateEntry {
     }
 }
 
-/// The TF-A platform that runs on a board without an overlay platform.
+/// An upstream TF-A platform, used instead of the overlay platform.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Stock {
@@ -52,19 +52,19 @@ pub struct Stock {
     #[serde(default)]
     pub variables: Vec<String>,
     /// The number of CPUs per cluster in its power domain tree, if different from the board file.
-    /// Requires the rule `cpus.continues`.
+    /// Requires `cpus.continues`.
     pub cluster: Option<NonZeroU32>,
 }
 
-/// Whether PMF timestamps exist in firmware built with `ENABLE_RUNTIME_INSTRUMENTATION=1`.
+/// Whether firmware built with `ENABLE_RUNTIME_INSTRUMENTATION=1` has PMF timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The user must add that file; without it the link fails.
+    /// The user must add that file. The link fails without it.
     Unlinked,
-    /// There is no PMF.
+    /// PMF is not available.
     None,
 }
 
@@ -74,16 +74,16 @@ pub enum Pmf {
 pub struct Firmware {
     /// The maximum number of CPUs.
     pub max_cpus: u32,
-    /// Whether there are PMF timestamps.
+    /// Whether PMF timestamps are available.
     pub pmf: Option<Pmf>,
     /// True if CPUs can be powered on again after CPU_OFF.
     #[serde(default = "yes")]
     pub cpu_off: bool,
-    /// The measurements that are not possible with this firmware, and why.
+    /// What cannot be measured with this firmware, and why.
     pub note: Option<String>,
     /// The TF-A platform, if the firmware is not built for the overlay platform.
     pub stock: Option<Stock>,
-    /// The states accepted by its CPU_SUSPEND.
+    /// The states that its CPU_SUSPEND accepts.
     #[serde(default)]
     pub idle_state: Vec<StateEntry>,
 }
@@ -93,8 +93,8 @@ pub(super) fn yes() -> bool {
 }
 
 impl Firmware {
-    /// Returns the states in the format that the firmware was built for. If there is no state in
-    /// that format, the firmware was built for the other format, and all states are returned.
+    /// Returns the states in this format. If there are none, the firmware was built for the other
+    /// format, and all states are returned.
     pub fn idle_states(&self, format: StateFormat) -> Vec<StateEntry> {
         match self.of_format(format) {
             none if none.is_empty() => self.idle_state.clone(),
@@ -102,7 +102,7 @@ impl Firmware {
         }
     }
 
-    /// Returns the states that use this format.
+    /// Returns only the states in this format.
     pub fn of_format(&self, format: StateFormat) -> Vec<StateEntry> {
         let states = self.idle_state.iter();
         states

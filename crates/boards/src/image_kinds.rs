@@ -1,6 +1,6 @@
-//! The kinds of images in a FIP.
+//! Image types in a FIP.
 //!
-//! The names, the order and the UUIDs are taken from TF-A's `fiptool` (TF-A 2.12.1,
+//! The names, UUIDs and order come from TF-A's `fiptool` (TF-A 2.12.1,
 //! `tools/fiptool/tbbr_config.c` and `include/tools_share/firmware_image_package.h`).
 
 use std::sync::LazyLock;
@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// A kind of image.
+/// An image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKind {
-    /// The option that specifies its file, without the dashes.
+    /// The fiptool option for its file, without the leading dashes.
     pub option: &'static str,
     /// The human-readable name.
     pub title: &'static str,
@@ -19,23 +19,23 @@ pub struct ImageKind {
     pub uuid: Uuid,
 }
 
-/// Returns the kind with this UUID.
+/// Returns the image type with this UUID.
 pub fn known(uuid: Uuid) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.uuid == uuid)
 }
 
-/// Returns the kind with this option.
+/// Returns the image type with this option.
 pub fn called(option: &str) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.option == option)
 }
 
-/// Returns the UUID of the kind with this option. For any other word, returns the nil UUID, which
-/// is never used for an image.
+/// Returns the UUID for this option. For an unknown option, returns the nil UUID, which no image
+/// uses.
 pub fn uuid_of(option: &str) -> Uuid {
     called(option).map_or(Uuid::nil(), |kind| kind.uuid)
 }
 
-/// A word that is not a UUID.
+/// The error for a malformed UUID.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is not a UUID of the form 8-4-4-4-12")]
 pub struct NotAUuid(String);
@@ -48,7 +48,7 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
     Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
 
-/// The UUID, option and title of each kind, in fiptool's packing order.
+/// The UUID, option and title of each image type, in fiptool's packing order.
 const TABLE: &str = "\
 659227032f74e6448dff579ac1ff0610 scp-fwu-cfg SCP Firmware Updater Configuration FWU SCP_BL2U
 60b3eb37c1e5ea419df319eda11f6801 ap-fwu-cfg AP Firmware Updater Configuration BL2U
@@ -85,7 +85,7 @@ ddcbbf4acad611ea87d00242ac130003 plat-sp-cert Platform owned Secure Partition co
 52222d31820f494d8bbcea6825d3c35a core-swd-cert Core Secure World Key Certificate
 d43cd9025b9f412e8ac692b6d18be60d plat-key-cert Platform Key Certificate";
 
-/// All kinds, in fiptool's order.
+/// All image types, in fiptool's order.
 pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     let kind = |row: &'static str| {
         let (uuid, rest) = row.split_once(' ')?;

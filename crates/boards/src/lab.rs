@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-/// The maximum time limit for a job, in minutes: one day.
+/// The longest allowed job time limit, in minutes: one day.
 pub const MINUTES_MAX: u32 = 24 * 60;
 
-/// The LAVA method for putting files onto a board.
+/// LAVA's method for deploying files to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deploy {
@@ -21,13 +21,13 @@ pub enum Deploy {
 pub struct Lab {
     /// LAVA's device type for the board.
     pub device_type: String,
-    /// How files are put onto the board.
+    /// How files are deployed to the board.
     pub deploy: Deploy,
     /// The path to the FIP in the board's recovery image, which is a zip file.
     pub recovery: String,
-    /// The connection to BL33's UART, if it is not the first one.
+    /// The connection to BL33's UART, if it is not the board's first connection.
     pub console: Option<String>,
-    /// The prompt on the first connection when the board starts.
+    /// The prompt that the first connection shows when the board starts.
     pub prompt: Option<String>,
     /// The time limit for a job.
     pub minutes: u32,

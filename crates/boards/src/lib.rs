@@ -1,7 +1,7 @@
-//! Boards: the files `platforms/BOARD/board.toml`, embedded by `build.rs`, parsed and checked.
+//! Parses and checks the board files, `platforms/BOARD/board.toml`, which `build.rs` embeds.
 //!
-//! The crate neither builds images nor runs anything. It reads no files at run time: added or
-//! changed boards take effect in the next build.
+//! The crate does not build images or run anything. It does not read files at run time, so new or
+//! changed boards take effect at the next build.
 //!
 //! ```
 //! use boards::device_tree::{Choices, build};
@@ -27,13 +27,13 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | [`image_kinds`] | the kinds of images in a FIP |
-//! | `board_fault` | an error in a board file, with its line |
+//! | [`image_kinds`] | image types in a FIP |
+//! | `board_fault` | errors in board files, reported by line |
 //! | `devices`, `firmware`, `lab`, `package`, `publish` | sections of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | rules for names and sentences |
 //! | [`device_tree`] | a board's device tree |
-//! | `check_tree` | checks those trees with the payload's own reader |
+//! | `check_tree` | checks those trees with the payload's parser |
 //! | `check_package`, `check` | contradictions within a file |
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |

@@ -1,9 +1,9 @@
-//! The file that a board's loader reads, and its contents.
+//! The file that a board's loader reads and what it contains.
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-/// The kind of file that the payload goes into.
+/// The type of file that contains the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PackageKind {
@@ -13,11 +13,11 @@ pub enum PackageKind {
     Raw,
     /// A flattened image tree, which U-Boot loads.
     Fit,
-    /// A vendor format, written by the vendor's tool.
+    /// A vendor-specific format, created by the vendor's tool.
     Vendor,
 }
 
-/// An image that has no fiptool option.
+/// An image with no fiptool option.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageBlob {
@@ -25,20 +25,20 @@ pub struct PackageBlob {
     pub uuid: Uuid,
     /// The human-readable name.
     pub title: String,
-    /// The file name in the build that creates it.
+    /// The name of the file that the firmware build creates.
     pub file: Option<String>,
 }
 
-/// A separate FIP that the board boots in addition to the one with the payload.
+/// An additional FIP that the board needs to boot.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FipPart {
     /// The file name.
     pub file: String,
-    /// The images it requires, by their fiptool options.
+    /// The required images that have a fiptool option, listed by option.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// The images it requires that have no fiptool option.
+    /// The required images that have no fiptool option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
 }
@@ -47,19 +47,19 @@ pub struct FipPart {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Package {
-    /// The kind of file.
+    /// The file type.
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,
-    /// Where to install the file, as human-readable text.
+    /// Installation instructions for the user.
     pub install: String,
-    /// The images that the FIP requires in addition to BL33, by their fiptool options.
+    /// The images required in addition to BL33, listed by fiptool option.
     #[serde(default)]
     pub requires: Vec<String>,
     /// The alignment of each image in the FIP, in bytes.
     #[serde(default = "one")]
     pub align: u64,
-    /// The images that the FIP requires and that have no fiptool option.
+    /// The required images that have no fiptool option.
     #[serde(default)]
     pub blobs: Vec<PackageBlob>,
     /// Additional FIPs.

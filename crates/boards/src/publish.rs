@@ -1,9 +1,8 @@
-//! `[publish]`: facts about the board that are needed for a results page but not contained in any
-//! log.
+//! The `[publish]` table: board details that a results page needs but logs do not contain.
 
 use serde::Deserialize;
 
-/// Facts for a page in the TF-A documentation.
+/// Board details for a TF-A documentation page.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Publish {
@@ -11,9 +10,9 @@ pub struct Publish {
     pub title: String,
     /// The URL of the manufacturer's page.
     pub link: Option<String>,
-    /// Sentences about its CPUs and power levels.
+    /// A description of its CPUs and power levels.
     pub about: String,
-    /// The clock frequencies at which it ran.
+    /// The clock frequencies used for the measurements.
     #[serde(default)]
     pub clocks: Vec<ClockDomain>,
     /// The clusters, in the same order as in `cpus.clusters`.
@@ -21,21 +20,21 @@ pub struct Publish {
     pub clusters: Vec<PublishedCluster>,
 }
 
-/// Information about a cluster that published tables do not contain.
+/// Cluster information that the published tables do not contain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedCluster {
-    /// Its CPU type.
+    /// The CPU type.
     pub cpu: String,
-    /// The size of its second-level cache, in bytes.
+    /// The L2 cache size in bytes.
     pub l2: u64,
 }
 
-/// A part of the board with a separate clock.
+/// A clock domain.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockDomain {
-    /// The part's name.
+    /// The domain's name.
     pub domain: String,
     /// The frequency in MHz.
     pub mhz: u32,

@@ -9,15 +9,15 @@ use super::check::check;
 /// The name and contents of each board file in `platforms/`, sorted by name.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The maximum size of a board file, in bytes. This bounds the time taken by checks that compare
-/// each entry with all others.
+/// The maximum size of a board file, in bytes. This limits the time spent in checks that compare
+/// every pair of entries.
 pub(super) const FILE_MAX: usize = 64 << 10;
 
 /// Returns the board called `name`.
 ///
 /// # Errors
-/// Returns an error if there is no such board, or if its file is invalid; the error then contains
-/// the line.
+/// Returns an error if the board is unknown or its file is invalid. Errors in the file include the
+/// line number.
 pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
@@ -27,11 +27,11 @@ pub fn load(name: &str) -> Result<BoardFile> {
     parse_in_folder(folder, text)
 }
 
-/// Parses the board file in `folder`, which is named after the board.
+/// Parses the board file in `folder`. The folder name must match the board name.
 pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     let file = format!("platforms/{folder}/board.toml");
     let board = parse(&file, text)?;
-    let reason = format!("{:?} is not the name of the folder, {folder:?}", board.name);
+    let reason = format!("{:?} does not match the folder name, {folder:?}", board.name);
     let is_folders = require(board.name == folder, "name", reason);
     is_folders.map_err(|fault| fault.in_file(&file, text))?;
     Ok(board)
@@ -40,7 +40,7 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
 /// Parses `text`; `name` is the file name used in error messages.
 ///
 /// # Errors
-/// Returns an error if the text is too long, is not TOML, or describes an impossible board.
+/// Returns an error if the text is too long, is not valid TOML, or describes an impossible board.
 pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
     if text.len() > FILE_MAX {
         bail!("{name}:1: larger than the limit of {FILE_MAX} bytes");

@@ -1,4 +1,4 @@
-//! Tests for the existing board files, and for changes to a made-up board file.
+//! Tests for the real board files and for a made-up board file with changes.
 
 mod changes;
 mod real;
@@ -12,7 +12,7 @@ use crate::BoardFile;
 pub const BOARD: &str = include_str!("tests/board.toml");
 
 fn load(name: &str) -> BoardFile {
-    crate::load(name).expect("a sound board file")
+    crate::load(name).expect("a valid board file")
 }
 
 fn all_boards() -> Vec<BoardFile> {

@@ -1,4 +1,4 @@
-//! Rules for names and sentences in board files.
+//! Rules for names and text in board files.
 
 use std::fmt::Display;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 
-/// A regular expression for a text, and the rule in words for the error message.
+/// A regular expression and its description, which is used in the error message.
 type Rule = (LazyLock<Regex>, &'static str);
 
 macro_rules! rule {
@@ -34,19 +34,19 @@ static SENTENCE: Rule = rule!(
 );
 static NAME: Rule = rule!(
     "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$",
-    "expected a name of letters, digits, '-', '_' and '.'"
+    "expected only letters, digits, '-', '_' and '.'"
 );
 static NODE: Rule = rule!(
     "^[A-Za-z0-9-]{1,31}$",
-    "expected a node's name: up to 31 letters, digits and dashes"
+    "expected a node name: up to 31 letters, digits and dashes"
 );
 static IN_ZIP: Rule = rule!(
     r"^[A-Za-z0-9][ -.0-\[\]-~]*(/[A-Za-z0-9][ -.0-\[\]-~]*)*$",
-    "expected the name of a file in a zip, such as SOFTWARE/fip.bin"
+    "expected the path of a file in a zip, such as SOFTWARE/fip.bin"
 );
 static CPU: Rule = rule!(
     "^[A-Za-z0-9_.+-]+,[A-Za-z0-9_,.+-]+$",
-    "expected a CPU's name with its vendor, such as \"arm,cortex-a53\""
+    "expected a vendor and a CPU name, such as \"arm,cortex-a53\""
 );
 
 fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), BoardFault> {
@@ -58,7 +58,7 @@ fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), Bo
     require(pattern.is_match(text), path, reason)
 }
 
-/// Returns an error for the first text that violates its rule.
+/// Returns an error for the first string that violates its rule.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     one("title", &board.title, &TITLE)?;
     each("note", &board.note, &NOTE)?;

@@ -65,49 +65,44 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "83: firmware.tf-a-stock.note: \"café\": expected one line of printable ASCII, at \
          most 600 characters"),
     (&[("\"tee\"", "\"\"")],
-        "11: reserved[0].name: \"\": expected a node's name: up to 31 letters, digits and \
-         dashes"),
+        "11: reserved[0].name: \"\": expected a node name: up to 31 letters, digits and dashes"),
     (&[("\"tee\"", "\"a/b\"")],
-        "11: reserved[0].name: \"a/b\": expected a node's name: up to 31 letters, digits and \
-         dashes"),
+        "11: reserved[0].name: \"a/b\": expected a node name: up to 31 letters, digits and dashes"),
     (&[("\"tee\"", "\"a\\u0000b\"")],
-        "11: reserved[0].name: \"a\\0b\": expected a node's name: up to 31 letters, digits \
-         and dashes"),
+        "11: reserved[0].name: \"a\\0b\": expected a node name: up to 31 letters, digits and \
+         dashes"),
     (&[("\"tee\"", "\"01234567890123456789012345678901\"")],
-        "11: reserved[0].name: \"01234567890123456789012345678901\": expected a node's name: \
-         up to 31 letters, digits and dashes"),
-    (&[("\"core-off\"", "\"core off\"")],
-        "66: firmware.tf-a.idle-state[0].name: \"core off\": expected a node's name: up to \
+        "11: reserved[0].name: \"01234567890123456789012345678901\": expected a node name: up to \
          31 letters, digits and dashes"),
+    (&[("\"core-off\"", "\"core off\"")],
+        "66: firmware.tf-a.idle-state[0].name: \"core off\": expected a node name: up to 31 \
+         letters, digits and dashes"),
     (&[("\"fip.bin\"", "\"../fip.bin\"")],
-        "88: package.file: \"../fip.bin\": expected a name of letters, digits, '-', '_' \
-         and '.'"),
+        "88: package.file: \"../fip.bin\": expected only letters, digits, '-', '_' and '.'"),
     (&[("\"scp_fw.bin\"", "\".scp\"")],
-        "95: package.parts[0].file: \".scp\": expected a name of letters, digits, '-', '_' \
-         and '.'"),
+        "95: package.parts[0].file: \".scp\": expected only letters, digits, '-', '_' and '.'"),
     (&[("In flash.", "  ")],
         "89: package.install: \"  \": expected a sentence or two on one line"),
     (&[("doimage", "do\\nimage")],
         "92: package.tool: \"do\\nimage\": expected a sentence or two on one line"),
     (&[("n1sdp", "n1 sdp")],
-        "99: lab.device-type: \"n1 sdp\": expected a name of letters, digits, '-', '_' \
-         and '.'"),
+        "99: lab.device-type: \"n1 sdp\": expected only letters, digits, '-', '_' and '.'"),
     (&[("a/fip.bin", "../fip.bin")],
-        "101: lab.recovery: \"../fip.bin\": expected the name of a file in a zip, such \
-         as SOFTWARE/fip.bin"),
+        "101: lab.recovery: \"../fip.bin\": expected the path of a file in a zip, such as \
+         SOFTWARE/fip.bin"),
     (&[("a/fip.bin", "a\\\\fip.bin")],
-        "101: lab.recovery: \"a\\\\fip.bin\": expected the name of a file in a zip, such \
-         as SOFTWARE/fip.bin"),
+        "101: lab.recovery: \"a\\\\fip.bin\": expected the path of a file in a zip, such as \
+         SOFTWARE/fip.bin"),
     (&[("uart1", "")],
-        "103: lab.console: \"\": expected a name of letters, digits, '-', '_' and '.'"),
+        "103: lab.console: \"\": expected only letters, digits, '-', '_' and '.'"),
     (&[("Cmd>", "\\u0007")],
         "104: lab.prompt: \"\\u{7}\": expected one line of printable ASCII, at most 100 \
          characters"),
     (&[("continues", "compatible = [\"arm,cortex-a53\", \"arm\"]\ncontinues")],
-        "60: cpus.compatible[1]: \"arm\": expected a CPU's name with its vendor, such as \
+        "60: cpus.compatible[1]: \"arm\": expected a vendor and a CPU name, such as \
          \"arm,cortex-a53\""),
     (&[("continues", "compatible = [\"arm,cortex-a53\"]\ncontinues")],
-        "60: cpus.compatible: expected one name for each cluster"),
+        "60: cpus.compatible: expected one name per cluster"),
 
     // Where it was run.
     (&[("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", "")],
@@ -115,7 +110,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[
         ("title =", "verified = \"emulated\"\ntitle ="),
         ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
-    ], "2: verified: \"emulated\" is for boards with a recipe for QEMU, [qemu]"),
+    ], "2: verified: \"emulated\" requires a [qemu] table"),
     (&[
         ("title =", "verified = \"no\"\ntitle ="),
         ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
@@ -130,8 +125,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "15: uart: the console: 0x8 bytes at 0x1000000000000 exceed 48-bit \
          addresses"),
     (&[("base = 0x4000_0000", "base = 0x1_0000_0000_0000")],
-        "6: memory[0]: 0x40000000 bytes at 0x1000000000000 are not a range: expected a size \
-         above 0 and addresses of at most 48 bits"),
+        "6: memory[0]: 0x40000000 bytes at 0x1000000000000 is not a valid range: expected a \
+         nonzero size and 48-bit addresses"),
     (&[("base = 0x080a_0000", "base = 0x1_0000_0000_0000")],
         "43: gic.v3: the GIC's redistributors: 0x400000 bytes at 0x1000000000000 exceed \
          48-bit addresses"),
@@ -146,30 +141,30 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("0x2a83_0000", "0x900_0000")],
         "15: uart: the console at 0x9000000 overlaps the timer frame at 0x9000000"),
     (&[("size = 0x4000_0000", "size = 0xffff_ffff_0000")],
-        "6: memory[0]: 0xffffffff0000 bytes at 0x40000000 are not a range: expected a size \
-         above 0 and addresses of at most 48 bits"),
+        "6: memory[0]: 0xffffffff0000 bytes at 0x40000000 is not a valid range: expected a nonzero \
+         size and 48-bit addresses"),
     (&[("base = 0x0900_0000\nsize = 0x1000", "base = 0x0900_0000\nsize = 0")],
-        "15: uart: /serial@9000000 reg: the region at 0x9000000 has no size"),
+        "15: uart: /serial@9000000 reg: the region at 0x9000000 is empty"),
     (&[("[uart]", "[[memory]]\nbase = 0x100\nsize = 0\n[uart]")],
-        "15: memory[1]: 0x0 bytes at 0x100 are not a range: expected a size above 0 \
-         and addresses of at most 48 bits"),
+        "15: memory[1]: 0x0 bytes at 0x100 is not a valid range: expected a nonzero size and \
+         48-bit addresses"),
     (&[("[uart]", "[[memory]]\nbase = 0x7fff_f000\nsize = 0x2000\n[uart]")],
         "15: memory[1]: overlaps memory[0]"),
     (&[("base = 0x7000_0000\nsize = 0x1000", "base = 0x7000_0000\nsize = 0")],
-        "10: reserved[0]: 0x0 bytes at 0x70000000 are not a range: expected a size above 0 \
-         and addresses of at most 48 bits"),
+        "10: reserved[0]: 0x0 bytes at 0x70000000 is not a valid range: expected a nonzero size \
+         and 48-bit addresses"),
     (&[("base = 0x7000_0000", "base = 0x7fff_f800")],
-        "10: reserved[0]: not within one range of memory"),
+        "10: reserved[0]: not within a single memory range"),
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
         "15: reserved[1]: overlaps reserved[0]"),
 
     // The load address: the image, its heap and the stacks of 16 CPUs.
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
-    (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not on a page of 4 KiB"),
+    (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not aligned to 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],
         "3: load-address: the image overlaps memory reserved for tee"),
     (&[("0x6000_0000", "0x7fff_0000")],
-        "3: load-address: 64 KiB of memory from this address, but the payload needs 904"),
+        "3: load-address: 64 KiB of memory at this address, but the payload needs 904"),
     (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
 
     // The UART.
@@ -180,15 +175,14 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 5")],
         "15: uart: /serial@9000000 reg-shift: 0x5, expected 0 to 4"),
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 1\nreg-io-width = 4")],
-        "15: uart: /serial@9000000 reg-io-width: 0x4, expected at most the distance between \
-         registers"),
+        "15: uart: /serial@9000000 reg-io-width: 0x4, expected at most the register spacing"),
     (&[
         ("kind = \"ns16550\"\nbase = 0x0900_0000\nsize = 0x1000", "kind = \"imx\"\nbase = 0x0900_0000\nsize = 0x80"),
-    ], "15: uart: /serial@9000000 reg: 0x80, expected room for all registers"),
+    ], "15: uart: /serial@9000000 reg: 0x80, expected a size that covers all registers"),
 
     // Timers.
-    (&[("= 30", "= 32")], "23: timer: expected the INTIDs of four different PPIs, 16 to 31"),
-    (&[("= 30", "= 27")], "23: timer: expected the INTIDs of four different PPIs, 16 to 31"),
+    (&[("= 30", "= 32")], "23: timer: expected four different PPI INTIDs, 16 to 31"),
+    (&[("= 30", "= 27")], "23: timer: expected four different PPI INTIDs, 16 to 31"),
     (&[("= 92", "= 30")], "32: timer.frame.interrupt: INTID 30 is not an SPI (32 to 1019)"),
     (&[("= 92", "= 1020")],
         "32: timer.frame.interrupt: INTID 1020 is not an SPI (32 to 1019)"),
@@ -200,7 +194,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     // The interrupt controller.
     (&[
         ("[gic]\ndefault = 3\n\n[gic.v2]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\ncpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\nredistributors = [\n    { base = 0x080a_0000, size = 0x40_0000 },\n]\n", ""),
-    ], "23: timer: INTIDs need a [gic], which is missing"),
+    ], "23: timer: INTIDs require a [gic] table"),
     (&[
         ("[timer]\nsecure-physical = 29\nphysical = 30\nvirtual = 27\nhypervisor = 26\n\n[timer.frame]\nbase = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\ncontrol = { base = 0x2a81_0000, size = 0x1000 }\nnumber = 1\n", ""),
     ], "24: gic: a board with a [gic] needs a [timer]"),
@@ -208,22 +202,22 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[
         ("default = 3\n\n[gic.v2]\n", "default = 2\n\n[gic.v3]\n"),
         ("cpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\n", ""),
-    ], "37: gic.default: expected a version that the file describes"),
+    ], "37: gic.default: expected a version that this file describes"),
     (&[("0x0800_0000, size = 0x1_0000 }\ncpu", "0x0800_0000, size = 0x10 }\ncpu")],
-        "39: gic.v2: /interrupt-controller@8000000 reg: 0x10, expected a size that holds \
-         the GIC's registers"),
+        "39: gic.v2: /interrupt-controller@8000000 reg: 0x10, expected a size that covers the \
+         GIC's registers"),
     (&[("size = 0x1_0000 }\nredistributors", "size = 0x10 }\nredistributors")],
-        "43: gic.v3: /interrupt-controller@8000000 reg: 0x10, expected a size that holds \
-         the GIC's registers"),
+        "43: gic.v3: /interrupt-controller@8000000 reg: 0x10, expected a size that covers the \
+         GIC's registers"),
     (&[("size = 0x40_0000", "size = 0x41_0000")],
         "45: gic.v3.redistributors: expected a multiple of 128 KiB, the size of one redistributor"),
     (&[("size = 0x40_0000", "size = 0x2_0000")],
-        "45: gic.v3.redistributors: the redistributors have room for 1 CPUs, not for 16"),
+        "45: gic.v3.redistributors: the redistributors cover only 1 of 16 CPUs"),
     (&[("base = 0x080a_0000", "base = 0x080a_1000")],
         "43: gic.v3: /interrupt-controller@8000000 reg: 0x80a1000, expected an aligned GIC \
          frame"),
     (&[("    { base = 0x080a_0000, size = 0x40_0000 },\n", "")],
-        "45: gic.v3.redistributors: the redistributors have room for 0 CPUs, not for 16"),
+        "45: gic.v3.redistributors: the redistributors cover only 0 of 16 CPUs"),
 
     // The watchdog.
     (&[("interrupt = 48", "interrupt = 31")],
@@ -246,23 +240,26 @@ pub const REFUSED: &[(Changes, &str)] = &[
         (", cluster = 16", ""),
         ("0x002,", "0x8000_0002,"),
     ], "58: MPIDR 0x80000002, expected affinity fields only, 0xff00ffffff"),
-    (&[("    [0x002, 0x003],", "    [],")], "56: cpus.clusters: a cluster without CPUs"),
+    (&[("    [0x002, 0x003],", "    [],")], "56: cpus.clusters: a cluster has no CPUs"),
     (&[("    [0x000, 0x001],\n    [0x002, 0x003],\n", "")],
-        "56: cpus.clusters: a cluster without CPUs"),
+        "56: cpus.clusters: a cluster has no CPUs"),
     (&[("cluster = 2", "cluster = 4")],
-        "60: cpus.continues: cpus.clusters are not the first clusters of this rule"),
+        "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[("cluster = 2", "cluster = 0")],
-        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
+         512"),
     (&[("per-aff1 = 16", "per-aff1 = 257")],
-        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
+         512"),
     (&[("count = 32", "count = 513")],
-        "60: cpus.continues: expected cluster from 1, per-aff1 from 1 to 256, count up to 512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
+         512"),
     (&[("count = 32", "count = 2")],
-        "60: cpus.continues: cpus.clusters are not the first clusters of this rule"),
+        "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[
         ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
         ("max-cpus = 16", "max-cpus = 4"),
-    ], "84: firmware.tf-a-stock.stock.cluster: this needs the rule cpus.continues"),
+    ], "84: firmware.tf-a-stock.stock.cluster: this requires cpus.continues"),
 
     // Firmwares.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
@@ -277,9 +274,9 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
          all CPUs"),
     (&[("note = \"It is not measured.\"", "")],
-        "81: firmware.tf-a-stock: no idle-state: a note must say why"),
+        "81: firmware.tf-a-stock: no idle-state: add a note explaining why"),
     (&[("max-cpus = 16", "max-cpus = 16\ncpu-off = false")],
-        "62: firmware.tf-a: cpu-off = false: a note must say why"),
+        "62: firmware.tf-a: cpu-off = false: add a note explaining why"),
     (&[("0x0101_0022", "0x0001_0022")],
         "70: firmware.tf-a.idle-state[1]: /cpus/idle-states/cluster-off \
          psci-bench,power-level: 0x1, expected the power level in \
@@ -306,38 +303,39 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("512", "0x20_0000")], "91: package.align: expected a power of two up to 1 MiB"),
     (&[("\"tb-fw\"", "\"tb-fw\", \"bl2\"")], "90: package.requires: fiptool has no option --bl2"),
     (&[("\"tb-fw\"", "\"tb-fw\", \"tb-fw\"")], "90: package.requires: tb-fw appears twice"),
-    (&[("\"tb-fw\"", "\"nt-fw\"")], "90: package.requires: nt-fw is the payload: leave it out"),
+    (&[("\"tb-fw\"", "\"nt-fw\"")], "90: package.requires: nt-fw is the payload; remove it"),
     (&[("\"tb-fw\"", "")], "87: package.kind: \"fip\" needs its images: requires = [\"tb-fw\", …]"),
     (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "9766fd3d-89be-e849-ae5d-78a140608213")],
         "93: package.blobs: 9766fd3d-89be-e849-ae5d-78a140608213 is scp-fw, which belongs \
          in requires"),
     (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "00000000-0000-0000-0000-000000000000")],
-        "93: package.blobs: a UUID of zeros ends the list and cannot name an image"),
+        "93: package.blobs: an all-zero UUID marks the end of the list and cannot identify an \
+         image"),
     (&[
         ("\"MCP RAM\" }", "\"MCP RAM\" }, { uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"\" }"),
     ], "93: package.blobs: the UUID 54464222-a4cf-4bf8-b1b6-cee7dade539e appears twice"),
     (&[(", requires = [\"scp-fw\"]", "")],
-        "95: package.parts[0]: it is empty: give requires or blobs"),
-    (&[("scp_fw.bin", "fip.bin")], "94: package.parts: two files have the name fip.bin"),
+        "95: package.parts[0]: empty; add requires or blobs"),
+    (&[("scp_fw.bin", "fip.bin")], "94: package.parts: two files are named fip.bin"),
     (&[("kind = \"fip\"", "kind = \"raw\"")],
-        "90: package.requires: this kind of package has no such key"),
+        "90: package.requires: not allowed for this kind of package"),
     (&[("kind = \"fip\"", "kind = \"raw\""), ("requires = [\"tb-fw\"]", "")],
-        "91: package.align: this kind of package has no such key"),
+        "91: package.align: not allowed for this kind of package"),
     (&[("kind = \"fip\"", "kind = \"fit\""), ("requires = [\"tb-fw\"]", ""), ("align = 512", "")],
-        "93: package.blobs: this kind of package has no such key"),
+        "93: package.blobs: not allowed for this kind of package"),
     (&[
         ("kind = \"fip\"", "kind = \"raw\""),
         ("requires = [\"tb-fw\"]", ""),
         ("align = 512", ""),
         ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
-    ], "94: package.parts: this kind of package has no such key"),
+    ], "94: package.parts: not allowed for this kind of package"),
     (&[
         ("kind = \"fip\"", "kind = \"raw\""),
         ("requires = [\"tb-fw\"]", ""),
         ("align = 512", ""),
         ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
         ("parts = [\n    { file = \"scp_fw.bin\", requires = [\"scp-fw\"] },\n]", ""),
-    ], "92: package.tool: this kind of package has no such key"),
+    ], "92: package.tool: not allowed for this kind of package"),
     (&[
         ("kind = \"fip\"", "kind = \"vendor\""),
         ("requires = [\"tb-fw\"]", ""),
@@ -352,9 +350,9 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
     (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
     (&[("memory-mib = 1024", "memory-mib = 512")],
-        "110: qemu.memory-mib: memory has 1024 MiB in total"),
+        "110: qemu.memory-mib: the memory ranges total 1024 MiB"),
     (&[("memory-mib = 1024", "memory-mib = 0x1000_0000_0400")],
-        "110: qemu.memory-mib: memory has 1024 MiB in total"),
+        "110: qemu.memory-mib: the memory ranges total 1024 MiB"),
 ];
 
 /// Accepted changes: values at the limits.

@@ -136,7 +136,7 @@ fn idle_states_have_the_format_that_the_firmware_was_built_for_if_there_is_a_cho
         assert_eq!(values(StateFormat::Original)[..2], [0x1_0002, 0x101_0022]);
         assert_eq!(values(StateFormat::Extended), extended);
         let error = board.firmware("uefi").expect_err("none").to_string();
-        let expected = "made-up has no firmware \"uefi\"; it has: tf-a, tf-a-stock";
+        let expected = "made-up has no firmware \"uefi\"; available: tf-a, tf-a-stock";
         assert_eq!(error, expected);
     }
 }
@@ -154,7 +154,7 @@ fn file_is_refused_with_its_line() {
         (
             "other",
             qemu,
-            "toml:7: name: \"qemu\" is not the name of the folder, \"other\"",
+            "toml:7: name: \"qemu\" does not match the folder name, \"other\"",
         ),
     ] {
         let error = parse_in_folder(folder, text)

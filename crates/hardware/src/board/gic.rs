@@ -68,7 +68,7 @@ impl FrameLimits {
     /// value.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
-            Err((frame.size, "a size that holds the GIC's registers"))
+            Err((frame.size, "a size that covers the GIC's registers"))
         } else if frame.base & (self.align - 1) != 0 {
             Err((frame.base, "an aligned GIC frame"))
         } else {

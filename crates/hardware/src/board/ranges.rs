@@ -58,7 +58,7 @@ pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
     let entry = regions(node)?.nth(index);
     let region = entry.ok_or_else(|| node.wrong_length("reg", length, "more entries"))??;
     if region.size == 0 {
-        let message = format_args!("the region at {:#x} has no size", region.base);
+        let message = format_args!("the region at {:#x} is empty", region.base);
         return Err(node.error("reg", message));
     }
     Ok(region)

@@ -76,7 +76,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
             Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
         };
         if io_width > 1 << reg_shift {
-            let expected = "at most the distance between registers";
+            let expected = "at most the register spacing";
             return wrong("reg-io-width", io_width.into(), expected);
         }
         layout = Layout::new(reg_shift, io_width);
@@ -87,7 +87,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let base = region.base.saturating_add(offset);
     let uart = Uart::new(kind, base, layout);
     if region.size < offset.saturating_add(registers(&uart).size) {
-        return Err(node.wrong_value("reg", region.size, "room for all registers"));
+        return Err(node.wrong_value("reg", region.size, "a size that covers all registers"));
     }
     if !uart.is_aligned() {
         let expected = "an address aligned to reg-io-width";

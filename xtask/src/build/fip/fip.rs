@@ -240,7 +240,7 @@ impl Fip {
     /// before those that the package already contained.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
-            bail!("a UUID of zeros ends the list and cannot name an image");
+            bail!("an all-zero UUID marks the end of the list and cannot identify an image");
         }
         if data.is_empty() {
             bail!("{}: the file is empty", label(uuid));

@@ -167,7 +167,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("fip create --out f --align 0xz --fwu a", &["expected a number of bytes"]),
     ("fip create --out f --align 08 --fwu a", &["expected a number of bytes"]),
     ("fip create --out f --blob uuid=00000000-0000-0000-0000-000000000000,file=a",
-        &["UUID of zeros"]),
+        &["all-zero UUID"]),
     ("fip create --out f --fwu a --blob uuid=4f511d11-2be5-4e49-b4c5-83c2f715840a,file=a",
         &["given twice"]),
     ("fip create --out f --plat-toc-flags 10000 --fwu a", &["16 bits"]),

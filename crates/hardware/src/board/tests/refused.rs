@@ -59,9 +59,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/", "status", Text("disabled"))],
         "/ status: \"disabled\", expected okay, as the console needs it"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x40]))],
-        "/pl011@9000000 reg: 0x40, expected room for all registers"),
+        "/pl011@9000000 reg: 0x40, expected a size that covers all registers"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0]))],
-        "/pl011@9000000 reg: the region at 0x9000000 has no size"),
+        "/pl011@9000000 reg: the region at 0x9000000 is empty"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0002, 0, 0x1000]))],
         "/pl011@9000000 reg: 0x9000002, expected an address aligned to reg-io-width"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0xffff_ffff, 0xffff_f000, 0, 0x1001]))],
@@ -71,7 +71,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/pl011@9000000", "reg", Empty)],
         "/pl011@9000000 reg: 0 bytes, expected more entries"),
     (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Cells(&[0xffff_ffff]))],
-        "/pl011@9000000 reg: 0x1000, expected room for all registers"),
+        "/pl011@9000000 reg: 0x1000, expected a size that covers all registers"),
     (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Bytes(&[0x00]))],
         "/pl011@9000000 reg-offset: 1 bytes, expected 4"),
     (Qemu(1), &[
@@ -89,7 +89,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("ns16550a")),
         Set("/pl011@9000000", "reg-io-width", Cells(&[2])),
-    ], "/pl011@9000000 reg-io-width: 0x2, expected at most the distance between registers"),
+    ], "/pl011@9000000 reg-io-width: 0x2, expected at most the register spacing"),
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("ns16550a")),
         Set("/pl011@9000000", "big-endian", Empty),
@@ -97,7 +97,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("fsl,imx6q-uart")),
         Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x80])),
-    ], "/pl011@9000000 reg: 0x80, expected room for all registers"),
+    ], "/pl011@9000000 reg: 0x80, expected a size that covers all registers"),
     (Qemu(1), &[
         Set("/pl011@9000000", "compatible", Text("st,stm32h7-uart")),
         Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0001, 0, 0x400])),
@@ -138,7 +138,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ], "/intc@8000000 reg: 0x8001000, expected an aligned GIC frame"),
     (Qemu(4), &[
         Set("/intc@8000000", "reg", Cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x1_0000])),
-    ], "/intc@8000000 reg: 0x10000, expected a size that holds the GIC's registers"),
+    ], "/intc@8000000 reg: 0x10000, expected a size that covers the GIC's registers"),
     (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[9]))],
         "/intc@8000000 #redistributor-regions: 0x9, expected 1 to 8"),
     (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[2]))],
