@@ -72,7 +72,7 @@ fn container_is_found_in_another_table() {
         ("Off+Whole", 0x201_0022, true),
     ];
     let [container, cpus] = ["container", "cpus"].map(compile);
-    let notes = ["SSDT (file", "2 idle states of _LPI are left out because"];
+    let notes = ["SSDT (file", "2 _LPI idle states are ignored because"];
     check(&[container.clone(), cpus.clone()], &[], &states, &notes);
     check(&[cpus.clone(), container], &[], &states, &notes);
     // Without the container, its CPUs have only their own states.
@@ -83,7 +83,7 @@ fn container_is_found_in_another_table() {
 #[test]
 fn another_timers_always_on_does_not_count() {
     let cpus = compile("cpus");
-    let notes = ["SSDT (file", "2 idle states of _LPI are left out because"];
+    let notes = ["SSDT (file", "2 _LPI idle states are ignored because"];
     const ON: u64 = 1 << 2;
     const HVC: u64 = 3;
     const SMC: u64 = 1;

@@ -69,12 +69,12 @@ fn limits_become_notes() {
         (cpu(0, 16), "no idle states", false),
         (
             cpu(0, 17),
-            "CPU0._LPI and maybe others: not a package of at most 16 idle",
+            "CPU0._LPI and possibly others: ignored because it is not a package of at most 16 idle",
             true,
         ),
         (
             cpu(0, 10) + &cpu(1, 10),
-            "20 idle states; only the first and the last 8 by",
+            "20 idle states; only the 8 lowest and 8 highest",
             true,
         ),
     ] {

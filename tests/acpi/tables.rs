@@ -56,7 +56,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
     ("FACP", Some(&[(0x81, 2, 2)]),
         "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
-    ("FACP", None, "error: no ACPI table FACP, which has the conduit of PSCI: use"),
+    ("FACP", None, "error: no ACPI table FACP, which has the PSCI conduit: use"),
     ("APIC", Some(&[(0x38, 4, 8)]), "cpu_count: 3"),
     ("APIC", Some(&[(0x38, 4, 8)]), "CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]"),
     ("APIC", Some(&[(0x2d, 1, 0)]),
@@ -93,10 +93,10 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("SPCR", Some(&[(0x24, 1, 0), (0x2b, 1, 4)]),
         "error: SPCR (file 4), offset 0x2b: access size 4, expected 0 to 3"),
     ("SPCR", Some(&[(0x24, 1, 0), (0x29, 1, 7)]),
-        "error: SPCR (file 4), offset 0x29: a bit width of 7, expected 0, 8"),
-    ("SPCR", None, "error: no console: no ACPI table SPCR has an address, and no"),
+        "error: SPCR (file 4), offset 0x29: bit width 7, expected 0, 8"),
+    ("SPCR", None, "error: no console: no SPCR table has an address, and no"),
     ("PPTT", Some(&[(0x5c, 4, 0x4d)]),
-        "the CPU with UID 0x0 is left out: CPUs are labeled by MPIDR"),
+        "the CPU with UID 0x0 is missing: CPUs are labeled by MPIDR"),
     ("PPTT", Some(&[(0xf8, 4, 0)]), "second_level_cache: Some(100000)"),
     ("PPTT", None, "[\"no ACPI table PPTT: CPUs are labeled by MPIDR\""),
 ];
@@ -147,12 +147,12 @@ fn controllers_are_read_by_version() {
         (
             &[gicd(3)],
             &many,
-            "offset 0x2fc: 9 regions of redistributors, expected 1 to 8",
+            "offset 0x2fc: 9 redistributor regions, expected 1 to 8",
         ),
         (
             &[gicd(3)],
             &[0],
-            "offset 0x7c: 0 regions of redistributors, expected 1 to 8",
+            "offset 0x7c: 0 redistributor regions, expected 1 to 8",
         ),
         (
             &[gicd(5)],
@@ -163,7 +163,7 @@ fn controllers_are_read_by_version() {
         (
             &[],
             &[],
-            "offset 0x2c: no enabled CPU: no GICC has flag bit 0",
+            "offset 0x2c: no enabled CPU: every GICC has flag bit 0 clear",
         ),
         (&ranges, &[0; 512], "cpu_count: 200"),
         (
@@ -205,7 +205,7 @@ fn dbg2_names_the_console_without_spcr() {
     check(&tables, &["kind: Pl011, base: 9000000"]);
     write(&mut tables[SPCR], &[(40, 4, 1)]);
     seal(&mut tables[SPCR]);
-    check(&tables, &["error: no console: no ACPI table SPCR"]);
+    check(&tables, &["error: no console: no SPCR table"]);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn tables_are_found_by_the_rsdp() {
         .extend([(XSDT, table("XSDT", 36, &[], &pointers)), (0xa000, dsdt)]);
     for (change, error) in [
         (None, ""),
-        (Some((0, 1, 0)), "it does not begin with \"RSD PTR \""),
+        (Some((0, 1, 0)), "it does not start with \"RSD PTR \""),
         (
             Some((15, 1, 0)),
             "revision 0 has no XSDT: use a device tree instead",
@@ -306,7 +306,7 @@ fn tables_are_found_by_the_rsdp() {
             0xa000,
             "FACP names a table at 0xa000, which is not in readable memory",
         ),
-        (XSDT, "RSDP (at 0x1000): no XSDT is at 0x2000"),
+        (XSDT, "RSDP (at 0x1000): no XSDT at 0x2000"),
         (RSDP, "RSDP (at 0x1000): it is not in readable memory"),
     ] {
         machine.0.remove(&at);

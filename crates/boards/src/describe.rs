@@ -126,7 +126,7 @@ fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
             "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and, in the \
              platform's makefile, `BL31_SOURCES += lib/pmf/pmf_smc.c`",
         ],
-        Pmf::None => ["caller", "the caller's: no PMF"],
+        Pmf::None => ["caller", "measured by the caller (no PMF)"],
     }
 }
 
@@ -143,7 +143,7 @@ pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = match board.verified() {
-        Verified::No => "nothing yet: all values are from documents",
+        Verified::No => "not run yet; all values come from documents",
         Verified::Hardware | Verified::Emulated => ran_on(board),
     };
     say("run on", ran);

@@ -1,4 +1,4 @@
-//! Changes the boot arguments or the memory in an existing device tree.
+//! Changes the boot arguments or memory in an existing device tree.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,23 +11,23 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 
 use super::{Result, merge, nodes};
 
-/// The maximum number of nodes and properties in a tree to be changed. Linux's largest trees have a
-/// third of that.
+/// The maximum number of nodes and properties in a tree that can be changed. Linux's largest trees
+/// have a third as many.
 pub const ITEMS_MAX: usize = 30_000;
 
-/// Returns the tree `blob` with `bootargs` in `/chosen` and with `memory` as the only usable
-/// memory, in a form that the payload can read. An argument of None leaves its part unchanged; if
+/// Returns a copy of the tree `blob` with `bootargs` in `/chosen` and with only `memory` as usable
+/// memory. The payload can read the result. If an argument is None, that part does not change. If
 /// both are None, the result is identical to `blob`.
 ///
 /// # Errors
-/// Returns an error if the payload could not use the tree, or if a change cannot be made.
+/// Returns an error if the payload cannot use the tree or a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
-    // dtoolkit must only see well-formed trees.
+    // dtoolkit must be given only well-formed trees.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
     let blob = blob
         .get(..size)
-        .ok_or_else(|| error(format!("it is truncated: its header says {size} bytes")))?;
+        .ok_or_else(|| error(format!("it is truncated: its header specifies {size} bytes")))?;
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {
@@ -71,7 +71,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
 /// Rejects boot arguments that are not printable ASCII.
 ///
 /// # Errors
-/// Names the first character that is not allowed.
+/// The error names the first invalid character.
 pub fn check_bootargs(bootargs: &str) -> Result<()> {
     match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         None => Ok(()),
@@ -85,7 +85,7 @@ fn error(message: String) -> FormatError {
     FormatError::new(format_args!("{message}"))
 }
 
-/// Replaces the memory nodes. Regions that do not fit the root's cells are omitted.
+/// Replaces the memory nodes. Regions that do not fit in the root's cells are omitted.
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {
         let kind = node.property("device_type");
@@ -131,8 +131,8 @@ fn count_items(node: &FdtNode<'_>) -> usize {
     1 + node.properties().count() + below
 }
 
-/// Rejects a tree in which two siblings, or two properties of a node, have the same name: dtoolkit
-/// would keep only the last.
+/// Rejects a tree if two siblings or two properties of a node have the same name. dtoolkit would
+/// keep only the last one.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let properties: Vec<_> = node.properties().collect();
     if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {

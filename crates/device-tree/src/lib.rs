@@ -1,8 +1,7 @@
-//! Builds device trees for the payload, either from nodes, by changing an existing tree, or from
-//! ACPI tables. It is used by `cargo xtask`, the `boards` crate and the EFI application.
+//! Creates device trees for the payload from individual nodes, an existing tree or ACPI tables.
+//! Used by `cargo xtask`, the `boards` crate and the EFI application.
 //!
-//! The crate does not interpret trees; [`hardware::board`] does. The payload does not contain
-//! this code.
+//! Device trees are parsed by [`hardware::board`], not here. This code is not part of the payload.
 //!
 //! ```
 //! use device_tree::{TreeNode, adapt, nodes};
@@ -31,7 +30,7 @@
 //! | `regions` | lists of regions |
 //! | `node` | a node under construction |
 //! | [`nodes`] | the nodes that describe a board |
-//! | `adapt` | changes the boot arguments or the memory in an existing tree |
+//! | `adapt` | changes the boot arguments or memory in an existing tree |
 //! | [`acpi`] | converts ACPI tables |
 //!
 //! Each part imports only from the parts above it.

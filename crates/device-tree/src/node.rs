@@ -1,11 +1,11 @@
-//! A node under construction.
+//! Device tree nodes for building trees.
 
 use alloc::vec::Vec;
 
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use hardware::board::Region;
 
-/// A node whose properties and children are added one by one.
+/// A builder for a node with its properties and children.
 #[derive(Clone, Debug)]
 pub struct TreeNode(pub(crate) DeviceTreeNode);
 
@@ -20,7 +20,7 @@ impl TreeNode {
         dtoolkit::Node::name(&self.0)
     }
 
-    /// Adds a property with these bytes as its value.
+    /// Adds a property whose value is these bytes.
     #[must_use]
     pub fn bytes(mut self, name: &str, value: &[u8]) -> Self {
         self.0
@@ -28,21 +28,21 @@ impl TreeNode {
         self
     }
 
-    /// Adds a property with these cells as its value.
+    /// Adds a property whose value is these cells.
     #[must_use]
     pub fn cells(self, name: &str, cells: &[u32]) -> Self {
         let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
         self.bytes(name, &bytes)
     }
 
-    /// Adds a property with these strings as its value.
+    /// Adds a property whose value is these strings.
     #[must_use]
     pub fn texts(self, name: &str, strings: &[&str]) -> Self {
         let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();
         self.bytes(name, &bytes)
     }
 
-    /// Adds `reg`, for a bus with two address cells and two size cells.
+    /// Adds `reg`, with two address cells and two size cells.
     #[must_use]
     pub fn reg(self, regions: &[Region]) -> Self {
         let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
@@ -57,7 +57,7 @@ impl TreeNode {
         self
     }
 
-    /// Returns the flattened tree with this node as its root.
+    /// Returns a flattened tree with this node as its root.
     pub fn flatten(self) -> Vec<u8> {
         let mut tree = DeviceTree::new();
         tree.root = self.0;

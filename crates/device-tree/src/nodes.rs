@@ -1,4 +1,4 @@
-//! The nodes that describe a board, following Linux's bindings.
+//! Builds the nodes that describe a board, following the Linux bindings.
 
 use alloc::format;
 
@@ -10,7 +10,7 @@ use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
-/// The first CPU's phandle; the next CPU's is one higher.
+/// The first CPU's phandle. Each further CPU's phandle is one higher.
 pub const CPU_PHANDLES: u32 = 0x100;
 /// Interrupt specifier flags: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;
@@ -30,7 +30,7 @@ pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
     }
 }
 
-/// Builds `/chosen`, with `uart` (a child of the root) as the console.
+/// Builds `/chosen`. `uart`, a child of the root, is the console.
 pub fn chosen(uart: &TreeNode, bootargs: &str) -> TreeNode {
     TreeNode::new("chosen")
         .texts("stdout-path", &[&format!("/{}", uart.name())])
@@ -51,7 +51,7 @@ pub fn psci(conduit: Conduit) -> TreeNode {
         .texts("method", &[conduit.word()])
 }
 
-/// Adds a property to the PSCI node saying that CPUs do not come back after CPU_OFF.
+/// Marks the PSCI node to indicate that CPUs do not come back after CPU_OFF.
 pub fn without_cpu_off(psci: TreeNode) -> TreeNode {
     psci.bytes("psci-bench,no-cpu-off", &[])
 }
@@ -95,7 +95,7 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
 /// The interrupts are named only if one of them is missing.
 ///
 /// # Panics
-/// Panics if an INTID is neither a PPI nor an SPI; the caller must check this.
+/// Panics if an INTID is not a PPI or an SPI. The caller must check this.
 pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
     let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
     let mut node = TreeNode::new("timer")
@@ -120,7 +120,7 @@ pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     )
 }
 
-/// Builds a GICv3 node; `frames` are the distributor and the redistributor regions.
+/// Builds a GICv3 node. `frames` contains the distributor followed by the redistributor regions.
 pub fn gic_v3(frames: &[Region]) -> TreeNode {
     controller(&["arm,gic-v3"], frames)
 }
@@ -139,7 +139,7 @@ fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
         .cells("phandle", &[GIC_PHANDLE])
 }
 
-/// Builds a UART node; `reg_shift` and `reg_io_width` apply only to a 16550.
+/// Builds a UART node. `reg_shift` and `reg_io_width` are used only for a 16550.
 pub fn uart(
     kind: UartKind,
     registers: Region,
@@ -158,17 +158,17 @@ pub fn uart(
     node
 }
 
-/// Returns the specifier of a PPI or an SPI.
+/// Returns the interrupt specifier for a PPI or an SPI.
 ///
 /// # Panics
-/// Panics if it is neither; the caller must check this.
+/// Panics for any other interrupt. The caller must check this.
 pub fn specifier(intid: IntId) -> [u32; 3] {
     let (kind, number) = intid.specifier().expect("a PPI or an SPI");
     [kind, number, LEVEL_HIGH]
 }
 
-/// Builds the memory-mapped timer node with one frame, whose size takes one cell. `intid` must be
-/// an SPI.
+/// Builds the memory-mapped timer node with one frame. The frame's size is stored in one cell.
+/// `intid` must be an SPI.
 ///
 /// # Panics
 /// Panics if [`specifier`] does.

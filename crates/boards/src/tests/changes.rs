@@ -1,12 +1,12 @@
-//! Changes to a made-up board file that are rejected or accepted.
+//! Changes to a made-up board file, and whether the result is rejected or accepted.
 
-/// Parts of the file and their replacements. Each part occurs exactly once.
+/// Strings in the file and their replacements. Each string occurs exactly once.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// Rejected changes, with the line and message of each error.
+/// Rejected changes, with the expected line number and message.
 #[rustfmt::skip]
 pub const REFUSED: &[(Changes, &str)] = &[
-    // The file as a whole.
+    // Top-level keys.
     (&[("title =", "titel =")],
         "2: unknown field `titel`, expected one of `name`, `title`, `verified`, `note`, \
          `load-address`, `default-firmware`, `memory`, `reserved`, `uart`, `psci`, `timer`, \
@@ -45,7 +45,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "36: unknown field `erratum`, expected one of `base`, `size`, `interrupt`, `control`, \
          `number`"),
 
-    // Texts.
+    // Strings.
     (&[("A made-up board", "")],
         "2: title: \"\": expected one line of printable ASCII, at most 100 characters"),
     (&[("A made-up board", "  ")],
@@ -104,7 +104,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("continues", "compatible = [\"arm,cortex-a53\"]\ncontinues")],
         "60: cpus.compatible: expected one name per cluster"),
 
-    // Where it was run.
+    // The `verified` key.
     (&[("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", "")],
         "1: verified: missing; without [qemu] it must be \"hardware\" or \"no\""),
     (&[
@@ -158,7 +158,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
         "15: reserved[1]: overlaps reserved[0]"),
 
-    // The load address: the image, its heap and the stacks of 16 CPUs.
+    // The load address. The memory above it must fit the image, its heap and the stacks of 16 CPUs.
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
     (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not aligned to 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],
@@ -261,7 +261,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("max-cpus = 16", "max-cpus = 4"),
     ], "84: firmware.tf-a-stock.stock.cluster: this requires cpus.continues"),
 
-    // Firmwares.
+    // Firmware.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
         "4: default-firmware: there is no [firmware.uefi]"),
     (&[("max-cpus = 16", "max-cpus = 99999")],
@@ -355,7 +355,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "110: qemu.memory-mib: the memory ranges total 1024 MiB"),
 ];
 
-/// Accepted changes: values at the limits.
+/// Accepted changes, with values at their limits.
 #[rustfmt::skip]
 pub const ACCEPTED: &[Changes] = &[
     &[("In flash.", "Über")],

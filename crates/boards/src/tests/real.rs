@@ -1,4 +1,4 @@
-//! The existing board files, as they are printed and as they appear in the documentation.
+//! Checks the real board files against the printed descriptions and the documentation.
 
 use std::fs;
 
@@ -14,14 +14,14 @@ fn document() -> String {
 fn block(document: &str, heading: &str, kind: &str) -> String {
     let (_, rest) = document.split_once(heading).expect(heading);
     let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect("a block");
-    let (block, _) = rest.split_once("```\n").expect("its end");
+    let (block, _) = rest.split_once("```\n").expect("end of the block");
     block.to_owned()
 }
 
 #[test]
 fn the_document_has_a_good_example_its_error_and_the_list() {
     let text = block(&document(), "## Adding a board", "toml");
-    crate::parse("docs/boards.md", &text).expect("a good board");
+    crate::parse("docs/boards.md", &text).expect("a valid board");
     let text = text.replace("0x0101_0000", "0x0001_0001");
     let error = crate::parse("docs/boards.md", &text).expect_err("a wrong level");
     let said = block(&document(), "An error names file and line", "text");
@@ -38,14 +38,14 @@ fn the_document_has_a_good_example_its_error_and_the_list() {
 fn the_stock_platform_of_qemu_has_clusters_of_16() {
     let board = load("qemu");
     for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
-        let firmware = board.firmware(firmware).expect("it");
+        let firmware = board.firmware(firmware).expect("the firmware");
         let clusters = board.with_clusters_of(firmware).clusters(20);
-        let clusters = clusters.expect("so many CPUs");
+        let clusters = clusters.expect("enough CPUs");
         assert_eq!(clusters.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
     }
 }
 
-/// serde's error for an unknown key lists all keys of the table.
+/// serde's error for an unknown key lists all keys in the table.
 #[test]
 fn the_document_has_every_key() {
     let sbsa = BOARD.replace("\"sp805\"", "\"sbsa-gwdt\"");
@@ -63,7 +63,7 @@ fn check_keys(made_up: &str) {
         let (before, rest) = made_up.split_at(at + 1);
         let text = format!("{before}nonsense = 1{end}{rest}");
         let error = crate::parse("x", &text).expect_err(rest).to_string();
-        // An error within a list is different.
+        // Errors inside lists have a different form.
         let Some((_, known)) = error.split_once("unknown field `nonsense`, expected ") else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Tests for changes to a made-up board file that are rejected or accepted, and for its options.
+//! Tests that apply changes to a made-up board file, and tests for its options.
 
 use hardware::board::Mpidr;
 use hardware::image::UartKind;
@@ -9,7 +9,7 @@ use super::changes::{ACCEPTED, REFUSED};
 use crate::StateFormat;
 use crate::read::{EMBEDDED, FILE_MAX, parse_in_folder};
 
-/// Returns the valid file with each of `changes` applied.
+/// Returns the valid board file with all `changes` applied.
 fn changed(changes: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
     for (from, to) in changes {
@@ -78,7 +78,7 @@ fn lists_that_are_too_long_are_refused() {
         format!("name = \"s{at}\"\nlevel = 0\npower-state = {value}")
     };
     let states = "firmware.tf-a-stock.idle-state";
-    // The board file has one reserved region and one memory region.
+    // The board file already has one reserved region and one memory region.
     for (table, count, rest, expected) in [
         ("reserved", 63, reserved as fn(_) -> _, "accepted"),
         ("reserved", 64, reserved, "n64@40040000 reg: more than 64"),
@@ -103,7 +103,7 @@ fn lists_that_are_too_long_are_refused() {
 
 #[test]
 fn the_first_cpus_are_in_clusters() {
-    let board = crate::parse("board.toml", GOOD).expect("a good board");
+    let board = crate::parse("board.toml", GOOD).expect("a valid board");
     let cluster = |cpus: &[u64]| cpus.iter().copied().map(Mpidr::new).collect::<Vec<_>>();
     let three = board.clusters(3).expect("three");
     assert_eq!(three, [cluster(&[0, 1]), cluster(&[2])]);
@@ -127,8 +127,8 @@ fn idle_states_have_the_format_that_the_firmware_was_built_for_if_there_is_a_cho
         (GOOD, &[0x4000_0022][..]),
         (&both, &[0x1_0002, 0x101_0022, 0x1_0003]),
     ] {
-        let board = crate::parse("board.toml", text).expect("a good board");
-        let firmware = board.firmware("tf-a").expect("there");
+        let board = crate::parse("board.toml", text).expect("a valid board");
+        let firmware = board.firmware("tf-a").expect("the firmware");
         let values = |format| -> Vec<u32> {
             let states = firmware.idle_states(format);
             states.iter().map(|state| state.power_state).collect()
@@ -144,7 +144,7 @@ fn idle_states_have_the_format_that_the_firmware_was_built_for_if_there_is_a_cho
 #[test]
 fn file_is_refused_with_its_line() {
     let qemu = EMBEDDED.iter().find(|(name, _)| *name == "qemu");
-    let (_, qemu) = qemu.expect("the board file of QEMU");
+    let (_, qemu) = qemu.expect("QEMU's board file");
     for (folder, text, expected) in [
         (
             "broken",

@@ -1,4 +1,4 @@
-//! The trees built from board files, as the payload reads them.
+//! Tests for the device trees built from board files, as parsed by the payload.
 
 use hardware::board as payload;
 use hardware::image::Conduit;
@@ -13,7 +13,7 @@ use crate::{BoardFile, GicVersion, StateFormat, parse};
 /// Returns the made-up board with one change to its file.
 fn made_up(from: &str, to: &str) -> BoardFile {
     assert!(BOARD.contains(from), "{from}");
-    parse("board.toml", &BOARD.replacen(from, to, 1)).expect("a good board")
+    parse("board.toml", &BOARD.replacen(from, to, 1)).expect("a valid board")
 }
 
 const BOOTARGS: &str = "iterations=3 warmup=0";
@@ -28,10 +28,10 @@ fn choices(cpus: u32, gic: GicVersion) -> Choices<'static> {
     }
 }
 
-/// Checks that what the payload reads from the tree matches the board file.
+/// Checks that the payload reads the same values from the tree as the board file contains.
 fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let blob = build(board, choices, bootargs).expect("a tree");
-    let read = payload::Board::read(&blob).expect("a good tree");
+    let read = payload::Board::read(&blob).expect("a valid tree");
     let said = (read.model, read.bootargs, read.conduit);
     assert_eq!(said, (&*board.title, bootargs, choices.conduit));
     assert_eq!(read.forbids_cpu_off, !choices.cpu_off);
@@ -40,7 +40,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     assert_eq!(read.memory, board.memory);
     let reserved = board.reserved.iter().map(Reserved::region);
     assert!(reserved.eq(read.reserved.iter().copied()));
-    // It boots on a Cortex-A53 and also has other CPUs.
+    // It boots on a Cortex-A53 but also has Cortex-A73 cores.
     let has_a73 = board.name == "hikey960";
     let erratum = has_a73.then_some(CounterErratum::CortexA73);
     assert_eq!(read.counter_erratum, erratum, "{}", board.name);
@@ -51,7 +51,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let (source, cpus) = read.cpus(false).expect("CPUs");
     assert_eq!(source, payload::LabelSource::CpuMap);
     let mut labels = Vec::new();
-    for (cluster, cpus) in (0..).zip(board.clusters(choices.cpus).expect("so many")) {
+    for (cluster, cpus) in (0..).zip(board.clusters(choices.cpus).expect("enough CPUs")) {
         labels.extend((0..).zip(cpus).map(|(core, mpidr)| (mpidr, cluster, core)));
     }
     labels.sort_unstable();
@@ -142,7 +142,7 @@ fn the_payload_reads_what_board_files_say() {
 fn redistributor_regions_are_as_many_as_the_cpus_need() {
     for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {
         let blob = build(&load("qemu"), &choices(cpus, GicVersion::V3), BOOTARGS).expect("a tree");
-        let read = payload::Board::read(&blob).expect("a good tree");
+        let read = payload::Board::read(&blob).expect("a valid tree");
         let Some(payload::Gic::V3 { redistributors, .. }) = read.gic else {
             panic!("{:?}", read.gic);
         };
@@ -152,22 +152,22 @@ fn redistributor_regions_are_as_many_as_the_cpus_need() {
 
 #[test]
 fn a_board_without_a_gic_has_a_tree_without_one() {
-    let (before, rest) = BOARD.split_once("[timer]").expect("it");
-    let (_, after) = rest.split_once("[watchdog]").expect("it");
+    let (before, rest) = BOARD.split_once("[timer]").expect("[timer]");
+    let (_, after) = rest.split_once("[watchdog]").expect("[watchdog]");
     let board = parse("board.toml", &format!("{before}[watchdog]{after}"));
-    let board = board.expect("a good board");
+    let board = board.expect("a valid board");
     let blob = build(&board, &choices(4, board.default_gic()), BOOTARGS).expect("a tree");
-    assert_eq!(machine(&blob).expect("a good tree"), (None, 4));
+    assert_eq!(machine(&blob).expect("a valid tree"), (None, 4));
     assert!(board.check_gic(None).is_ok());
     let error = board.check_gic(Some(GicVersion::V2)).expect_err("no GIC");
     assert_eq!(error.to_string(), "--gic 2: A made-up board has no GIC");
 }
 
-/// The well-known labels of these boards' CPUs, taken from published device trees and TF-A's
-/// topology code rather than from the board files.
+/// These boards' CPU labels, taken from published device trees and TF-A's topology code instead of
+/// from the board files.
 #[test]
 fn labels_are_those_of_published_topologies() {
-    // With the MT bit, Aff0 is the thread number, and each core has one thread.
+    // If MT is set, Aff0 is the thread number. Each core has one thread.
     for (name, mt, clusters) in [
         ("fvp-base-revc", true, &[4, 4][..]),
         ("n1sdp", true, &[2, 2]),

@@ -1,4 +1,4 @@
-//! Trees built from the QEMU board file, used as if a user had provided them.
+//! Tests that treat trees built from the QEMU board file as user-provided trees.
 
 use device_tree::{Result, adapt};
 use dtoolkit::Node as _;
@@ -30,9 +30,9 @@ fn with_bootargs(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
 fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     let whole = tree();
     let blob = [&whole[..], &[0xee; 100]].concat();
-    assert_eq!(with_bootargs(&blob, None).expect("a good tree"), whole);
-    let changed = with_bootargs(&blob, Some("iterations=4")).expect("a good tree");
-    let read = payload::Board::read(&changed).expect("a good tree");
+    assert_eq!(with_bootargs(&blob, None).expect("a valid tree"), whole);
+    let changed = with_bootargs(&blob, Some("iterations=4")).expect("a valid tree");
+    let read = payload::Board::read(&changed).expect("a valid tree");
     assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
     let error = with_bootargs(&blob, Some("a\nb")).expect_err("a line break");
     assert!(error.to_string().contains("printable ASCII"), "{error}");
@@ -46,7 +46,7 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut blob = tree();
     let mut places = memchr::memmem::find_iter(&blob, from);
-    let at = places.next().expect("there");
+    let at = places.next().expect("the bytes");
     assert_eq!(places.next(), None, "{from:x?}");
     blob[at..][..to.len()].copy_from_slice(to);
     blob
@@ -55,7 +55,7 @@ fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
 #[test]
 fn names_that_are_there_twice_are_refused() {
     let mut two = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree()));
-    let chosen = two.root.remove_child("chosen").expect("there");
+    let chosen = two.root.remove_child("chosen").expect("/chosen");
     let mut other = DeviceTreeNode::new_unchecked("chosen@0");
     chosen
         .properties()
@@ -95,7 +95,7 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     ] {
         refused(&cells(from), &cells(to), expected);
     }
-    // The second CPU's reg; "psci" follows it.
+    // The second CPU's `reg` value, followed by "psci".
     let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
     let cpu = |mpidr: u64| [&mpidr.to_be_bytes()[..], &next].concat();
     refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
@@ -105,5 +105,5 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
         refused(&core_off, &bad.to_be_bytes(), &expected);
     }
     let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
-    machine(&extended).expect("of the extended format");
+    machine(&extended).expect("a tree in the extended format");
 }

@@ -1,4 +1,4 @@
-//! Parses AML bytes: numbers, names and data (ACPI 6.5, section 20.2). No AML is executed.
+//! Parses numbers, names and data in AML (ACPI 6.5, section 20.2). AML is never executed.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ const TEXT_MAX: usize = 255;
 pub struct Name {
     /// True if the name starts at the root.
     pub is_absolute: bool,
-    /// The number of scopes to go up first.
+    /// The number of scopes to go up before resolving the name.
     pub ups: usize,
     pub segments: Vec<Segment>,
 }
@@ -30,8 +30,7 @@ pub enum Value<'m> {
     Name(Name),
 }
 
-/// A part of a table, read from front to back. Once a method has returned None, the position is
-/// meaningless.
+/// A sequential reader for part of a table. After a method returns None, the position is undefined.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
     /// The unread bytes.
@@ -66,7 +65,7 @@ impl<'m> Stream<'m> {
         super::table::number(self.take(size)?, 0, size)
     }
 
-    /// Reads an opcode. Bits 15:8 of a two-byte opcode hold its first byte, 0x5b.
+    /// Reads an opcode. For a two-byte opcode, bits 15:8 contain the first byte, 0x5b.
     pub fn opcode(&mut self) -> Option<u16> {
         match self.byte()? {
             0x5b => Some(0x5b00 | u16::from(self.byte()?)),
@@ -74,8 +73,8 @@ impl<'m> Stream<'m> {
         }
     }
 
-    /// Reads a part that starts with its length. The length includes its own encoding (section
-    /// 20.2.4).
+    /// Reads a length-prefixed part. The length includes the size of the length field itself
+    /// (section 20.2.4).
     pub fn part(&mut self) -> Option<Self> {
         let mut ahead = self.clone();
         let lead = usize::from(ahead.byte()?);
@@ -136,7 +135,7 @@ impl<'m> Stream<'m> {
             0x0b => Value::Integer(self.number(2)?),
             0x0c => Value::Integer(self.number(4)?),
             0x0e => Value::Integer(self.number(8)?),
-            // The interpreter's revision.
+            // RevisionOp. The value does not matter here.
             0x5b30 => Value::Integer(0),
             0x0d => {
                 let mut window = self.bytes.iter().take(TEXT_MAX + 1);
@@ -166,7 +165,7 @@ impl<'m> Stream<'m> {
         })
     }
 
-    /// Reads the size of a buffer or package. It must be an integer or a name, which limits
+    /// Reads the size of a buffer or package. Only an integer or a name is accepted, to limit
     /// nesting.
     fn value_of_size(&mut self) -> Option<Value<'m>> {
         match self.bytes.first()? {

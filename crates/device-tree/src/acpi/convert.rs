@@ -20,18 +20,18 @@ use crate::{Result, TreeNode, nodes};
 pub struct Conversion {
     /// The flattened tree.
     pub tree: Vec<u8>,
-    /// Notes for the user: what the tables lack, and which parts of them are ignored.
+    /// Notes for the user about missing or ignored parts of the tables.
     pub notes: Vec<String>,
 }
 
-/// Builds a device tree from a machine's tables; `cpu` is the `compatible` name of its CPUs. Memory
-/// and boot arguments are added later by [`crate::adapt()`].
+/// Builds a device tree from a machine's tables. `cpu` is the CPUs' `compatible` string.
+/// [`crate::adapt()`] adds memory and boot arguments later.
 ///
 /// # Errors
 /// Returns an error if a required table is missing or malformed.
 pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
-    // Without PSCI there is nothing to measure, so this error takes precedence.
-    let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
+    // Check for PSCI first, because nothing can be measured without it.
+    let fadt = tables.require(*b"FACP", "the PSCI conduit")?;
     let conduit = conduit(&fadt)?;
     let uart = serial::console(tables)?;
     let madt = tables.require(*b"APIC", "the CPUs and the GIC")?;
@@ -48,7 +48,7 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
         .with(gtdt::timers(&gtdt)?)
         .with(uart);
     let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
-        notes.push(format!("{fault}: no timer frame or watchdog is used"));
+        notes.push(format!("{fault}: timer frames and watchdogs are ignored"));
         Vec::new()
     });
     let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
@@ -79,7 +79,7 @@ fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     Ok(format!("{maker} {board}").trim().into())
 }
 
-/// Returns a field's text, omitting all characters that are not printable ASCII.
+/// Returns a field's text without any characters that are not printable ASCII.
 fn text(field: &[u8]) -> String {
     let plain = field.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     let text: String = plain.map(|byte| char::from(*byte)).collect();

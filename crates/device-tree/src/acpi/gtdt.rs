@@ -12,14 +12,14 @@ use crate::{Result, TreeNode, nodes};
 
 /// Offset of the per-CPU timer interrupts.
 const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
-/// Interrupt flag: the timer keeps running in every state.
+/// Interrupt flag: the timer keeps running in all power states.
 const ALWAYS_ON: u32 = 1 << 2;
-/// Kinds of platform timer.
+/// Platform timer types.
 const BLOCK: u8 = 0;
 const WATCHDOG: u8 = 1;
 /// The minimum offset of the platform timers.
 const PLATFORM_TIMERS: usize = size_of::<GtdtLong>();
-/// Size of each of a device's register frames, in bytes.
+/// Size of each register frame, in bytes.
 const PAGE: u64 = 0x1000;
 /// HiSilicon SoCs with erratum 161010101, identified by OEM ID and OEM table ID as in Linux.
 const HISILICON: [(&[u8; 6], &[u8; 8]); 3] = [
@@ -59,9 +59,9 @@ pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
     Ok(nodes::timers(intids, erratum))
 }
 
-/// Returns true if the timer that wakes the CPUs stops in states that lose the CPU's context. If
-/// the conduit is HVC, the payload uses the virtual timer. Otherwise it uses the physical timer or,
-/// if that has no interrupt, the EL2 physical timer.
+/// Returns true if the CPUs' wake-up timer stops in states that lose CPU context. If the conduit is
+/// HVC, the payload uses the virtual timer. Otherwise it uses the physical timer or, if that has no
+/// interrupt, the EL2 physical timer.
 pub fn timer_stops(gtdt: &AcpiTable<'_>, conduit: Conduit) -> Result<bool> {
     let gtdt = gtdt.read::<Gtdt>(0)?;
     let timer = match conduit {
@@ -89,7 +89,7 @@ pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
     }
 }
 
-/// Returns true if a page can belong to a device. Firmware may give address 0 for a missing device.
+/// Returns true if a device can be at this page. Firmware may use address 0 for a missing device.
 fn is_usable(page: &Region) -> bool {
     page.base != 0 && page.is_page()
 }

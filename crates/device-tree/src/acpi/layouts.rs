@@ -1,10 +1,10 @@
-//! The layouts of tables and entries, up to the last field used (ACPI 6.5; Microsoft specifies SPCR
-//! and DBG2).
+//! Layouts of tables and entries, up to the last field used. They follow ACPI 6.5 or, for SPCR and
+//! DBG2, Microsoft's specifications.
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Defines structures for which any bytes of the right size are valid.
+/// Defines structures in which every bit pattern is valid.
 macro_rules! layouts {
     ($($(#[$about:meta])* $name:ident { $($field:ident: $type:ty,)+ })+) => {
         $(
@@ -117,7 +117,7 @@ layouts! {
         flags: U32,
     }
 
-    /// The GTDT (section 5.2.25), any revision.
+    /// The GTDT fields common to all revisions (section 5.2.25).
     Gtdt {
         header: Header,
         counter: U64,
@@ -128,7 +128,7 @@ layouts! {
         hypervisor: TimerInterrupt,
     }
 
-    /// The GTDT, revision 2 or later.
+    /// The GTDT in revision 2 and later.
     GtdtLong {
         short: Gtdt,
         read_counter: U64,
@@ -222,7 +222,7 @@ layouts! {
     }
 }
 
-// A wrong size or offset here would go unnoticed otherwise.
+// Catch wrong sizes and offsets, which would otherwise go unnoticed.
 const _: () = {
     assert!(size_of::<Rsdp>() == 36 && size_of::<Header>() == 36);
     assert!(core::mem::offset_of!(FadtArm, arm_boot_flags) == 129);

@@ -1,5 +1,5 @@
 //! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware specification,
-//! DEN0048). Each CPU's states are combined with those of its processor containers, as in Linux.
+//! DEN0048). As in Linux, each CPU's states are combined with those of its processor containers.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,11 +14,11 @@ use super::namespace::{Namespace, Object};
 use super::tables::Tables;
 use crate::{TreeNode, nodes};
 
-/// The address in a [`FIXED_HARDWARE`] register that means WFI.
+/// The address that means WFI in a [`FIXED_HARDWARE`] register.
 const WFI: u64 = 0xffff_ffff;
-/// The address space whose addresses are power_state values.
+/// The address space in which addresses are power_state values.
 const FIXED_HARDWARE: u8 = 0x7f;
-/// The maximum number of states in a package, and of a CPU's states at all levels.
+/// The maximum number of states in a package, and the maximum for a CPU across all levels.
 const LEVEL_MAX: usize = 16;
 const COMBINED_MAX: usize = 128;
 /// The maximum length of a node's name (Devicetree Specification v0.4, section 2.2.1).
@@ -36,17 +36,17 @@ enum Entry {
 /// A state at one level, or a combination of states at several levels.
 #[derive(Clone)]
 struct State {
-    /// The number in the topmost level's package, counting from 1.
+    /// The index in the topmost level's package, counting from 1.
     index: u64,
     loses_context: bool,
-    /// The last state at the level above that may be combined with this state.
+    /// The highest-numbered state at the next level that may be combined with this state.
     enabled_parent: u64,
     entry: Entry,
     name: String,
 }
 
 /// Builds `/cpus/idle-states` from the AML in all tables, for the CPUs with these UIDs. Returns
-/// None if there are no states. Records in `notes` why states may be missing.
+/// None if there are no states. If states may be missing, adds the reasons to `notes`.
 pub fn idle_states(
     tables: &Tables<'_>,
     uids: &[u32],
@@ -77,14 +77,14 @@ pub fn idle_states(
     if let Some(first) = unsound.first() {
         let count = unsound.len();
         notes.push(format!(
-            "{count} idle states of _LPI are left out because their power_state is in \
-             neither PSCI format; the first is {first:#x}"
+            "{count} _LPI idle states are ignored because their power_state is invalid in both \
+             PSCI formats; the first is {first:#x}"
         ));
     }
     if states.is_empty() {
         notes.push(
-            "no idle states: the AML has no readable _LPI; give states in the boot \
-             arguments core= and deepest="
+            "no idle states: the AML has no readable _LPI; specify states with the boot arguments \
+             core= and deepest="
                 .into(),
         );
         return None;
@@ -92,7 +92,7 @@ pub fn idle_states(
     let (count, half) = (states.len(), IDLE_STATES_MAX / 2);
     if count > IDLE_STATES_MAX {
         notes.push(format!(
-            "{count} idle states; only the first and the last {half} by power_state are used"
+            "{count} idle states; only the {half} lowest and {half} highest power_states are used"
         ));
     }
     let is_used =
@@ -112,7 +112,8 @@ pub fn idle_states(
     Some(node)
 }
 
-/// Returns true if `name` is a valid node name that is not generated from a power_state.
+/// Returns true if `name` is a valid node name and does not look like one generated from a
+/// power_state.
 fn is_node_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -127,7 +128,7 @@ fn is_sound(power_state: u64) -> bool {
     word.is_ok_and(|it| StateFormat::ALL.iter().any(|format| format.accepts(it)))
 }
 
-/// Returns the states of the CPU at a path, combined with its containers' states.
+/// Returns a CPU's states, combined with its containers' states.
 fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>) -> Vec<State> {
     let mut below = level(namespace, cpu, notes).unwrap_or_default();
     below.retain(|state| matches!(state.entry, Entry::Register(_)));
@@ -151,7 +152,7 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
             add_note(
                 notes,
                 cpu,
-                &format!("{limit}: the containers' states are left out"),
+                &format!("{limit}: container states are ignored"),
             );
             break;
         }
@@ -160,13 +161,13 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
     states
 }
 
-/// Combines a state with a state of the enclosing container. Returns None if they may not be
-/// combined, or if the container's power_state is 0: the firmware then enters that state
+/// Combines a state with a state of the enclosing container. Returns None if they cannot be
+/// combined, or if the container's power_state is 0, which means that the firmware enters the state
 /// autonomously.
 fn combine(below: &State, above: &State) -> Option<State> {
     let entry = match (below.entry, above.entry) {
         (_, Entry::Register(power_state)) => power_state,
-        // WFI has no power_state to add to.
+        // WFI has no power_state, so nothing can be added to it.
         (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
         (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
     };
@@ -206,14 +207,14 @@ fn level(
     let states = read();
     if states.is_none() {
         let message =
-            format!("not a package of at most {LEVEL_MAX} idle states, so it is left out");
+            format!("ignored because it is not a package of at most {LEVEL_MAX} idle states");
         add_note(notes, &path, &message);
     }
     states
 }
 
-/// Reads a state from its package's elements. The inner None means that the state is disabled or
-/// not entered through PSCI.
+/// Reads a state from its package. An inner None means that the state is disabled or not entered
+/// through PSCI.
 fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     let mut numbers = [0; 6];
     for number in &mut numbers {
@@ -228,7 +229,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
         Value::Buffer(register) => address(register).map(Entry::Register),
         _ => None,
     };
-    // Two counter registers come between the entry method and the name.
+    // Skip the two counter registers between the entry method and the name.
     let name = match (0..3).map_while(|_| elements.value()).nth(2) {
         Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
@@ -242,8 +243,8 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     }))
 }
 
-/// Returns the address from a resource template that starts with a [`FIXED_HARDWARE`] register
-/// (section 6.4.3.7).
+/// Returns the address in a resource template if the template starts with a [`FIXED_HARDWARE`]
+/// register (section 6.4.3.7).
 fn address(template: &[u8]) -> Option<u64> {
     match template.split_first_chunk()? {
         ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::number(rest, 0, 8),
@@ -251,12 +252,12 @@ fn address(template: &[u8]) -> Option<u64> {
     }
 }
 
-/// Adds a note about the object at a path, unless there already is such a note for another object.
+/// Adds a note about an object unless the same note already exists for another object.
 fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
     if !notes.iter().any(|note| note.ends_with(message)) {
         let segments: Vec<_> = path.iter().map(|it| String::from_utf8_lossy(it)).collect();
         notes.push(format!(
-            "\\{} and maybe others: {message}",
+            "\\{} and possibly others: {message}",
             segments.join(".")
         ));
     }

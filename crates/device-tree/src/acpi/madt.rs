@@ -11,7 +11,7 @@ use crate::{Result, TreeNode, merge, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
-/// Entry kinds.
+/// Entry types.
 const GICC: u8 = 0x0b;
 const GICD: u8 = 0x0c;
 const GICR_RANGE: u8 = 0x0e;
@@ -23,13 +23,13 @@ pub struct MadtCpu {
     pub uid: u32,
     /// The CPU's MPIDR.
     pub mpidr: Mpidr,
-    /// Base of the GICv2 CPU interface; 0 if there is none.
+    /// Base of the GICv2 CPU interface, or 0 if there is none.
     interface: u64,
-    /// Base of the CPU's redistributor; 0 if there is none or it is in a range.
+    /// Base of the CPU's redistributor, or 0 if there is none or a range covers it.
     redistributor: u64,
 }
 
-/// Returns all entries of this kind.
+/// Returns all entries of this type.
 fn entries<'m>(
     madt: &AcpiTable<'m>,
     kind: u8,
@@ -62,7 +62,7 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     if cpus.is_empty() {
         return Err(madt.error(
             ENTRIES,
-            format_args!("no enabled CPU: no GICC has flag bit 0"),
+            format_args!("no enabled CPU: every GICC has flag bit 0 clear"),
         ));
     }
     let mut mpidrs: Vec<Mpidr> = cpus.iter().map(|cpu| cpu.mpidr).collect();
@@ -102,7 +102,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
         }
         0..=4 => {
             let expected = format_args!("1 to {most}: use a device tree instead");
-            let message = format_args!("{count} regions of redistributors, expected {expected}");
+            let message = format_args!("{count} redistributor regions, expected {expected}");
             Err(distributor.error(0, message))
         }
         _ => {
@@ -113,7 +113,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     }
 }
 
-/// Returns the redistributor regions: the ranges if there are any, otherwise one region per CPU.
+/// Returns the redistributor ranges or, if there are none, one region per CPU.
 fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Result<Vec<Region>> {
     let mut regions = Vec::new();
     for range in entries(madt, GICR_RANGE) {

@@ -4,12 +4,12 @@
 //! | file | tables |
 //! |---|---|
 //! | `layouts` | the fields of all tables except DSDT and SSDT |
-//! | `table`, `tables` | RSDP, XSDT; validation of all others |
+//! | `table`, `tables` | RSDP, XSDT; validation of all other tables |
 //! | `convert` | FADT; the device tree |
 //! | `madt` | MADT: CPUs, interrupt controller |
 //! | `gtdt` | GTDT: timers, watchdog |
 //! | `serial` | SPCR, DBG2: console |
-//! | `pptt` | PPTT: clusters, second-level cache |
+//! | `pptt` | PPTT: clusters, L2 cache |
 //! | `aml`, `namespace`, `lpi` | DSDT, SSDT: idle states |
 
 mod aml;

@@ -1,5 +1,5 @@
-//! The namespace of all AML tables, limited to what idle states need: devices, hardware IDs,
-//! packages, and the values that `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
+//! The AML namespace, limited to what idle states need: devices, hardware IDs, packages and the
+//! return values of `_LPI` methods (ACPI 6.5, sections 5.3 and 20.2.5).
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -17,7 +17,7 @@ const PATH_MAX: usize = 32;
 /// The maximum number of objects. The largest known DSDTs have a few thousand.
 const OBJECTS_MAX: usize = 16384;
 
-/// The names whose values are kept. Packages are also kept, because `_LPI` may refer to them.
+/// Values with these names are kept. Packages are also kept because `_LPI` can refer to them.
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
 
 /// An object's absolute path.
@@ -26,7 +26,7 @@ pub type ObjectPath = Vec<Segment>;
 /// An object in the namespace.
 #[derive(Debug)]
 pub enum Object<'m> {
-    /// A device, or a scope that is not interpreted.
+    /// A device, or a scope whose type does not matter.
     Device,
     /// An object declared with `Processor`, which ACPI 6.0 deprecates.
     Processor,
@@ -43,7 +43,7 @@ pub struct Namespace<'m> {
 }
 
 impl<'m> Namespace<'m> {
-    /// Reads the DSDT and all SSDTs. Records in `notes` why objects may be missing.
+    /// Reads the DSDT and all SSDTs. If objects may be missing, adds the reasons to `notes`.
     pub fn read(tables: &Tables<'m>, notes: &mut Vec<String>) -> Self {
         let mut namespace = Self::default();
         for segment in [*b"_SB_", *b"_PR_"] {
@@ -67,7 +67,7 @@ impl<'m> Namespace<'m> {
         namespace
     }
 
-    /// Reads a table. Returns the first reason why objects may be missing.
+    /// Reads a table. If objects may be missing, returns the first reason.
     fn read_table(&mut self, table: &AcpiTable<'m>) -> Option<String> {
         self.first_fault = None;
         self.list(Stream::new(table.bytes, HEADER_SIZE), &[], 0);
@@ -142,7 +142,7 @@ impl<'m> Namespace<'m> {
                 let value = terms.value()?;
                 self.add(scope.to_vec(), Object::Value(value));
             }
-            // Alias: an existing name, then a second name for the same object
+            // Alias: an existing name, followed by a new name for the same object
             0x06 => {
                 let source = terms.name()?;
                 let path = absolute(scope, &terms.name()?)?;
@@ -163,15 +163,15 @@ impl<'m> Namespace<'m> {
         Some(())
     }
 
-    /// Adds an object, unless the path already has one.
+    /// Adds an object unless the path is already in use.
     fn add(&mut self, path: ObjectPath, object: Object<'m>) {
         if self.objects.len() < OBJECTS_MAX {
             self.objects.entry(path).or_insert(object);
         }
     }
 
-    /// Finds the object that `name` refers to in a scope. A single segment is also looked up in the
-    /// enclosing scopes (section 5.3).
+    /// Resolves `name` in a scope. A single segment is also searched for in the enclosing scopes
+    /// (section 5.3).
     pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(ObjectPath, &Object<'m>)> {
         let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
         let last = if is_searched { 0 } else { scope.len() };
@@ -182,7 +182,7 @@ impl<'m> Namespace<'m> {
         })
     }
 
-    /// Returns the elements of the package that `value` is or refers to.
+    /// Returns a package's elements. `value` is the package or refers to it.
     pub fn package(&self, scope: &[Segment], value: &Value<'m>) -> Option<Stream<'m>> {
         match value {
             Value::Package(elements) => Some(elements.clone()),
@@ -199,7 +199,7 @@ impl<'m> Namespace<'m> {
         self.objects.get(path)
     }
 
-    /// Returns the value of a device's object `name`, if it is an integer.
+    /// Returns the value of the object `name` in a device if it is an integer.
     pub fn integer(&self, device: &[Segment], name: Segment) -> Option<u64> {
         match self.get(&[device, &[name]].concat())? {
             Object::Value(Value::Integer(value)) => Some(*value),
@@ -229,9 +229,9 @@ fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
     (path.len() <= PATH_MAX).then_some(path)
 }
 
-/// Skips the rest of a term that is not interpreted.
+/// Skips the rest of an unused term.
 fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
-    // How many values come before the name, and how many bytes and values after it.
+    // The number of values before the name, and the number of bytes and values after it.
     let (before, bytes, after) = match opcode {
         // Field, PowerResource, ThermalZone, IndexField, BankField
         0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),
@@ -244,7 +244,7 @@ fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
         // OperationRegion, DataTableRegion
         0x5b80 => (0, 1, 2),
         0x5b88 => (0, 0, 3),
-        // CreateField, and its variants for a bit and for 1, 2, 4 and 8 bytes
+        // CreateField and its variants for one bit and for 1, 2, 4 and 8 bytes
         0x5b13 => (3, 0, 0),
         0x8a..=0x8d | 0x8f => (2, 0, 0),
         _ => return None,

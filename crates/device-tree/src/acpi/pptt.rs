@@ -1,5 +1,4 @@
-//! The PPTT: clusters, cores and threads, and the second-level cache (ACPI 6.5, section
-//! 5.2.30).
+//! The PPTT: clusters, cores, threads and the L2 cache (ACPI 6.5, section 5.2.30).
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,7 +12,7 @@ use crate::{Result, TreeNode, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = HEADER_SIZE;
-/// Entry kinds.
+/// Entry types.
 const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
 /// Offset of the parent field in a processor entry.
@@ -24,19 +23,19 @@ const IS_THREAD: u32 = 1 << 2;
 const HAS_SIZE: u32 = 1;
 /// The maximum number of private resources examined per processor.
 const RESOURCES_MAX: u32 = 16;
-/// The maximum number of processors above another one. Machines have threads, cores, clusters, dies
-/// and packages.
+/// The maximum depth of the processor hierarchy. Machines have threads, cores, clusters, dies and
+/// packages.
 const LEVELS_MAX: usize = 16;
 
-/// A CPU's place in the hierarchy, given by entry offsets. Places sort in label order.
+/// A CPU's position in the hierarchy, as entry offsets. Positions sort in label order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPlace {
-    /// 0 if there is no processor above the core.
+    /// 0 if the core has no parent processor.
     cluster: usize,
     core: usize,
     leaf: usize,
     is_thread: bool,
-    /// The CPU's number in the MADT.
+    /// The CPU's index in the MADT.
     cpu: u32,
 }
 
@@ -48,10 +47,10 @@ pub struct Topology<'m> {
 }
 
 impl<'m> Topology<'m> {
-    /// Finds each CPU's place.
+    /// Finds each CPU's position.
     ///
     /// # Errors
-    /// Returns an error if an entry is malformed, a CPU is missing, or the CPUs are at different
+    /// Returns an error if an entry is malformed, a CPU is missing or the CPUs are at different
     /// levels.
     pub fn read(pptt: AcpiTable<'m>, cpus: &[MadtCpu]) -> Result<Self> {
         let processors = Processors::read(&pptt)?;
@@ -63,7 +62,7 @@ impl<'m> Topology<'m> {
             let leaf = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
             let Some((_, leaf)) = leaf else {
                 let uid = cpu.uid;
-                let message = format_args!("the CPU with UID {uid:#x} is left out");
+                let message = format_args!("the CPU with UID {uid:#x} is missing");
                 return Err(pptt.error(ENTRIES, message));
             };
             let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
@@ -116,8 +115,8 @@ impl<'m> Topology<'m> {
         map
     }
 
-    /// Returns the size in bytes of the largest second-level cache. Looks behind the cores' private
-    /// caches or, if none of these has a next level, among the clusters' private caches.
+    /// Returns the size in bytes of the largest L2 cache. Follows the next-level links of the
+    /// cores' private caches. If none has such a link, uses the clusters' private caches.
     pub fn second_level_cache(&self) -> Option<u64> {
         let of_cpu = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
@@ -138,8 +137,8 @@ impl<'m> Topology<'m> {
         entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
     }
 
-    /// Returns the private caches of the processor at an offset, or nothing if the entry there is
-    /// not a processor.
+    /// Returns the private caches of the processor at an offset. Returns nothing if the entry there
+    /// is not a processor.
     fn caches(&self, at: usize) -> impl Iterator<Item = AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
@@ -169,8 +168,8 @@ impl<'m> Processors<'m> {
         Ok(Self(processors))
     }
 
-    /// Returns the processors that have a CPU's UID and are not the parent of another processor.
-    /// They are sorted by UID; those with the same UID stay in table order.
+    /// Returns the processors that have a CPU's UID and no children, sorted by UID. Processors with
+    /// the same UID stay in table order.
     fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
@@ -224,7 +223,7 @@ fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
     (has_size && size != 0).then_some(size.into())
 }
 
-/// Builds the node for the core that consists of `cpus`: a single CPU, or several threads.
+/// Builds a core node. `cpus` is a single CPU or the core's threads.
 fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
     let mut node = TreeNode::new(&format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {

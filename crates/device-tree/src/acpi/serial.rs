@@ -1,4 +1,4 @@
-//! The console, from SPCR or DBG2 (Microsoft specifications that ACPI 6.5 refers to).
+//! The console, from SPCR or DBG2 (Microsoft specifications referenced by ACPI 6.5).
 
 use alloc::format;
 use alloc::string::String;
@@ -20,7 +20,7 @@ const SERIAL: u16 = 0x8000;
 pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     if let Some(spcr) = tables.get(*b"SPCR")? {
         let fields = spcr.read::<Spcr>(0)?;
-        // An address of 0 means that the console is not in use.
+        // Address 0 means that the console is not in use.
         if fields.address.address.get() != 0 {
             let kind_at = offset_of!(Spcr, interface_type);
             let kind = fields.interface_type.into();
@@ -30,7 +30,7 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     if let Some(dbg2) = tables.get(*b"DBG2")? {
         let fields = dbg2.read::<Dbg2>(0)?;
         let (first, count) = (fields.first_offset.get(), fields.count.get());
-        // DBG2 entries start with a revision instead of a kind.
+        // DBG2 entries start with a revision instead of a type.
         for entry in dbg2.entries(first as usize, 2).take(count as usize) {
             let entry = entry?;
             let device = entry.read::<DebugDevice>(0)?;
@@ -38,7 +38,7 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
                 continue;
             }
             let at = entry.at + usize::from(device.address_offset.get());
-            // As in the SPCR, an address of 0 means that the console is not in use.
+            // As in the SPCR, address 0 means that the console is not in use.
             if dbg2.read::<GenericAddress>(at)?.address.get() != 0 {
                 let kind_at = entry.at + offset_of!(DebugDevice, port_subtype);
                 return uart(&dbg2, device.port_subtype.get(), kind_at, at);
@@ -46,13 +46,13 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
         }
     }
     Err(FormatError::new(format_args!(
-        "no console: no ACPI table SPCR has an address, and no DBG2 has a serial \
-         port; use a device tree instead"
+        "no console: no SPCR table has an address, and no DBG2 table has a serial port; use a \
+         device tree instead"
     )))
 }
 
-/// Builds a UART node. The UART type `kind` is at offset `kind_at`, and the Generic Address
-/// Structure (ACPI 6.5, section 5.2.3.2) is at `at`.
+/// Builds a UART node. The UART type `kind` is at offset `kind_at`, and its Generic Address
+/// Structure (ACPI 6.5, section 5.2.3.2) is at offset `at`.
 fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
     let address = table.read::<GenericAddress>(at)?;
     let (base, space) = (address.address.get(), address.space);
@@ -69,7 +69,7 @@ fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<T
         return Err(table.error(kind_at, message));
     };
     if !kind.descriptor().is_numbered {
-        // Ignore the access size: the tables of real boards specify byte access.
+        // Ignore the access size because tables on real boards specify byte access.
         let page = Region { base, size: 0x1000 };
         return Ok(nodes::uart(kind, page, None, None));
     }
@@ -97,7 +97,7 @@ fn known_types() -> String {
 }
 
 /// Returns a 16550's shift from register number to byte offset, and its access width in bytes. The
-/// bit width gives the register stride, which is at least the access width.
+/// bit width specifies the register stride, which is at least the access width.
 fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
     let address = table.read::<GenericAddress>(at)?;
     let bits = address.bit_width;
@@ -116,7 +116,7 @@ fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
         }
         _ => {
             let expected = "0, 8, 16, 32, 64 or 128";
-            let message = format_args!("a bit width of {bits}, expected {expected}");
+            let message = format_args!("bit width {bits}, expected {expected}");
             Err(table.error(at + offset_of!(GenericAddress, bit_width), message))
         }
     }

@@ -1,4 +1,4 @@
-//! A single ACPI table: validation, fields and entries (ACPI 6.5, section 5.2.6).
+//! Validates a single ACPI table and reads its fields and entries (ACPI 6.5, section 5.2.6).
 
 use alloc::string::String;
 use core::fmt;
@@ -25,12 +25,12 @@ pub fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// Where a table comes from, for messages.
+/// A table's origin, for use in messages.
 #[derive(Clone, Copy, Debug)]
 pub enum TableOrigin {
     /// Physical address.
     Address(u64),
-    /// The file's number, counting from 1.
+    /// File number, counting from 1.
     File(usize),
 }
 
@@ -48,9 +48,9 @@ impl fmt::Display for TableOrigin {
 pub struct AcpiTable<'m> {
     signature: [u8; 4],
     place: TableOrigin,
-    /// Offset of an entry in its table; 0 if this is a table.
+    /// Offset of an entry in its table, or 0 for a table.
     pub at: usize,
-    /// The readable bytes. For a checked table, these are exactly the whole table.
+    /// The readable bytes. For a checked table, exactly the table's contents.
     pub bytes: &'m [u8],
 }
 
@@ -58,7 +58,7 @@ impl<'m> AcpiTable<'m> {
     /// Wraps a table's bytes.
     ///
     /// # Panics
-    /// Panics if there are fewer bytes than a header has; the caller must check this.
+    /// Panics if there are fewer bytes than in a header. The caller must check this.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {
@@ -74,7 +74,7 @@ impl<'m> AcpiTable<'m> {
         self.signature
     }
 
-    /// Returns the table, truncated to its size.
+    /// Validates the table and returns it truncated to its size.
     ///
     /// # Errors
     /// Returns an error if the size or checksum is wrong, or if the table cannot be read in full.
@@ -103,7 +103,7 @@ impl<'m> AcpiTable<'m> {
     /// Returns the structure at an offset.
     ///
     /// # Errors
-    /// Returns an error if the table or entry ends before the structure does.
+    /// Returns an error if the structure extends past the end of the table or entry.
     pub fn read<T>(&self, at: usize) -> Result<&'m T>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -115,8 +115,8 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Returns the entry at an offset. An entry starts with a one-byte kind, followed by its length
-    /// in `length_size` bytes.
+    /// Returns the entry at an offset. An entry starts with a one-byte type and a length of
+    /// `length_size` bytes.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let length = number(rest, 1, length_size).unwrap_or(0) as usize;
@@ -128,7 +128,7 @@ impl<'m> AcpiTable<'m> {
         Ok(Self { at, bytes, ..*self })
     }
 
-    /// Returns an entry's kind; its meaning depends on the table.
+    /// Returns an entry's type. Its meaning depends on the table.
     pub fn kind(&self) -> u8 {
         self.bytes.first().copied().unwrap_or(0)
     }
@@ -148,7 +148,7 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Returns an error that refers to an offset in the table or entry.
+    /// Returns an error for an offset in the table or entry.
     #[cold]
     pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
         let (name, place) = (String::from_utf8_lossy(&self.signature), self.place);

@@ -11,7 +11,7 @@ use super::layouts::{FadtLong, FadtStart, Header, Rsdp};
 use super::table::{AcpiTable, HEADER_SIZE, TableOrigin, checksum};
 use crate::Result;
 
-/// The maximum number of tables; machines have 10 to 40.
+/// The maximum number of tables. Real machines have 10 to 40.
 const TABLES_MAX: usize = 256;
 
 /// Physical memory that may contain tables.
@@ -20,7 +20,7 @@ pub trait Memory<'m> {
     fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
 }
 
-/// A machine's tables. Only tables that are used are checked.
+/// A machine's tables. A table is checked only when it is used.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
     tables: Vec<AcpiTable<'m>>,
@@ -29,8 +29,8 @@ pub struct Tables<'m> {
 }
 
 impl<'m> Tables<'m> {
-    /// Finds the tables, starting from the RSDP at a physical address. The RSDP must be revision 2
-    /// or later.
+    /// Finds the tables through the RSDP at a physical address. The RSDP must be revision 2 or
+    /// later.
     ///
     /// # Errors
     /// Returns an error if the RSDP or XSDT is malformed, or if there are more than 256 tables.
@@ -42,7 +42,7 @@ impl<'m> Tables<'m> {
         let bytes = bytes.ok_or_else(unreadable)?;
         let root = Rsdp::ref_from_bytes(bytes).map_err(|_| unreadable())?;
         if root.signature != *b"RSD PTR " {
-            return Err(wrong("it does not begin with \"RSD PTR \""));
+            return Err(wrong("it does not start with \"RSD PTR \""));
         }
         if root.revision < 2 {
             let revision = root.revision;
@@ -58,7 +58,7 @@ impl<'m> Tables<'m> {
         }
         let address = root.xsdt.get();
         let xsdt = read(memory, address).filter(|it| it.signature() == *b"XSDT");
-        let xsdt = xsdt.ok_or_else(|| wrong(&format!("no XSDT is at {address:#x}")))?;
+        let xsdt = xsdt.ok_or_else(|| wrong(&format!("no XSDT at {address:#x}")))?;
         let xsdt = xsdt.check()?;
         let (addresses, _) = xsdt.bytes.split_at(HEADER_SIZE).1.as_chunks();
         let mut found = Self::new(addresses.len())?;
@@ -76,7 +76,8 @@ impl<'m> Tables<'m> {
         Ok(found)
     }
 
-    /// Takes complete tables, one per file, as in Linux's /sys/firmware/acpi/tables.
+    /// Creates the list from files that each contain one table, as in Linux's
+    /// /sys/firmware/acpi/tables.
     ///
     /// # Errors
     /// Returns an error if a file is not a table, or if there are more than 256 files.
@@ -86,8 +87,8 @@ impl<'m> Tables<'m> {
             let have = bytes.len();
             if have < HEADER_SIZE {
                 return Err(FormatError::new(format_args!(
-                    "file {number}: {have} bytes, shorter than a table's header; name only \
-                     ACPI tables"
+                    "file {number}: {have} bytes, shorter than a table header; specify only ACPI \
+                     tables"
                 )));
             }
             found
@@ -129,8 +130,8 @@ impl<'m> Tables<'m> {
         self.all(signature).next().map(AcpiTable::check).transpose()
     }
 
-    /// Checks and returns the first table with this signature. The error for a missing table
-    /// mentions `purpose`.
+    /// Checks and returns the first table with this signature. If there is none, the error mentions
+    /// `purpose`.
     pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<AcpiTable<'m>> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {
@@ -142,7 +143,7 @@ impl<'m> Tables<'m> {
     }
 }
 
-/// Reads the table at an address, or only its header if the rest cannot be read.
+/// Reads the table at an address. If only its header can be read, returns the header.
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
     let place = TableOrigin::Address(address);
     let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
