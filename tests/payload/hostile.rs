@@ -64,7 +64,7 @@ fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     let words = ["device tree appended to the image"];
     ends(&with_tree("--smp 4", tree), Verdict::BadInput, &words);
     let much = spec("--smp 4", "iterations=1000000 samples=all");
-    let words = ["too little memory", "KiB too little"];
+    let words = ["not enough memory", "KiB short"];
     ends(&much, Verdict::BadInput, &words);
 }
 

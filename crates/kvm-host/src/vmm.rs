@@ -140,11 +140,11 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
     let offset = u64::from_le_bytes(*offset.context("the image has no header")?);
     let low = wish.memory.min(LOW_MEMORY);
     let room = ALIGN.max(wish.tree.len() as u64);
-    let tree = low.checked_sub(room).context("too little memory")? & !(ALIGN - 1);
+    let tree = low.checked_sub(room).context("not enough memory")? & !(ALIGN - 1);
     for (what, at, bytes) in [("image", offset, &wish.image), ("tree", tree, &wish.tree)] {
         memory
             .get_mut(at as usize..at as usize + bytes.len())
-            .with_context(|| format!("too little memory for the {what}"))?
+            .with_context(|| format!("not enough memory for the {what}"))?
             .copy_from_slice(bytes);
     }
     let region = kvm_userspace_memory_region {

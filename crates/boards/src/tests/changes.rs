@@ -136,8 +136,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("registers = { base = 0x1000_0000", "registers = { base = 0x1_0000_0000_0000")],
         "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
     (&[("0x2a81_0000", "0x4000_0000")],
-        "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at \
-         0x40000000: correct the memory node, or reserve that part"),
+        "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at 0x40000000: \
+         correct the memory node, or reserve that range"),
     (&[("0x2a83_0000", "0x900_0000")],
         "15: uart: the console at 0x9000000 overlaps the timer frame at 0x9000000"),
     (&[("size = 0x4000_0000", "size = 0xffff_ffff_0000")],
@@ -288,8 +288,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "78: firmware.tf-a.idle-state[2].power-state: 0xc0000022 sets bits that the extended \
          format reserves"),
     (&[("0x4000_0022", "0x22")],
-        "75: firmware.tf-a.idle-state[2]: /cpus/idle-states/cluster-off \
-         psci-bench,power-level: 0x1, expected 0, as in any standby state"),
+        "75: firmware.tf-a.idle-state[2]: /cpus/idle-states/cluster-off psci-bench,power-level: \
+         0x1, expected 0 for a standby state"),
     (&[("name = \"cluster-off\"", "name = \"core-off\"")],
         "70: firmware.tf-a.idle-state[1]: another idle state has the same name or power-state"),
     (&[("0x0101_0022\nlevel = 1", "0x0001_0002\nlevel = 0")],

@@ -1,6 +1,6 @@
-//! The board, as described by its flattened device tree (Devicetree Specification v0.4 and Linux's
-//! bindings). The tree is not trusted: a missing or contradictory property is an error that names
-//! the node and the property.
+//! Reads a board description from a flattened device tree (Devicetree Specification v0.4 and the
+//! Linux bindings). The tree is not trusted. Errors for missing or contradictory properties name
+//! the node and property.
 
 use alloc::vec::Vec;
 
@@ -19,60 +19,60 @@ use super::timers::{self, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
-/// The maximum length of a board name in bytes: a UART takes minutes to print a MiB.
+/// The maximum length of a board name in bytes. Printing 1 MiB over a UART would take minutes.
 const MODEL_MAX: usize = 100;
 
 /// Everything the payload reads about the board. Strings borrow from the tree.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
-    /// The first 100 bytes of the root's `model` or, if it has none, of its first `compatible`. May
-    /// be empty.
+    /// The first 100 bytes of the root's `model` or, if there is no model, of its first
+    /// `compatible` string. May be empty.
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
-    /// The interrupt controller. On a board without a GIC, nothing wakes a suspended CPU, so only
-    /// operations that need no wake-up are measured.
+    /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
+    /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
-    /// The per-CPU timer interrupts; empty if there is no GIC.
+    /// The per-CPU timer interrupts. Empty if there is no GIC.
     pub timers: TimerPpis,
-    /// A memory-mapped timer for states that stop the per-CPU timers.
+    /// A memory-mapped timer for states in which the per-CPU timers stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
-    /// The watchdog, if the board has a usable one.
+    /// A watchdog, if the board has one that can be used.
     pub watchdog: Option<Watchdog>,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
-    /// True if the tree says that CPUs do not come back after CPU_OFF.
+    /// True if the tree indicates that CPUs do not come back after CPU_OFF.
     pub forbids_cpu_off: bool,
-    /// Memory, in tree order; 1 to [`super::MEMORY_MAX`] regions.
+    /// Memory, in tree order. 1 to [`super::MEMORY_MAX`] regions.
     pub memory: Vec<Region>,
-    /// Reserved memory, at most [`super::RESERVED_MAX`] regions, which may overlap.
+    /// Reserved memory. At most [`super::RESERVED_MAX`] regions, which can overlap.
     pub reserved: Vec<Region>,
     /// Idle states entered by PSCI, at most [`super::IDLE_STATES_MAX`].
     pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
-    /// The size in bytes of the largest second-level cache in the tree.
+    /// The size in bytes of the largest L2 cache in the tree.
     pub second_level_cache: Option<u64>,
-    /// The number of CPUs that are not disabled, 1 to [`super::CPU_MAX`].
+    /// The number of enabled CPUs, 1 to [`super::CPU_MAX`].
     pub cpu_count: usize,
-    /// The counter erratum, from a property of the timer node or from the `compatible` of any CPU
-    /// that is not disabled.
+    /// The counter erratum, taken from the timer node or from the `compatible` strings of enabled
+    /// CPUs.
     pub counter_erratum: Option<CounterErratum>,
     fdt: Fdt<'t>,
 }
 
 impl<'t> Board<'t> {
-    /// Reads the device tree at the start of `tree`; bytes after `totalsize` are ignored.
+    /// Reads the device tree at the start of `tree`. Bytes after `totalsize` are ignored.
     ///
     /// # Errors
     /// Returns an error that names the first unusable node or property.
-    /// [`super::TreeConsole::find`] finds the UART to print the error on.
-    // Not inlined: the caller's stack frame exists for the whole run.
+    /// [`super::TreeConsole::find`] finds a UART for printing the error.
+    // Not inlined because the caller's stack frame stays in use during the entire run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
         let tree = super::fdt::open(tree)?;
         check_status(tree)?;
-        // Without PSCI there is nothing to measure, so this error takes precedence.
+        // Check for PSCI first, because nothing can be measured without it.
         let conduit = super::psci_node::conduit(tree)?;
         let uart = super::stdout_path::uart(tree)?;
         let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
@@ -109,8 +109,8 @@ impl<'t> Board<'t> {
 
     /// Returns the CPUs in MPIDR order, and the source of their labels.
     ///
-    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit matters only if
-    /// there is no cpu-map.
+    /// `mpidr_mt` is bit 24 of MPIDR_EL1, which is set if Aff0 is the thread number. It is used
+    /// only if there is no cpu-map.
     ///
     /// # Errors
     /// Returns an error if two CPUs have the same MPIDR, or if cpu-map is invalid or omits a CPU.
@@ -118,7 +118,7 @@ impl<'t> Board<'t> {
         super::cpus::read(self.fdt, self.cpu_count, mpidr_mt)
     }
 
-    /// Returns the name and registers of every device in use, except the console, which is needed
+    /// Returns the name and registers of every device in use except the console, which is needed
     /// earlier.
     pub fn devices(&self) -> Vec<(&'static str, Region)> {
         let mut devices = Vec::new();
@@ -149,8 +149,8 @@ impl<'t> Board<'t> {
         devices
     }
 
-    /// Rejects registers that overlap memory or another device's registers: refreshing a watchdog
-    /// at the distributor's address would turn off the GIC.
+    /// Rejects registers that overlap memory or another device's registers. For example, refreshing
+    /// a watchdog at the distributor's address would turn off the GIC.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = self.devices();
         devices.push(("console", registers(&self.uart)));
@@ -162,13 +162,13 @@ impl<'t> Board<'t> {
                     format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
                 return Err(FormatError::new(message));
             }
-            // The payload never uses reserved memory, so registers may be located there.
+            // Registers may be in reserved memory because the payload never uses it.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
                 return Err(FormatError::new(format_args!(
-                    "the {name} at {:#x} overlaps memory at {:#x}: correct the memory node, \
-                     or reserve that part",
+                    "the {name} at {:#x} overlaps memory at {:#x}: correct the memory node, or \
+                     reserve that range",
                     region.base, there.base
                 )));
             }
@@ -177,21 +177,21 @@ impl<'t> Board<'t> {
     }
 }
 
-/// Rejects a `status` that is not a string: it is unclear whether the node can be used.
+/// Rejects a `status` that is not a string, because it is unclear whether the node is enabled.
 fn check_status(tree: Fdt<'_>) -> Result<()> {
     let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
     let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));
     match nodes.find(is_cut) {
-        Some(node) => Err(node.error("status", format_args!("a string without its final NUL"))),
+        Some(node) => Err(node.error("status", format_args!("the string has no final NUL"))),
         None => Ok(()),
     }
 }
 
-/// Returns the board's name, or "" if the tree has no name that is text.
+/// Returns the board name, or "" if the tree has no valid name.
 fn model<'t>(root: Node<'t>) -> &'t str {
     let title = |name| root.text(name).ok().flatten();
     let model = title("model").or_else(|| title("compatible")).unwrap_or("");
-    // Text in a tree is ASCII.
+    // `Node::text` accepts only ASCII, so any byte offset is a character boundary.
     model.get(..MODEL_MAX).unwrap_or(model)
 }
 
@@ -205,7 +205,7 @@ fn bootargs<'t>(tree: Fdt<'t>) -> Result<&'t str> {
     };
     let text = chosen.text("bootargs")?.unwrap_or("");
     let end = text.len();
-    // Loaders pad with NULs, but words after a NUL would be lost.
+    // Loaders pad with NULs, but text after a NUL would be lost.
     if value.iter().skip(end).any(|byte| *byte != 0) {
         let message = format_args!("text follows the NUL at offset {end}");
         return Err(chosen.error("bootargs", message));

@@ -1,4 +1,4 @@
-//! A CPU's index.
+//! CPU indices.
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub const CPU_MAX: usize = 512;
 pub struct CpuIndex(u16);
 
 impl CpuIndex {
-    /// Returns the index of the CPU at `place` in the list.
+    /// Returns the index of the CPU at position `place`.
     ///
     /// # Panics
     /// Panics if `place` is not below [`CPU_MAX`].
@@ -39,7 +39,7 @@ impl CpuIndex {
     }
 }
 
-/// Accepts an untrusted index, which may not belong to any CPU.
+/// Converts an untrusted index. There may be no CPU with this index.
 impl From<u16> for CpuIndex {
     fn from(index: u16) -> Self {
         Self(index)

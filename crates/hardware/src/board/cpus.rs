@@ -1,8 +1,8 @@
 //! The CPUs, in MPIDR order.
 //!
-//! Devicetree Specification v0.4, section 3.8, and Linux binding *arm/cpus.yaml*: `reg` contains
-//! the affinity fields of MPIDR_EL1, in two cells with Aff3 in the first, or in one cell without
-//! Aff3.
+//! See Devicetree Specification v0.4, section 3.8, and the Linux binding *arm/cpus.yaml*. `reg`
+//! contains the affinity fields of MPIDR_EL1, either as two cells with Aff3 in the first, or as one
+//! cell without Aff3.
 
 use alloc::vec::Vec;
 
@@ -31,9 +31,9 @@ impl<'t> CpuNode<'t> {
         let mpidr = Mpidr::try_from(reg);
         let mpidr = mpidr.map_err(|_| node.wrong_value("reg", reg, Mpidr::EXPECTED))?;
         let is_available = node.is_available();
-        // A CPU without enable-method uses the psci node, which the caller has found: some trees
-        // leave the property to the boot loader or omit it for the first CPU, and QEMU omits it if
-        // there is only one CPU.
+        // Treat a missing enable-method as PSCI, because the caller has already found the psci
+        // node. Some trees leave the property to the boot loader or omit it for the first CPU, and
+        // QEMU omits it if there is only one CPU.
         let method = node.text("enable-method")?;
         if let Some(value) = method.filter(|method| is_available && *method != "psci") {
             return Err(node.wrong_text("enable-method", value, "psci"));
@@ -53,7 +53,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
         return Err(FormatError::new(format_args!("no node /cpus")));
     };
     let cells = match cpus.u32(CELLS)? {
-        // The specification's default, 2, is wrong for most boards.
+        // Do not use the specification's default of 2, which is wrong for most boards.
         None => return Err(cpus.missing(CELLS)),
         Some(cells @ 1..=2) => cells as usize,
         Some(cells) => return Err(cpus.wrong_value(CELLS, cells.into(), "1 or 2")),
@@ -69,7 +69,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
     }))
 }
 
-/// Counts the usable CPUs; the bool is true if any of them is a Cortex-A73.
+/// Counts the usable CPUs. The bool is true if any CPU is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
     for cpu in cpu_nodes(tree)? {
@@ -117,7 +117,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         }
     };
     all.sort_unstable_by_key(|cpu| cpu.mpidr);
-    let cpus = Node::find(tree, "/cpus").expect("cpu_nodes has found the node");
+    let cpus = Node::find(tree, "/cpus").expect("cpu_nodes found the node");
     let twice = all
         .array_windows()
         .find(|[one, other]| one.mpidr == other.mpidr);
@@ -132,9 +132,9 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
     Ok((source, all))
 }
 
-/// Returns the size in bytes of the largest second-level cache (Devicetree Specification v0.4,
-/// section 3.9), for CPUs whose registers do not describe it. An implausible size is ignored, since
-/// it is only a hint.
+/// Returns the size in bytes of the largest L2 cache (Devicetree Specification v0.4, section 3.9),
+/// for CPUs whose registers do not describe it. The size is only a hint, so implausible values are
+/// ignored.
 pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
     let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
     let sizes = caches.filter_map(|cache| {

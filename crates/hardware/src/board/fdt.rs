@@ -1,12 +1,12 @@
-//! The flattened device tree format: its validation in one pass, and its tokens.
+//! Validates flattened device trees in one pass and splits them into tokens.
 //!
-//! Devicetree Specification v0.4, sections 5.2 to 5.5. If the bytes are invalid, tokens are
-//! missing, but no function panics.
+//! See Devicetree Specification v0.4, sections 5.2 to 5.5. Invalid bytes cause missing tokens but
+//! never a panic.
 //!
-//! Names may exceed the 31 characters that the specification allows (sections 2.2.1 and 2.2.4),
-//! because many names in Linux's trees do. The nesting depth is limited, which also limits the time
-//! of later walks: each takes at most [`DEPTH_MAX`] passes over the structure block. Padding after
-//! the blocks (a MiB in QEMU's trees) is never read.
+//! The specification limits names to 31 characters (sections 2.2.1 and 2.2.4), but many names in
+//! Linux's trees are longer, so longer names are accepted. The nesting depth is limited. Later
+//! walks therefore take at most [`DEPTH_MAX`] passes over the structure block. Padding after the
+//! blocks (1 MiB in QEMU's trees) is never read.
 
 use core::fmt;
 use core::mem::offset_of;
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::image::TREE_MAX;
 use crate::text::format_error::{FormatError, Result};
 
-/// The maximum nesting depth of nodes, including the root; real trees stay below ten.
+/// The maximum nesting depth of nodes, including the root. Real trees stay below ten.
 const DEPTH_MAX: usize = 16;
 
 const MAGIC: u32 = 0xd00d_feed;
@@ -47,7 +47,7 @@ const RESERVATION_SIZE: usize = 16;
 /// The maximum length of a node or property name, in bytes.
 const NAME_MAX: usize = 255;
 
-/// The tokens of the structure block (section 5.4.1).
+/// The structure block's tokens (section 5.4.1).
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
 const PROP: u32 = 3;
@@ -60,18 +60,18 @@ pub(crate) fn word(blob: &[u8], at: usize) -> Option<u32> {
     Some(number(cell) as u32)
 }
 
-/// Returns the big-endian number in `cells`.
+/// Returns `cells` as a big-endian number.
 pub(crate) fn number(cells: &[u8]) -> u64 {
     cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
 
-/// Returns the bytes before the first `end`, or all of them if there is none.
+/// Returns the bytes before the first `end`, or all bytes if `end` is not found.
 pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
     let length = bytes.iter().position(|byte| *byte == end);
     length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
 }
 
-/// The bytes of a valid tree.
+/// A valid tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Fdt<'t> {
     blob: &'t [u8],
@@ -121,7 +121,7 @@ impl<'t> Fdt<'t> {
             _ => return None,
         };
         let mut next = end.next_multiple_of(4);
-        // A NOP does not belong to any node: boot loaders overwrite removed nodes with NOPs.
+        // NOPs can appear anywhere, because boot loaders overwrite removed nodes with them.
         while word(self.blob, next) == Some(NOP) {
             next += 4;
         }
@@ -135,18 +135,18 @@ impl fmt::Debug for Fdt<'_> {
     }
 }
 
-/// A token in the structure block; a property includes its name and value.
+/// A token in the structure block. A property token includes the name and value.
 pub(crate) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
     End,
 }
 
-/// Returns the size in bytes of the device tree that starts with `header`; 8 bytes of the header
-/// are enough.
+/// Returns the size in bytes of the device tree that starts with `header`. Only the first 8 bytes
+/// of the header are needed.
 ///
 /// # Errors
-/// Returns an error if `header` is too short or is not from a device tree, or if the tree is larger
+/// Returns an error if `header` is too short or not a device tree header, or if the tree is larger
 /// than [`crate::image::TREE_MAX`].
 pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
@@ -178,21 +178,21 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
     }
 }
 
-/// The result of a check. The error is the offset of the invalid bytes and the reason.
+/// The result of a check. The error contains the offset of the invalid bytes and the reason.
 type Checked<T> = Result<T, (usize, &'static str)>;
 
 fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     let Ok((header, _)) = Header::ref_from_prefix(blob) else {
         let at = offset_of!(Header, total_size);
-        return Err((at, "totalsize is less than the header's size"));
+        return Err((at, "totalsize is smaller than the header"));
     };
     let tree = Fdt { blob, header };
-    // The version, and the oldest version that it is compatible with.
+    // Check the version and the oldest version that it is compatible with.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
-        return Err((at, "the format's version is not 17"));
+        return Err((at, "the format version is not 17"));
     }
-    // A block starts after the header and ends within the blob.
+    // Each block must start after the header and end within the blob.
     let block = |at, start: U32, size: u32| {
         let (start, size) = (start.get() as usize, size as usize);
         match start.checked_add(size) {
@@ -218,7 +218,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     Ok(tree)
 }
 
-/// Checks the structure block from its first byte up to (not including) `end`.
+/// Checks the structure block up to but not including `end`.
 fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
     // Properties come before a node's children (section 5.4.2).
     let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);
@@ -227,7 +227,7 @@ fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
             return Err((at, "the structure block has no end token"));
         }
         let broken = (at, "an unknown, damaged or misplaced token");
-        let wrong_name = (at, "an invalid name of a node or property");
+        let wrong_name = (at, "an invalid node or property name");
         let Some((token, next)) = tree.token(at) else {
             let is_end = word(tree.blob, at) == Some(END) && depth == 0 && at != root;
             return is_end.then_some(()).ok_or(broken);

@@ -6,7 +6,8 @@ pub use super::ranges::PAGE;
 use super::ranges::Region;
 use crate::text::format_error::{FormatError, Result};
 
-/// Free memory on the board: whole pages, never page 0, with a single owner.
+/// Free memory on the board. Consists of whole pages, never includes page 0, and has a single
+/// owner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
@@ -22,8 +23,8 @@ impl Room {
     }
 }
 
-/// Removes and returns the first `bytes` bytes of `pages`, rounded up to whole pages, or all of
-/// them if there are fewer.
+/// Removes and returns the first `bytes` bytes of `pages`, rounded up to whole pages. If there are
+/// fewer pages, removes and returns all of them.
 pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     let Region { base, size } = *pages;
     let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
@@ -35,8 +36,8 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that no region in `taken` overlaps, as close as possible to the
-/// address `near`. The result starts and ends on a page boundary.
+/// Finds `need` bytes of `memory` that do not overlap any region in `taken`, as close as possible
+/// to the address `near`. The result starts and ends on a page boundary.
 ///
 /// # Errors
 /// Returns an error if no gap is large enough.
@@ -60,21 +61,20 @@ fn too_little(need: u64, largest: u64) -> FormatError {
     let [kib, missing] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
     let largest = largest / 1024;
     FormatError::new(format_args!(
-        "too little memory: one block of {kib} KiB is needed, the largest free block \
-         has {largest} KiB ({missing} KiB too little); reduce iterations=, loops= or \
-         footprint="
+        "not enough memory: one block of {kib} KiB is needed, but the largest free block has \
+         {largest} KiB ({missing} KiB short); reduce iterations=, loops= or footprint="
     ))
 }
 
-/// Returns the pages of `region` that no region in `taken` overlaps, gap by gap.
+/// Returns each run of pages in `region` that does not overlap any region in `taken`.
 fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
     let end = region.end() & !(PAGE - 1);
-    // The minimum keeps the rounding from overflowing at the last page.
+    // `min` prevents overflow when rounding up at the last page.
     let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
     let used = taken.iter().filter(|it| it.size > 0);
     from_fn(move || {
         while at < end {
-            // A region that starts in this page leaves none of it free.
+            // If a region starts in this page, the page is not free.
             let (base, size) = (at, PAGE);
             let page = Region { base, size };
             if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
@@ -97,7 +97,7 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// Reads regions of the form `base+size`, in hexadecimal.
+    /// Parses regions written as `base+size` in hexadecimal.
     fn regions(text: &str) -> Vec<Region> {
         let number = |digits| u64::from_str_radix(digits, 16).expect(text);
         let pairs = text.split_whitespace().filter_map(|it| it.split_once('+'));
@@ -109,8 +109,8 @@ mod tests {
     fn the_nearest_large_gap_is_found_or_the_missing_bytes_are_named() {
         let little = |need, largest, missing| {
             format!(
-                "too little memory: one block of {need} KiB is needed, the largest free block \
-                 has {largest} KiB ({missing} KiB too little); reduce iterations=, loops= or \
+                "not enough memory: one block of {need} KiB is needed, but the largest free block \
+                 has {largest} KiB ({missing} KiB short); reduce iterations=, loops= or \
                  footprint="
             )
         };
@@ -123,7 +123,7 @@ mod tests {
             (holes, taken, 0x5000, 0x1000, "5000+1000".into()),
             (holes, taken, 0, 0x2fff, "7000+3000".into()),
             (holes, taken, 0, 0x4000, little(16, 12, 4)),
-            // Never page 0, and never past the end of the address space.
+            // Page 0 and addresses past the end of the address space are never used.
             (ends, "", 0, 1, "1000+1000".into()),
             (ends, last, u64::MAX, 0x3000, little(12, 8, 4)),
             ("fffffffffffffff0+f", "", 0, 1, little(4, 0, 4)),

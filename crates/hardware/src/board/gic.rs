@@ -1,6 +1,6 @@
-//! The interrupt controller: GICv2 or GICv3, with the addresses of its frames.
+//! The interrupt controller, a GICv2 or GICv3, and the addresses of its frames.
 //!
-//! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
+//! See the Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
 
 use alloc::vec::Vec;
 
@@ -9,18 +9,19 @@ use super::node::Node;
 use super::ranges::{self, Region};
 use crate::text::format_error::Result;
 
-/// The maximum number of redistributor regions; the largest known machines have four.
+/// The maximum number of redistributor regions. The largest known machines have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. Sizes are limited to the registers in use, since a tree may
-/// claim more than exists. A redistributor region is limited to 512 CPUs with GICv4 frames.
+/// The interrupt controller's frames. Sizes are limited to the registers in use because a tree can
+/// specify more than the hardware has. A redistributor region is limited to the size for 512 CPUs
+/// with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
     V2 {
         /// GICD, 4 KiB.
         distributor: Region,
-        /// GICC, 256 bytes to 4 KiB; later registers are not used.
+        /// GICC, 256 bytes to 4 KiB. Registers beyond that are not used.
         cpu_interface: Region,
     },
     /// GICv3 or later, with the CPU interface in system registers.
@@ -29,17 +30,17 @@ pub enum Gic {
         distributor: Region,
         /// GICR, in tree order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
         redistributors: Vec<Region>,
-        /// Bytes from one redistributor to the next; `None` if GICR_TYPER implies it.
+        /// The distance in bytes between redistributors. `None` if it follows from GICR_TYPER.
         stride: Option<u64>,
     },
 }
 
-/// The `compatible` names for GICs, GICv3 first.
+/// `compatible` strings for GICs, with GICv3 first.
 pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
-/// The limits on a register frame's size in bytes and alignment.
+/// Limits for a register frame's size, in bytes, and alignment.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
     /// The minimum size.
@@ -54,17 +55,17 @@ const fn limits(least: u64, most: u64, align: u64) -> FrameLimits {
     FrameLimits { least, most, align }
 }
 
-/// GICD of a GICv2.
+/// A GICv2's GICD.
 pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
-/// GICC of a GICv2.
+/// A GICv2's GICC.
 pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
-/// GICD of a GICv3.
+/// A GICv3's GICD.
 pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 /// A region of redistributors, each at least [`FrameLimits::least`] bytes long.
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {
-    /// Checks a frame. The error contains the invalid size or base, and describes the expected
+    /// Checks a frame. The error contains the invalid size or base and describes the expected
     /// value.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
@@ -77,7 +78,7 @@ impl FrameLimits {
     }
 }
 
-/// A controller, and the format of its interrupt specifiers.
+/// A controller and the format of its interrupt specifiers.
 pub(crate) struct Controller {
     pub gic: Gic,
     /// Number of cells in a specifier.
@@ -123,7 +124,7 @@ fn version_3(node: Node<'_>) -> Result<Gic> {
     })
 }
 
-/// Reads the stride. In the tree, 0 means that there is none.
+/// Reads the stride. A value of 0 in the tree means that no stride is specified.
 fn stride(node: Node<'_>) -> Result<Option<u64>> {
     const NAME: &str = "redistributor-stride";
     let Some(value) = node.value(NAME) else {
@@ -141,7 +142,7 @@ fn stride(node: Node<'_>) -> Result<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Reads entry `index` of `reg`, limited to the bytes in use.
+/// Reads entry `index` in `reg`, limited to the bytes in use.
 fn frame(node: Node<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
     let region = ranges::region(node, index)?;
     if let Err((value, expected)) = limits.check(&region) {

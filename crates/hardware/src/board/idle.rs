@@ -1,8 +1,8 @@
-//! Idle states: the `power_state` values in the device tree.
+//! Reads idle states, including their `power_state` values, from the device tree.
 //!
-//! Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
-//! `psci-bench,power-level` is specific to this project. It gives the PSCI power level that the
-//! state reaches, which an extended `power_state` does not contain.
+//! See the Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
+//! `psci-bench,power-level` is specific to this project. It specifies the PSCI power level that the
+//! state reaches, because a `power_state` in the extended format does not contain it.
 
 use alloc::vec::Vec;
 
@@ -17,11 +17,11 @@ pub const IDLE_STATES_MAX: usize = 16;
 /// An idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState<'t> {
-    /// The node's name.
+    /// The node name.
     pub name: &'t str,
     /// `arm,psci-suspend-param`.
     pub power_state: u32,
-    /// `psci-bench,power-level`, 0 to 3; `None` if the node lacks it.
+    /// `psci-bench,power-level`, 0 to 3. `None` if the node does not have this property.
     pub level: Option<u8>,
     /// True if the per-CPU timers stop in this state and cannot wake the CPU.
     pub local_timer_stop: bool,
@@ -29,7 +29,7 @@ pub struct IdleState<'t> {
 
 const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
-/// The nodes that contain idle states. In a few trees, `/cpus` is one of them.
+/// Nodes that contain idle states. A few trees put idle states directly in `/cpus`.
 const CONTAINERS: [&str; 5] = [
     "/cpus/idle-states",
     "/cpus/domain-idle-states",
@@ -38,8 +38,8 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
-/// Reads every idle state that has a PSCI parameter, in the order of [`CONTAINERS`] and, within a
-/// container, in tree order. States with the same `power_state` are merged.
+/// Reads every idle state that has a PSCI parameter. States are in [`CONTAINERS`] order and, within
+/// a container, in tree order. States with the same `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
     let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
@@ -58,7 +58,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
         return Ok(());
     };
     if !StateFormat::ALL.iter().any(|it| it.accepts(power_state)) {
-        let expected = "a power_state without bits that both formats reserve";
+        let expected = "a power_state that is valid in one of the two formats";
         return Err(node.wrong_value(PARAMETER, power_state.into(), expected));
     }
     let level = match node.u32(LEVEL)? {
@@ -72,9 +72,9 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     if let (Some(one), Some(other)) = (before, level)
         && one != other
     {
-        return wrong("the level of the other node with this power_state");
+        return wrong("the same level as the other node with this power_state");
     }
-    // If two levels were swapped, a different state would be the deepest.
+    // Check the level, because swapped levels would change which state is the deepest.
     let original = StateFormat::Original;
     let format = match original.accepts(power_state) && original.is_powerdown(power_state) {
         true => original,
@@ -84,7 +84,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
         Some(Err(WrongLevel::Names(_))) => {
             return wrong("the power level in arm,psci-suspend-param");
         }
-        Some(Err(WrongLevel::Standby)) => return wrong("0, as in any standby state"),
+        Some(Err(WrongLevel::Standby)) => return wrong("0 for a standby state"),
         _ => {}
     }
     if let Some(state) = same {

@@ -1,9 +1,10 @@
-//! Cluster, core and thread numbers, taken from cpu-map or, if there is none, from MPIDR.
+//! Assigns cluster, core and thread numbers based on cpu-map or, if it is missing, MPIDR.
 //!
-//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` contains `socketN` or `clusterN` nodes. Clusters
-//! may nest. The innermost contain `coreN` nodes, which either refer to a CPU or contain `threadN`
-//! nodes that do. Siblings are ordered by number, not by their position in the tree. Clusters are
-//! numbered consecutively over the whole map; cores and threads keep the numbers in their names.
+//! See the Linux binding *cpu/cpu-topology.txt*. `cpu-map` contains `socketN` or `clusterN` nodes.
+//! Clusters can be nested. The innermost clusters contain `coreN` nodes. A core refers to a CPU or
+//! contains `threadN` nodes that each refer to a CPU. Siblings are ordered by number instead of
+//! their position in the tree. Clusters are numbered consecutively across the entire map. Cores and
+//! threads keep the numbers in their names.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +15,10 @@ use crate::text::format_error::Result;
 use crate::text::outside;
 use crate::words;
 
-/// A CPU, with its hardware affinity and its topology labels.
+/// A CPU with its hardware affinity and topology labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its hardware affinity.
+    /// The hardware affinity.
     pub mpidr: Mpidr,
     /// The cluster number.
     pub cluster: u16,
@@ -28,7 +29,7 @@ pub struct Cpu {
 }
 
 words! {
-    /// The source of cluster, core and thread numbers.
+    /// The source of the cluster, core and thread numbers.
     pub enum LabelSource, word {
         /// The cpu-map node.
         CpuMap = "cpu-map",
@@ -41,19 +42,20 @@ words! {
 #[derive(Clone, Copy)]
 pub(crate) struct Handle {
     pub phandle: u32,
-    /// The index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still mention.
+    /// The index in the list of CPUs. `None` for a disabled CPU, which can still be listed in
+    /// cpu-map.
     pub index: Option<CpuIndex>,
 }
 
-/// The maximum number of nodes in a map: each CPU may be a thread in a separate core, cluster and
-/// socket. The limit bounds the scans of [`sibling`].
+/// The maximum number of nodes in a map. This is enough if each CPU is a thread in a separate core,
+/// cluster and socket. The limit bounds the scans in [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
-/// The thread number of an unlabeled CPU; no label uses it.
+/// The thread number of an unlabeled CPU. No label uses this number.
 const UNLABELLED: u16 = u16::MAX;
 
-/// Labels a CPU by its affinity fields. If `mt` (the MT bit of MPIDR_EL1) is set, Aff0 is the
-/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
-/// returns `None` if it is nonzero: two CPUs could share a label.
+/// Labels a CPU by its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
+/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used. In this case the
+/// function returns `None` if Aff3 is nonzero, because two CPUs could get the same label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let (cluster, core, thread) = if mt {
@@ -71,7 +73,7 @@ pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     })
 }
 
-/// Returns an unlabeled CPU; [`from_map`] labels it.
+/// Returns an unlabeled CPU. [`from_map`] labels it later.
 pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,
@@ -80,12 +82,12 @@ pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
     }
 }
 
-/// Returns true if the CPU has been labeled, by a map or by MPIDR.
+/// Returns true if the CPU has a label.
 pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
-/// Labels the unlabeled `cpus` by the map. A CPU that is not in the map stays unlabeled.
+/// Labels the unlabeled CPUs in `cpus` using the map. A CPU that is not in the map stays unlabeled.
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
     // The count includes the map itself.
     if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
@@ -99,17 +101,17 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
     labeller.clusters(map)
 }
 
-/// The state while reading the map.
+/// State for reading the map.
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],
-    /// The number of clusters with cores so far.
+    /// The number of clusters with cores found so far.
     clusters: u16,
 }
 
 impl Labeller<'_> {
     /// Labels all cores in and below `node`, which is the map itself, a socket or a cluster. A node
-    /// without cores gets no cluster number. The tree's depth is limited, and so is the recursion.
+    /// without cores does not get a cluster number. The tree depth limits the recursion.
     fn clusters(&mut self, node: Node<'_>) -> Result<()> {
         let mut has_cores = false;
         for_each(node, "core", |core, node| {
@@ -148,7 +150,7 @@ impl Labeller<'_> {
     }
 }
 
-/// Visits the children of `parent` whose names consist of `kind` and a number, in numerical order.
+/// Visits the children of `parent` that are named `kind` plus a number, in numerical order.
 fn for_each<'t>(
     parent: Node<'t>,
     kind: &str,
@@ -162,8 +164,8 @@ fn for_each<'t>(
     Ok(())
 }
 
-/// Finds the child of `parent` whose name consists of `kind` and the lowest number that is at least
-/// `from`. Scanning again for each child needs no memory, and the limit on map nodes bounds the
+/// Finds the child of `parent` that is named `kind` plus the lowest number not below `from`. This
+/// rescans the children for each lookup, which needs no memory. The limit on map nodes bounds the
 /// time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
@@ -177,10 +179,11 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
     Ok(found)
 }
 
-/// Returns the number after `kind` in the name of `node`; `None` for a node of another kind.
+/// Returns the number after `kind` in the name of `node`. Returns `None` for a different kind of
+/// node.
 ///
-/// Accepts only plain numbers: with leading zeros or a sign, two names could mean the same number,
-/// and [`sibling`] would find only one of them.
+/// Leading zeros and signs are rejected. Otherwise two names could have the same number, and
+/// [`sibling`] would find only one of them.
 fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
     let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
         return Ok(None);

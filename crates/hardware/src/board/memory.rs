@@ -1,7 +1,7 @@
-//! Usable memory, and its reserved parts.
+//! Usable memory and reserved regions.
 //!
-//! Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5
-//! (`/reserved-memory`) and 5.3 (memory reservation block).
+//! See Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5 (`/reserved-memory`) and 5.3
+//! (memory reservation block).
 
 use alloc::vec::Vec;
 
@@ -15,15 +15,14 @@ pub const MEMORY_MAX: usize = 32;
 /// The maximum number of reserved regions.
 pub const RESERVED_MAX: usize = 64;
 
-/// Appends every nonempty region in the nodes' `reg`, up to `most` regions. Boot loaders fill in
-/// the sizes; entries that they leave empty are unused.
+/// Appends the nonempty regions in each node's `reg`, up to `most` regions. Boot loaders fill in
+/// the sizes. Entries that are still empty are unused.
 fn append<'t>(
     list: &mut Vec<Region>,
     nodes: impl Iterator<Item = Node<'t>>,
     most: usize,
 ) -> Result<()> {
-    // The number of nodes and entries so far. Limiting it bounds the time needed for a tree that
-    // has only empty entries.
+    // Count all nodes and entries. The limit bounds the time for a tree with only empty entries.
     let mut seen = 0;
     for node in nodes {
         let regions = ranges::regions(node)?;
@@ -44,20 +43,20 @@ fn append<'t>(
 
 /// Reads all memory regions, in tree order.
 pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    // Reserve room for all regions: the list could not grow in place, and the heap has only a few
-    // KiB until working memory is found.
+    // Allocate space for all regions up front. The list cannot grow in place, and the heap has only
+    // a few KiB until working memory is found.
     let mut list = Vec::with_capacity(MEMORY_MAX);
     let is_memory = |node: &Node<'_>| node.value("device_type") == Some(b"memory\0");
     append(&mut list, usable_nodes(tree).filter(is_memory), MEMORY_MAX)?;
     if list.is_empty() {
-        let message = format_args!("no memory node has a size: boot loaders fill it in");
+        let message = format_args!("no memory node has a size: the boot loader should fill it in");
         return Err(FormatError::new(message));
     }
     Ok(list)
 }
 
-/// Reads the regions reserved by /memreserve/ and /reserved-memory. A child without `reg` is placed
-/// by an operating system, so it is ignored.
+/// Reads the regions reserved by /memreserve/ and /reserved-memory. Children without `reg` are
+/// ignored, because an operating system allocates them.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let mut list = Vec::with_capacity(RESERVED_MAX);
     let (root, block) = (Node::root(tree), "(memory reservation block)");

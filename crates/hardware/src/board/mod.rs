@@ -1,4 +1,4 @@
-//! Converts a device tree to a [`Board`]: CPUs, memory, devices, idle states.
+//! Converts a device tree to a [`Board`] with CPUs, memory, devices and idle states.
 
 mod board;
 mod cpu_index;

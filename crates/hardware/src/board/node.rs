@@ -1,4 +1,4 @@
-//! Device tree nodes: children, typed properties, and errors that name the node and property.
+//! Device tree nodes, with children, typed properties and errors that name the node and property.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,13 +9,14 @@ use super::fdt::{Fdt, Token, number, until};
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
-/// The maximum length of a path in an error, in bytes. A longer path loses its beginning.
+/// The maximum length of a path in an error message, in bytes. Longer paths are truncated at the
+/// start.
 const PATH_MAX: usize = 60;
-/// The maximum length of a property's text in an error, in characters.
+/// The maximum length of property text in an error message, in characters.
 pub(crate) const VALUE_MAX: usize = 48;
 
-/// A node, identified by its offset in the tree. Its parents and path are found by walking down
-/// again from the root.
+/// A node, identified by its offset in the tree. Its parents and path are found by walking the tree
+/// from the root.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t> {
     pub fdt: Fdt<'t>,
@@ -29,17 +30,17 @@ impl<'t> Node<'t> {
         Self { fdt, at }
     }
 
-    /// Finds the node at `path`, which starts with a slash and contains no alias.
+    /// Finds the node at `path`, which must start with a slash and not contain aliases.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
     }
 
-    /// Returns the name with the unit address; empty for the root.
+    /// Returns the name with the unit address. The root's name is empty.
     pub fn name(self) -> &'t [u8] {
         self.fdt.string(self.at + 4).unwrap_or_default()
     }
 
-    /// Returns the name as text. In a checked tree, each name is text.
+    /// Returns the name as text. All names in a checked tree are valid text.
     pub fn name_text(self) -> &'t str {
         core::str::from_utf8(self.name()).unwrap_or_default()
     }
@@ -59,14 +60,14 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the node's ancestors, starting with the root; none for the root itself.
+    /// Returns the node's ancestors, starting with the root. The root itself has none.
     pub fn parents(self) -> Vec<Self> {
         let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
         nodes.pop();
         nodes
     }
 
-    /// Returns the nodes from a child of the root down to this node.
+    /// Returns the nodes on the path to this node, starting below the root.
     fn way(self) -> impl Iterator<Item = Self> + use<'t> {
         let mut last = Self::root(self.fdt);
         from_fn(move || {
@@ -77,8 +78,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with its
-    /// position.
+    /// Returns the tokens and their positions, from the node's BEGIN_NODE to the end of the tree.
     fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
         let Self { fdt, mut at } = self;
         from_fn(move || {
@@ -89,7 +89,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns this node and all nodes below it in tree order, each with its depth.
+    /// Returns this node and all its descendants with their depths, in tree order.
     pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
         let (mut tokens, mut depth) = (self.tokens(), 0);
         let next = move || {
@@ -114,7 +114,7 @@ impl<'t> Node<'t> {
         nodes.map(|(_, child)| child)
     }
 
-    /// Returns the names and values of the properties.
+    /// Returns the properties' names and values.
     pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
         let tokens = self.tokens().skip(1);
         tokens.map_while(|(_, token)| match token {
@@ -142,7 +142,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Reads the first string of a property.
+    /// Reads a property's first string.
     pub fn text(self, name: &'static str) -> Result<Option<&'t str>> {
         let text = |value| first_text(value).ok_or_else(|| self.not_text(name));
         self.value(name).map(text).transpose()
@@ -162,9 +162,9 @@ impl<'t> Node<'t> {
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
-    /// Returns the index, in the space-separated list `names`, of the first `compatible` string
-    /// that appears there. The strings in `compatible` are ordered from the most specific to the
-    /// most general (section 2.3.1).
+    /// Returns the index of the first `compatible` string that appears in the space-separated list
+    /// `names`. `compatible` strings are ordered from most specific to most general (section
+    /// 2.3.1).
     pub fn compatible_with(self, names: &str) -> Option<usize> {
         let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
         strings.find_map(|string| {
@@ -173,12 +173,12 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the path, or "..." and its end; at most [`PATH_MAX`] bytes in either case.
+    /// Returns the path, or "..." and the end of the path if it is longer than [`PATH_MAX`] bytes.
     fn path(self) -> String {
         let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
         let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
         if length > PATH_MAX {
-            // A path may be 4 KiB long, so allocate only its end.
+            // Allocate only the end of the path, because a path can be 4 KiB long.
             path.push_str("...");
             skipped = length - (PATH_MAX - 3);
         }
@@ -190,7 +190,7 @@ impl<'t> Node<'t> {
         path
     }
 
-    /// Builds an error about the node, or about a property of the node.
+    /// Builds an error for the node or one of its properties.
     #[cold]
     #[inline(never)]
     pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> FormatError {
@@ -212,7 +212,7 @@ impl<'t> Node<'t> {
     }
 
     pub fn too_many(self, name: &'static str, limit: usize) -> FormatError {
-        self.error(name, format_args!("more than {limit} of them"))
+        self.error(name, format_args!("more than {limit} entries"))
     }
 
     pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> FormatError {
@@ -229,9 +229,9 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Returns every node below the root in tree order, except subtrees that `status` disables.
+/// Returns all nodes below the root in tree order, without subtrees that `status` disables.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
-    // The depth of the last disabled node, as long as the walk is below it.
+    // The depth of the disabled node that the walk is currently below, if any.
     let mut hidden = usize::MAX;
     let nodes = Node::root(tree).subtree().skip(1);
     nodes.filter_map(move |(depth, node)| {
@@ -251,7 +251,7 @@ pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>
     usable_nodes(tree).find(|node| node.compatible_with(names).is_some())
 }
 
-/// Returns the first string of a property, if it is ASCII text.
+/// Returns a property's first string if it is ASCII text.
 pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
     let text = value.get(..end)?;

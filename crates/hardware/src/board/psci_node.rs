@@ -1,5 +1,4 @@
-//! The PSCI node (Linux binding *arm/psci.yaml*). On some boards it is /firmware/psci instead of
-//! /psci.
+//! The PSCI node (Linux binding *arm/psci.yaml*). Some boards have /firmware/psci instead of /psci.
 
 use super::fdt::Fdt;
 use super::node::{Node, find_compatible};
@@ -8,8 +7,8 @@ use crate::text::format_error::{FormatError, Result};
 
 const COMPATIBLE: &str = "arm,psci-1.0 arm,psci-0.2";
 
-/// Returns true if the tree says that CPUs do not come back after CPU_OFF. The property is specific
-/// to this project.
+/// Returns true if the tree indicates that CPUs do not come back after CPU_OFF. The property is
+/// specific to this project.
 pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
     let node = find_compatible(tree, COMPATIBLE);
     node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())
@@ -30,8 +29,8 @@ pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
 
 fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
     if let Some(old) = find_compatible(tree, "arm,psci") {
-        let own = "PSCI 0.1 with its own function IDs";
-        let message = format_args!("{own}; arm,psci-0.2 or arm,psci-1.0 is needed");
+        let own = "PSCI 0.1 with custom function IDs";
+        let message = format_args!("{own}; arm,psci-0.2 or arm,psci-1.0 is required");
         return old.error("compatible", message);
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");

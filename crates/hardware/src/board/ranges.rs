@@ -1,9 +1,9 @@
 //! Translates a bus address in `reg` to a CPU address.
 //!
-//! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6 (`reg`) and 2.3.8
-//! (`ranges`): each bus between a device and the root translates the address. An empty `ranges`
-//! leaves it unchanged; without `ranges`, the CPUs cannot reach the bus. On half of Linux's arm64
-//! boards the console is below a nonempty `ranges`.
+//! See Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6 (`reg`) and 2.3.8
+//! (`ranges`). Each bus between a device and the root translates the address. An empty `ranges`
+//! leaves the address unchanged. Without `ranges`, CPUs cannot reach the bus. On half of the arm64
+//! boards in Linux, the console is below a nonempty `ranges`.
 
 use super::fdt::number;
 use super::node::Node;
@@ -11,26 +11,26 @@ use crate::text::format_error::{FormatError, Result};
 
 pub use crate::spec::region::{PAGE, Region};
 
-/// Returns the number of bytes in an address and in a size on a bus.
+/// Returns the number of bytes in a bus's addresses and sizes.
 fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
         cells @ 1..=2 => Ok(cells as usize * 4),
         cells => Err(bus.wrong_value(name, cells.into(), expected)),
     };
-    let beyond = "1 or 2 (a device on PCI cannot be used)";
+    let beyond = "1 or 2 (PCI devices are not supported)";
     let address = bytes("#address-cells", 2, beyond)?;
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Removes a `bytes`-byte number from the front of `cells` and returns it.
+/// Removes and returns a number of `bytes` bytes at the front of `cells`.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;
     number(head)
 }
 
-/// Returns the entries of a node's `reg` as CPU addresses; none if there is no `reg`. An empty
-/// entry is not translated.
+/// Returns the entries in a node's `reg` as CPU addresses. Returns nothing if there is no `reg`.
+/// Empty entries are not translated.
 pub(crate) fn regions<'t>(
     node: Node<'t>,
 ) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {
@@ -42,7 +42,7 @@ pub(crate) fn regions<'t>(
         _ => cells(parent)?,
     };
     if !value.len().is_multiple_of(address + size) {
-        let expected = "whole pairs of address and size";
+        let expected = "complete pairs of address and size";
         return Err(node.wrong_length("reg", value.len(), expected));
     }
     Ok(value.chunks_exact(address + size).map(move |mut entry| {
@@ -52,7 +52,7 @@ pub(crate) fn regions<'t>(
     }))
 }
 
-/// Reads entry `index` of a node's `reg`, as a CPU address.
+/// Reads entry `index` in a node's `reg` as a CPU address.
 pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
     let length = node.required("reg")?.len();
     let entry = regions(node)?.nth(index);
@@ -64,8 +64,8 @@ pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
     Ok(region)
 }
 
-/// Reads the first address of a node's registers; `None` unless they fill whole pages that can be
-/// mapped.
+/// Reads the base address of a node's registers. Returns `None` unless they occupy whole pages that
+/// can be mapped.
 pub(crate) fn page(node: Node<'_>) -> Option<u64> {
     let region = region(node, 0).ok()?;
     region.is_page().then_some(region.base)
@@ -78,7 +78,7 @@ pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> F
     node.error(property, message)
 }
 
-/// Translates a region of `node` from its bus, the last in `buses`, to the root bus.
+/// Translates a region from the bus that `node` is on, the last in `buses`, to the root bus.
 fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<Region> {
     if region.size == 0 {
         return Ok(region);
@@ -106,7 +106,7 @@ fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64
     let ((child_address, child_size), (parent_address, _)) = (cells(bus)?, cells(parent)?);
     let entry = child_address + parent_address + child_size;
     if !ranges.len().is_multiple_of(entry) {
-        let expected = "whole entries of two addresses and a size";
+        let expected = "complete entries of two addresses and a size";
         return Err(bus.wrong_length("ranges", ranges.len(), expected));
     }
     while !ranges.is_empty() {

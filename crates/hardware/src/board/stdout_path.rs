@@ -1,8 +1,8 @@
-//! The UART for output: `/chosen/stdout-path`.
+//! Finds the console UART through `/chosen/stdout-path`.
 //!
-//! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3 (`/aliases`) and 4.2
-//! (`reg-shift`, `reg-io-width`, `reg-offset`). The UART keeps the firmware's settings, so speed
-//! and clock do not matter.
+//! See Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3 (`/aliases`) and 4.2
+//! (`reg-shift`, `reg-io-width`, `reg-offset`). The UART keeps the firmware's settings, so the
+//! speed and clock do not matter.
 
 use alloc::string::ToString as _;
 
@@ -14,20 +14,20 @@ use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
-/// What is needed to report that the rest of a device tree cannot be used: the UART to print on,
-/// and the conduit for the SYSTEM_OFF that follows.
+/// The information needed to report an unusable device tree: the UART for the message and the
+/// conduit for the subsequent SYSTEM_OFF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConsole {
-    /// The console UART, or the reason why there is none.
+    /// The console UART, or the reason why it is not available.
     pub uart: Result<Uart, FormatError>,
     /// The property that names that UART, such as "/chosen/stdout-path".
     pub by: &'static str,
-    /// The conduit, or the reason why there is none.
+    /// The conduit, or the reason why it is not available.
     pub conduit: Result<Conduit, FormatError>,
 }
 
 impl TreeConsole {
-    /// Looks for the UART and the conduit in `tree`; either may be absent.
+    /// Looks for the UART and conduit in `tree`. Either can be missing.
     ///
     /// # Errors
     /// Returns an error if `tree` is not a valid flattened device tree.
@@ -41,13 +41,13 @@ impl TreeConsole {
     }
 }
 
-/// Reads the UART that `/chosen` names or, if it names none, the alias `serial0`.
+/// Reads the UART specified by `/chosen` or, if it does not specify one, by the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let node = locate(tree)?.0;
     for node in node.parents().into_iter().chain([node]) {
         if !node.is_available() {
             let value = node.text("status")?.unwrap_or("");
-            let expected = "okay, as the console needs it";
+            let expected = "okay because the console needs it";
             return Err(node.wrong_text("status", value, expected));
         }
     }
@@ -96,10 +96,10 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     Ok(uart)
 }
 
-/// Finds the console node, and returns the property that names it.
+/// Returns the console node and the property that names it.
 fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     if let Some(chosen) = Node::find(tree, "/chosen") {
-        // Linux used the second name before the specification introduced the first.
+        // Linux used the second name before the first was standardized.
         for (name, by) in [
             ("stdout-path", "/chosen/stdout-path"),
             ("linux,stdout-path", "/chosen/linux,stdout-path"),
@@ -107,7 +107,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
-            // A colon precedes the speed and other settings (section 3.6).
+            // The speed and other settings follow a colon (section 3.6).
             let path = value.split(':').next().unwrap_or(value);
             let Some(node) = resolve(tree, path)? else {
                 let path = Shown(path, VALUE_MAX);
@@ -122,7 +122,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     Ok((node, "alias serial0"))
 }
 
-/// Finds the node for a path, or for an alias and an optional path below it (section 3.3).
+/// Finds the node for a path or for an alias with an optional path below it (section 3.3).
 fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
     if path.starts_with('/') {
         return Ok(Node::find(tree, path));

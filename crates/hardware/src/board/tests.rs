@@ -1,4 +1,4 @@
-//! Device trees that are accepted, rejected or broken: edited trees of two boards.
+//! Tests with valid, rejected and corrupt device trees, based on two boards' trees.
 
 mod describe;
 mod format;

@@ -1,12 +1,12 @@
-//! The per-CPU timer interrupts, and the memory-mapped timer that wakes a CPU from states that stop
-//! the CPU's own timer.
+//! The per-CPU timer interrupts, and the memory-mapped timer that wakes a CPU from states in which
+//! its own timer stops.
 //!
-//! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` contains, in this order, the secure
-//! physical, non-secure physical, virtual and EL2 physical timer; if `interrupt-names` is present,
-//! the names identify the timers.
+//! See the Linux binding *timer/arm,arch_timer.yaml*. `interrupts` lists the secure physical,
+//! non-secure physical, virtual and EL2 physical timers in this order. If `interrupt-names` is
+//! present, the names identify the timers.
 //!
-//! Linux binding *timer/arm,arch_timer_mmio.yaml*: few boards need a frame of this timer, so an
-//! unusable frame is not an error here. A scenario that needs the frame prints the reason.
+//! See the Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need a frame of this timer,
+//! so an unusable frame is not an error here. A scenario that needs the frame prints the reason.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ use crate::spec::counter::CounterErratum;
 use crate::spec::int_id::IntId;
 use crate::text::format_error::{FormatError, Result};
 
-/// The per-CPU timer interrupts, which are PPIs.
+/// The per-CPU timer interrupts. All of them are PPIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimerPpis {
     /// Non-secure EL1 physical timer, CNTP.
@@ -32,12 +32,12 @@ pub struct TimerPpis {
     pub hypervisor: Option<IntId>,
 }
 
-/// The timer names in binding order, without the fifth.
+/// The timer names in binding order. The fifth timer is not used.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
-/// The binding has five timers; later ones are ignored.
+/// The number of timers in the binding. Additional interrupts are ignored.
 const TIMERS_MAX: usize = 5;
 
-/// Returns the counter erratum that the timer node names.
+/// Returns the counter erratum listed in the timer node.
 pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     let mut errata = CounterErratum::OF_SOCS.into_iter();
     errata.find(|erratum| node.value(erratum.name()).is_some())
@@ -52,14 +52,14 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         return Err(FormatError::new(message));
     };
     let mut ppis = TimerPpis::default();
-    // Each entry in the extended form starts with its controller's phandle.
+    // In the extended form, each entry starts with the interrupt controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {
         Some(value) => ("interrupts-extended", value, 1),
         None => ("interrupts", node.required("interrupts")?, 0),
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
-        return Err(node.wrong_length(name, value.len(), "whole GIC interrupt specifiers"));
+        return Err(node.wrong_length(name, value.len(), "complete GIC interrupt specifiers"));
     }
     let names = node.value("interrupt-names");
     let mut names = names.map(|names| names.split(|byte| *byte == 0));
@@ -81,7 +81,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         let cell = |index| word(specifier, index * 4).unwrap_or(u32::MAX);
         let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
         let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
-            (phandle, "the phandle of the GIC")
+            (phandle, "the GIC's phandle")
         } else if kind != IntId::TYPE_PPI {
             (kind, "interrupt type 1 (PPI)")
         } else if let Some(intid) = IntId::from_ppi(number) {
@@ -98,14 +98,14 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
     Ok(ppis)
 }
 
-/// A non-secure frame, as described by the device tree.
+/// A non-secure frame described in the device tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
-    /// The first address of CNTCTLBase: a multiple of 4 KiB, with at most 48 bits.
+    /// The base address of CNTCTLBase. A multiple of 4 KiB with at most 48 bits.
     pub control: u64,
-    /// The number of the frame in CNTCTLBase, 0 to 7.
+    /// The frame number in CNTCTLBase, 0 to 7.
     pub number: u8,
-    /// The first address of CNTBaseN: a multiple of 4 KiB, with at most 48 bits.
+    /// The base address of CNTBaseN. A multiple of 4 KiB with at most 48 bits.
     pub base: u64,
     /// The physical timer's interrupt, an SPI.
     pub intid: IntId,
@@ -125,12 +125,12 @@ impl fmt::Display for TimerFrame {
     }
 }
 
-/// The `compatible` name of the memory-mapped timer.
+/// The memory-mapped timer's `compatible` string.
 pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
 /// The maximum number of frames in a timer.
 pub const FRAMES: u32 = 8;
 
-/// Reads the first frame in the timer at `node` that is not disabled.
+/// Reads the timer's first enabled frame.
 pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);
@@ -147,7 +147,7 @@ pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     })
 }
 
-/// Returns the physical timer's interrupt, which is the frame's first.
+/// Returns the physical timer's interrupt, which is the first interrupt in the frame node.
 fn interrupt(frame: Node<'_>) -> Option<IntId> {
     let value = frame.value("interrupts")?;
     let kind = word(value, 0)?;

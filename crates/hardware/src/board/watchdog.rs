@@ -1,7 +1,7 @@
-//! A watchdog that can reset the board: an SP805, or an SBSA generic watchdog.
+//! A watchdog that can reset the board, either an SP805 or an SBSA generic watchdog.
 //!
-//! Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*. The watchdog only
-//! guards the run, so an unusable node is ignored.
+//! See the Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*. The watchdog
+//! is optional protection against hangs, so an unusable node is ignored.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -17,9 +17,9 @@ use crate::devices::watchdog::WatchdogKind;
 pub struct Watchdog {
     /// The programming model.
     pub kind: WatchdogKind,
-    /// The first address of the registers: a multiple of 4 KiB, with at most 48 bits. For an SBSA
-    /// watchdog this is the control frame: writing to it also refreshes the watchdog, so the
-    /// refresh frame is not used.
+    /// The base address of the registers. A multiple of 4 KiB with at most 48 bits. For an SBSA
+    /// watchdog this is the control frame. The refresh frame is not used because writes to the
+    /// control frame also refresh the watchdog.
     pub base: u64,
 }
 
@@ -44,12 +44,12 @@ impl fmt::Display for Watchdog {
 }
 
 pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
-/// The prefix of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
+/// The prefix of WDOGCLK's name, which is `wdog_clk` or, in older trees, `wdogclk`.
 const WDOGCLK: &[u8] = b"wdog";
 
-/// Reads the watchdog at `node`; `None` if it cannot be used.
+/// Reads the watchdog at `node`. Returns `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
-    // An SBSA watchdog has two entries; the first is the control frame.
+    // For an SBSA watchdog, the first of the two entries is the control frame.
     let base = page(node)?;
     let kind = match node.compatible_with(COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
@@ -60,11 +60,11 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     Some(Watchdog { kind, base })
 }
 
-/// Reads the frequency of an SP805's WDOGCLK in Hz. The tree contains the frequency only for a
-/// fixed clock.
+/// Reads an SP805's WDOGCLK frequency in Hz. The tree contains the frequency only if the clock is
+/// fixed.
 fn clock(node: Node<'_>) -> Option<NonZeroU64> {
-    // Require WDOGCLK to be the first clock. Finding a later clock would require knowing how many
-    // cells each clock has.
+    // WDOGCLK must be the first clock. To find a later clock, we would need the number of cells of
+    // each clock before it.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {
         return None;

@@ -1,4 +1,4 @@
-//! Describes what is read from a tree, one line per part, in the form that `read.rs` expects.
+//! Describes the contents of a tree, one line per part, in the format that `read.rs` expects.
 
 use std::format;
 use std::string::{String, ToString};
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use crate::board::{Board, FormatError, Gic, IdleState, Region};
 
-/// Describes everything that is read from a tree, including its CPUs.
+/// Describes all data read from a tree, including the CPUs.
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
     let board = Board::read(tree)?;
     let labels = labels(&board, false)?;

@@ -1,4 +1,4 @@
-//! Bytes that are not a flattened device tree.
+//! Tests with bytes that are not a valid flattened device tree.
 
 use std::format;
 use std::string::{String, ToString};
@@ -10,8 +10,8 @@ use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
 
 fn message(tree: &[u8]) -> String {
-    let error = Board::read(tree).expect_err("no tree");
-    assert_eq!(TreeConsole::find(tree).expect_err("no tree"), error);
+    let error = Board::read(tree).expect_err("an invalid tree");
+    assert_eq!(TreeConsole::find(tree).expect_err("an invalid tree"), error);
     error.to_string()
 }
 
@@ -26,8 +26,8 @@ fn headers_that_are_not_sound_are_refused() {
     let end = blob.len() as u32 - 8;
     let endless = format!("offset {end:#x}: the memory reservations have no terminator");
     let magic = "magic 0x7f454c46, expected 0xd00dfeed";
-    let small = "offset 0x4: totalsize is less than the header's size";
-    let version = "offset 0x14: the format's version is not 17";
+    let small = "offset 0x4: totalsize is smaller than the header";
+    let version = "offset 0x14: the format version is not 17";
     let unaligned = "offset 0x8: the structure block is not aligned";
     let rows = [
         (0, 0x7f45_4c46, magic),
@@ -52,12 +52,12 @@ fn headers_that_are_not_sound_are_refused() {
     }
 }
 
-/// The structure block contains only these words, and the name at offset 0 is `p`.
+/// Each structure block contains only the listed words. The name at offset 0 is `p`.
 #[test]
 fn structures_that_are_not_sound_are_refused() {
     let (a, slash) = (0x6100_0000, 0x2f00_0000);
     let token = "an unknown, damaged or misplaced token";
-    let name = "an invalid name of a node or property";
+    let name = "an invalid node or property name";
     for (expected, words) in [
         (token, &[1, 0, 2, 1, 0, 2, 9][..]),
         (token, &[2]),

@@ -1,4 +1,4 @@
-//! Malicious trees: they cause no panic and are processed in bounded time.
+//! Tests that malicious trees do not cause panics and are processed in bounded time.
 
 use std::format;
 use std::string::{String, ToString};
@@ -11,7 +11,7 @@ use super::node_model::Tree::{Juno, Qemu};
 use super::node_model::Value::{Cells, Text};
 use crate::board::TreeConsole;
 
-/// Runs all code that reads a tree, and returns the error.
+/// Runs all code that reads a tree. Returns the error, if any.
 fn use_all(tree: &[u8]) -> Option<String> {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());
@@ -36,8 +36,8 @@ fn a_tree_has_at_most_16_levels() {
     }
 }
 
-/// Quadratic work on 2 MiB would exceed the limit. A minute is ample for an unoptimized build on a
-/// busy machine.
+/// Quadratic algorithms on 2 MiB would exceed this limit. One minute is plenty for an unoptimized
+/// build on a busy machine.
 #[test]
 fn large_trees_end_in_time() {
     let clusters = (0..2_000).rev().map(|n| format!("cluster{n} {{ }};"));

@@ -1,4 +1,4 @@
-//! Editable models of device trees, read from sources and written as blobs.
+//! Editable models of device trees, parsed from source and written as blobs.
 
 use std::format;
 use std::string::String;
@@ -10,9 +10,9 @@ use fdt_blob::{Blob, BlobToken};
 #[derive(Clone, Copy, Debug)]
 pub enum Tree {
     Juno,
-    /// QEMU's tree, with this number of CPUs.
+    /// QEMU's tree with this number of CPUs.
     Qemu(u32),
-    /// QEMU's tree, with additional devices.
+    /// QEMU's tree with this number of CPUs and additional devices.
     Devices(u32),
 }
 
@@ -41,16 +41,16 @@ impl Value<'_> {
     }
 }
 
-/// A change to a tree. Nodes are named by their paths.
+/// A change to a tree. Nodes are specified by path.
 #[derive(Clone, Copy, Debug)]
 pub enum Edit<'a> {
-    /// Sets a property of a node.
+    /// Sets a node's property.
     Set(&'a str, &'a str, Value<'a>),
-    /// Removes a property of a node.
+    /// Removes a node's property.
     Unset(&'a str, &'a str),
-    /// Adds a node, given as source, to a node.
+    /// Adds a child node, specified as source text.
     Add(&'a str, &'a str),
-    /// Adds this many nodes to a node, each built from its index.
+    /// Adds this many child nodes, each generated from its index.
     AddEach(u32, &'a str, fn(u32) -> String),
     /// Removes a node.
     Remove(&'a str),
@@ -58,25 +58,25 @@ pub enum Edit<'a> {
     Reserve(u64, u64),
 }
 
-/// A node: its properties, then its children.
+/// A node with properties and children.
 #[derive(Clone, Default)]
 pub struct NodeModel {
     pub name: String,
     pub properties: Vec<(String, Vec<u8>)>,
     pub children: Vec<NodeModel>,
-    /// The memory reservation block; only used in the root.
+    /// The memory reservation block. Used only in the root.
     pub reserved: Vec<(u64, u64)>,
 }
 
 impl NodeModel {
-    /// Reads a node from device tree source. Only plain properties and children are supported, and
-    /// comments only before the node.
+    /// Parses a node from device tree source. Only plain properties and children are supported.
+    /// Comments are supported only before the node.
     pub fn parse(source: &str) -> Self {
         let text = source.lines().filter(|line| !line.starts_with("//"));
         Self::node(&mut text.collect::<Vec<_>>().join(" ").as_str())
     }
 
-    /// Reads the source of `tree`.
+    /// Builds the model of `tree` from its source.
     pub fn read(tree: Tree) -> Self {
         let (count, has_devices) = match tree {
             Tree::Juno => return Self::parse(include_str!("juno.dts")),
@@ -111,7 +111,7 @@ impl NodeModel {
         Self::parse(&(text + &map + "}; }; };"))
     }
 
-    /// Reads the node at the start of `text`, and advances `text` past it.
+    /// Parses the node at the start of `text` and advances `text` past it.
     fn node(text: &mut &str) -> Self {
         let (name, rest) = text.split_once('{').expect("a node");
         *text = rest.trim_start();
@@ -147,7 +147,7 @@ impl NodeModel {
         })
     }
 
-    /// Makes one change, which must have an effect.
+    /// Applies one change, which must have an effect.
     pub fn edit(&mut self, edit: Edit<'_>) {
         let before = self.blob();
         match edit {
@@ -167,7 +167,7 @@ impl NodeModel {
         assert_ne!(self.blob(), before, "{edit:?}");
     }
 
-    /// Writes the flattened tree, valid or not.
+    /// Writes the flattened tree without validating it.
     pub fn blob(&self) -> Vec<u8> {
         let mut blob = Blob::default();
         blob.reservations.clone_from(&self.reserved);
@@ -184,7 +184,7 @@ impl NodeModel {
     }
 }
 
-/// Reads the value of a property: cells, strings and bytes, separated by commas.
+/// Parses a property value, which consists of comma-separated cells, strings and bytes.
 fn bytes(value: &str) -> Vec<u8> {
     let mut rest = value.trim();
     let mut bytes = Vec::new();

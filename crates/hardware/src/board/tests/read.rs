@@ -6,7 +6,7 @@ use super::node_model::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
 use super::node_model::Tree::{self, Devices, Juno, Qemu};
 use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 
-/// Clusters, cores and threads out of order, at several levels; phandles in decimal.
+/// Unordered clusters, cores and threads at several levels, with decimal phandles.
 const NESTED_CPU_MAP: &str = "cpu-map {
     socket1 { cluster0 {
         cluster1 { core1 { cpu = <4096>; }; core0 { cpu = <4097>; }; };
@@ -22,7 +22,7 @@ const NESTED_CPU_MAP: &str = "cpu-map {
     };
 }";
 
-/// A state that the tree already has, a disabled one, and one without a power_state.
+/// A duplicate of a state in the tree, a disabled state, and a state without a power_state.
 const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     again {
         compatible = "domain-idle-state";
@@ -38,7 +38,7 @@ const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     no-psci { compatible = "domain-idle-state"; };
 }"#;
 
-/// Trees, their edits, and lines of the resulting description.
+/// Trees, edits, and expected lines in the resulting description.
 #[rustfmt::skip]
 pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Qemu(8), &[],
@@ -72,7 +72,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
             "labels with MT: CpuMap 0=0.0.0 1=0.1.0 100=1.0.0 101=1.1.0 102=1.2.0 103=1.3.0",
         ]),
 
-    // Labels: a nested map out of order (phandles in decimal); no map; Aff3 and a disabled CPU.
+    // Labels: an unordered nested map, no map, Aff3, and a disabled CPU.
     (Qemu(8), &[Remove("/cpus/cpu-map"), Add("/cpus", NESTED_CPU_MAP)],
         &["labels: CpuMap 0=3.1.0 1=3.0.0 2=2.0.0 3=1.3.0 4=0.7.0 5=0.7.1 6=0.10.0 7=0.10.1"]),
     (Qemu(4), &[
@@ -95,7 +95,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Qemu(4), &[Unset("/cpus/cpu@0", "enable-method"), Unset("/cpus/cpu@3", "enable-method")],
         &["labels: CpuMap 0=0.0.0 1=0.1.0 2=0.2.0 3=0.3.0"]),
 
-    // The console, by path or alias.
+    // The console, specified by path or alias.
     (Qemu(1), &[Set("/chosen", "stdout-path", Text("serial0"))],
         &["uart: Pl011 0x9000000 shift 2 width 4"]),
     (Qemu(1), &[Set("/chosen", "stdout-path", Text("serial0:115200n8"))],
@@ -114,7 +114,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/chosen", "stdout-path", Text("soc/apb/uart@80000")),
     ], &["uart: Pl011 0x7ff80000 shift 2 width 4"]),
 
-    // Kinds of UART, with `compatible` as in Linux's trees. Only a 16550 has reg-shift and
+    // UART types, with the `compatible` strings from Linux's trees. Only a 16550 has reg-shift and
     // reg-io-width.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Texts(&["vendor,x", "ns16550a"]))],
         &["uart: Ns16550 0x9000000 shift 0 width 1"]),
@@ -170,7 +170,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
 
-    // GIC and timers. A redistributor region is limited to the part that 512 CPUs need.
+    // GIC and timers. A redistributor region is limited to the size for 512 CPUs.
     (Qemu(1), &[
         Set("/intc@8000000", "#redistributor-regions", Cells(&[2])),
         Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0x4_0000])),
@@ -204,7 +204,8 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Remove("/intc@8000000")],
         &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
 
-    // Idle states: states with the same value are merged; an extended value contains no level.
+    // Idle states. States with the same value are merged. Extended-format values do not contain a
+    // level.
     (Juno, &[
         Add("/cpus", DOMAIN_IDLE_STATES),
         Add("/", "idle-states { system { compatible = \"arm,idle-state\"; \
@@ -219,7 +220,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         &["idle states: cpu-sleep-0 0x10000 level 0 stops timers, cluster-sleep-0 0x40000022 \
            level 2"]),
 
-    // Names and texts.
+    // Names and strings.
     (Qemu(1), &[
         Set("/chosen", "linux,a-property-with-more-than-31-characters", Empty),
         Set("/timer", "a-name-that-is-longer-than-the-thirty-one-characters-of-the-specification", Bytes(&[0x01, 0x02, 0x03])),
@@ -236,7 +237,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x2a46_0000, 0, 0x1000]))],
         &["watchdog: SBSA watchdog at 0x2a460000, Sbsa"]),
 
-    // The largest second-level cache.
+    // The largest L2 cache.
     (Qemu(1), &[
         AddEach(2, "/", |n| format!("l2-cache{n:x} {{ compatible = \"cache\"; cache-level = <2>; cache-size = \
              <0x{n:x}0000>; }}")),
@@ -246,7 +247,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
              }"),
     ], &["cache: None"]),
 
-    // Counter errata: from any usable CPU, or from the timer node, which takes precedence.
+    // Counter errata from any usable CPU or from the timer node, which takes precedence.
     (Qemu(8), &[], &["erratum: None"]),
     (Qemu(8), &[Set("/cpus/cpu@7", "compatible", Text("arm,cortex-a73"))],
         &["erratum: Some(CortexA73)"]),
@@ -271,7 +272,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/timer", "allwinner,erratum-unknown1", Empty),
     ], &["erratum: Some(Allwinner)"]),
 
-    // The timer frame: the first that is not disabled, or the reason why there is none.
+    // The first enabled timer frame, or the reason why it is not available.
     (Qemu(2), &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
     (Juno, &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
     (Devices(2), &[],
@@ -324,7 +325,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Unset("/timer@2a810000", "ranges")],
         &["frame: the device tree's timer frame has no usable reg"]),
 
-    // The watchdog: an unusable one is ignored.
+    // The watchdog. Unusable watchdogs are ignored.
     (Qemu(4), &[], &["watchdog: none"]),
     (Devices(2), &[], &["watchdog: SBSA watchdog at 0x2a440000, Sbsa"]),
     (Devices(2), &[Set("/watchdog@2a440000", "status", Text("disabled"))], &["watchdog: none"]),

@@ -6,7 +6,7 @@ use super::node_model::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
 use super::node_model::Tree::{self, Devices, Juno, Qemu};
 use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 
-/// Trees, their edits, and the messages.
+/// Trees, edits and expected error messages.
 #[rustfmt::skip]
 pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // Required nodes and properties.
@@ -26,7 +26,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Remove("/timer")], "no node compatible with arm,armv8-timer"),
     (Qemu(4), &[Unset("/timer", "interrupts")], "/timer interrupts: missing"),
     (Qemu(4), &[Remove("/memory@40000000")],
-        "no memory node has a size: boot loaders fill it in"),
+        "no memory node has a size: the boot loader should fill it in"),
     (Qemu(4), &[Remove("/cpus")], "no node /cpus"),
     (Qemu(4), &[Unset("/cpus", "#address-cells")], "/cpus #address-cells: missing"),
     (Qemu(4), &[Unset("/cpus/cpu@2", "reg")], "/cpus/cpu@2 reg: missing"),
@@ -43,8 +43,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // The firmware.
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
-        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is \
-         needed"),
+        "/psci compatible: PSCI 0.1 with custom function IDs; arm,psci-0.2 or arm,psci-1.0 is \
+         required"),
     (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
     (Qemu(4), &[Set("/psci", "method", Bytes(&[0x73, 0x6d, 0x63]))],
         "/psci method: not a string of printable ASCII characters"),
@@ -55,9 +55,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
         "/pl011@9000000 compatible: not a string of printable ASCII characters"),
     (Qemu(4), &[Set("/pl011@9000000", "status", Text("disabled"))],
-        "/pl011@9000000 status: \"disabled\", expected okay, as the console needs it"),
+        "/pl011@9000000 status: \"disabled\", expected okay because the console needs it"),
     (Qemu(4), &[Set("/", "status", Text("disabled"))],
-        "/ status: \"disabled\", expected okay, as the console needs it"),
+        "/ status: \"disabled\", expected okay because the console needs it"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x40]))],
         "/pl011@9000000 reg: 0x40, expected a size that covers all registers"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0]))],
@@ -67,7 +67,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0xffff_ffff, 0xffff_f000, 0, 0x1001]))],
         "/pl011@9000000 reg: 0x1001 bytes at 0xfffffffffffff000 exceed 64-bit addresses"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0x1000]))],
-        "/pl011@9000000 reg: 12 bytes, expected whole pairs of address and size"),
+        "/pl011@9000000 reg: 12 bytes, expected complete pairs of address and size"),
     (Qemu(4), &[Set("/pl011@9000000", "reg", Empty)],
         "/pl011@9000000 reg: 0 bytes, expected more entries"),
     (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Cells(&[0xffff_ffff]))],
@@ -113,16 +113,16 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x8_0800]))],
         "/bus@7f000000/apb ranges: no entry covers 0x1000 bytes at 0x80000"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000]))],
-        "/bus@7f000000/apb ranges: 12 bytes, expected whole entries of two addresses and a size"),
+        "/bus@7f000000/apb ranges: 12 bytes, expected complete entries of two addresses and a \
+         size"),
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 0xffff_ffff, 0xffff_0000, 0x10_0000]))],
         "/bus@7f000000/apb ranges: 0x100000 bytes at 0xffffffffffff0000 exceed 64-bit addresses"),
     (Juno, &[Set("/bus@7f000000/apb", "#address-cells", Cells(&[3]))],
-        "/bus@7f000000/apb #address-cells: 0x3, expected 1 or 2 (a device on PCI cannot be \
-         used)"),
+        "/bus@7f000000/apb #address-cells: 0x3, expected 1 or 2 (PCI devices are not supported)"),
     (Juno, &[Set("/bus@7f000000/apb", "#size-cells", Cells(&[0]))],
         "/bus@7f000000/apb #size-cells: 0x0, expected 1 or 2"),
     (Juno, &[Set("/bus@7f000000/apb", "status", Text("disabled"))],
-        "/bus@7f000000/apb status: \"disabled\", expected okay, as the console needs it"),
+        "/bus@7f000000/apb status: \"disabled\", expected okay because the console needs it"),
     (Juno, &[Unset("/bus@7f000000", "ranges")],
         "/bus@7f000000 ranges: missing, so the CPUs cannot reach devices on this bus"),
 
@@ -151,7 +151,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/intc@8000000", "#interrupt-cells", Cells(&[1]))],
         "/intc@8000000 #interrupt-cells: 0x1, expected 3 or 4"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 14]))],
-        "/timer interrupts: 20 bytes, expected whole GIC interrupt specifiers"),
+        "/timer interrupts: 20 bytes, expected complete GIC interrupt specifiers"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 0, 14, 4]))],
         "/timer interrupts: 0x0, expected interrupt type 1 (PPI)"),
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 16, 4]))],
@@ -159,7 +159,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4]))],
         "/timer interrupts: 12 bytes, expected a non-secure timer"),
     (Qemu(4), &[Set("/timer", "interrupts-extended", Cells(&[9, 1, 13, 4, 9, 1, 14, 4]))],
-        "/timer interrupts-extended: 0x9, expected the phandle of the GIC"),
+        "/timer interrupts-extended: 0x9, expected the GIC's phandle"),
 
     // The CPUs and their labels.
     (Qemu(4), &[Set("/cpus", "#address-cells", Cells(&[3]))],
@@ -200,22 +200,22 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // Too many entries.
     (Qemu(4), &[
         AddEach(32, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <1 0x{n:x}000 0 0x1000>; }}")),
-    ], "/memory@1f reg: more than 32 of them"),
+    ], "/memory@1f reg: more than 32 entries"),
     (Qemu(4), &[
         AddEach(65, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <0 0 0 0 0 0 0 0>; }}")),
-    ], "/memory@2a reg: more than 32 of them"),
+    ], "/memory@2a reg: more than 32 entries"),
     (Juno, &[
         AddEach(64, "/reserved-memory", |n| format!("r@{n:x} {{ reg = <0 0x{n:x}000 0 0x1000>; }}")),
-    ], "/reserved-memory/r@3f reg: more than 64 of them"),
+    ], "/reserved-memory/r@3f reg: more than 64 entries"),
     (Qemu(1), &[Reserve(0xffff_ffff_ffff_ffff, 1)],
         "/ (memory reservation block): 0x1 bytes at 0xffffffffffffffff exceed 64-bit addresses"),
-    (Qemu(513), &[], "/cpus: more than 512 of them"),
+    (Qemu(513), &[], "/cpus: more than 512 entries"),
     (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |n| format!("cluster1{n:x} {{ }}"))],
-        "/cpus/cpu-map: more than 2048 of them"),
+        "/cpus/cpu-map: more than 2048 entries"),
     (Juno, &[
         AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ compatible = \"arm,idle-state\"; \
              arm,psci-suspend-param = <0x{n:x}>; }}")),
-    ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 of them"),
+    ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 entries"),
     (Qemu(1), &[
         Add("/", "a-rather-long-name-of-a-bus@12345678 { a-rather-long-name-of-a-bus@12345678 { \
              pl011@9000000 { }; }; }"),
@@ -223,14 +223,14 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
             pl011@9000000")),
     ], "...345678/a-rather-long-name-of-a-bus@12345678/pl011@9000000 compatible: missing"),
 
-    // Levels of idle states that contradict other properties.
+    // Idle state levels that contradict other properties.
     (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[4]))],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x4, expected 0 to 3"),
     (Juno, &[
         Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
         Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x1_0000])),
     ],
-        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected the level of \
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected the same level as \
          the other node with this power_state"),
     (Juno, &[Set("/cpus/idle-states/cpu-sleep-0", "psci-bench,power-level", Cells(&[1]))],
         "/cpus/idle-states/cpu-sleep-0 psci-bench,power-level: 0x1, expected the power level \
@@ -249,8 +249,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
         Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[1])),
     ],
-        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0, as in any \
-         standby state"),
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0 for a standby \
+         state"),
 
     // Overlapping registers.
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x800_0000, 0, 0x1000]))],
@@ -274,17 +274,17 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Set("/interrupt-controller@2c010000", "reg", Cells(&[0, 0x2c01_0000, 0, 0x1000, 0, 0x2c01_0000, 0, 0x2000])),
     ], "the GIC's CPU interface at 0x2c010000 overlaps the GIC's distributor at 0x2c010000"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x4800_0000, 0, 0x1000]))],
-        "the watchdog at 0x48000000 overlaps memory at 0x40000000: correct the memory node, \
-         or reserve that part"),
+        "the watchdog at 0x48000000 overlaps memory at 0x40000000: correct the memory node, or \
+         reserve that range"),
     (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
         "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
-    // A power_state that is valid in no format.
+    // A power_state that is invalid in both formats.
     (Juno, &[
         Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0xffff_ffff])),
     ],
-        "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a \
-         power_state without bits that both formats reserve"),
-    // A node that may or may not be enabled.
+        "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a power_state \
+         that is valid in one of the two formats"),
+    // A node with an unclear status.
     (Qemu(4), &[Set("/cpus/cpu@1", "status", Bytes(&[0x6f, 0x6b, 0x61, 0x79]))],
-        "/cpus/cpu@1 status: a string without its final NUL"),
+        "/cpus/cpu@1 status: the string has no final NUL"),
 ];

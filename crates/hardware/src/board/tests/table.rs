@@ -1,5 +1,4 @@
-//! Trees that are accepted or rejected: the rows of two tables, and tests that need more than a
-//! row.
+//! Runs the tables of accepted and rejected trees, and tests that need more than a table row.
 
 use std::string::ToString;
 use std::vec;
@@ -17,7 +16,7 @@ use crate::board::{Board, TreeConsole};
 use crate::devices::uart::AnyUart;
 use crate::image::Conduit;
 
-/// Returns the blob of `tree` after `edits`.
+/// Applies `edits` to `tree` and returns the blob.
 fn edited(tree: Tree, edits: &[Edit<'_>]) -> Vec<u8> {
     let mut model = NodeModel::read(tree);
     edits.iter().for_each(|edit| model.edit(*edit));
@@ -66,7 +65,7 @@ fn a_console_of_no_known_kind_is_refused_with_the_kinds() {
     assert!(AnyUart.to_string().ends_with(" UART"));
 }
 
-/// QEMU's trees have a MiB of padding, and loaders leave bytes after a tree.
+/// QEMU's trees have 1 MiB of padding, and some loaders leave extra bytes after a tree.
 #[test]
 fn padding_and_bytes_after_the_tree_are_ignored() {
     let plain = NodeModel::read(Tree::Qemu(8)).blob();
@@ -97,7 +96,7 @@ fn removed_nodes_change_nothing() {
 
 #[test]
 fn the_most_cpus_are_labelled_in_order() {
-    let lines = describe(&NodeModel::read(Tree::Qemu(512)).blob()).expect("a good tree");
+    let lines = describe(&NodeModel::read(Tree::Qemu(512)).blob()).expect("a valid tree");
     let mut lines = lines.iter();
     let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
     let labels: Vec<_> = labels.expect("labels").split(' ').collect();
@@ -113,13 +112,13 @@ fn a_console_is_found_without_a_board() {
     tree.edit(Edit::Remove("/memory@40000000"));
     assert!(Board::read(&tree.blob()).is_err());
     let blob = tree.blob();
-    let console = TreeConsole::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a valid tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
     assert_eq!(console.by, "/chosen/stdout-path");
     assert_eq!(console.conduit, Ok(Conduit::Smc));
     tree.edit(Edit::Remove("/pl011@9000000"));
     let blob = tree.blob();
-    let console = TreeConsole::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a valid tree");
     assert!(console.uart.is_err() && console.conduit.is_ok());
 }
 
@@ -128,7 +127,7 @@ fn too_many_reservations_are_refused() {
     let mut tree = NodeModel::read(Tree::Qemu(4));
     tree.reserved = vec![(1, 1); 65];
     let error = describe(&tree.blob()).expect_err("too many").to_string();
-    assert_eq!(error, "/ (memory reservation block): more than 64 of them");
+    assert_eq!(error, "/ (memory reservation block): more than 64 entries");
 }
 
 #[test]
@@ -136,6 +135,6 @@ fn a_long_model_is_cut() {
     let mut tree = NodeModel::read(Tree::Qemu(1));
     let model = "x".repeat(1 << 20);
     tree.edit(Edit::Set("/", "model", Value::Text(&model)));
-    let lines = describe(&tree.blob()).expect("a good tree");
+    let lines = describe(&tree.blob()).expect("a valid tree");
     assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));
 }
