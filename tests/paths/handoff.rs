@@ -68,7 +68,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     let good = list(Some(&tree()));
     let mut bad = good.clone();
     bad[0x30] ^= 1;
-    at(THERE, &bad, "a wrong checksum at offset 0x4");
+    at(THERE, &bad, "wrong checksum at offset 0x4");
     at(THERE, &tree(), "not a transfer list");
     at(NOWHERE, &good, "not a transfer list");
     // It starts in memory, but claims to extend beyond the end of memory.

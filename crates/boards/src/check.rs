@@ -46,8 +46,7 @@ fn memory(board: &BoardFile) -> Check {
         for (index, range) in ranges.iter().enumerate() {
             let (path, Region { base, size }) = (format!("{list}[{index}]"), *range);
             let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
-            let reason =
-                "is not a valid range: expected a nonzero size and 48-bit addresses";
+            let reason = "is not a valid range: expected a nonzero size and 48-bit addresses";
             let reason = format_args!("{size:#x} bytes at {base:#x} {reason}");
             require(size > 0 && end.is_some(), &path, reason)?;
             if let Some(other) = ranges[..index].iter().position(|it| it.overlaps(range)) {

@@ -46,10 +46,7 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     }
     let files = package.parts.iter().map(|part| &part.file);
     let is_twice = [&package.file].into_iter().chain(files).duplicates().next();
-    let reason = format_args!(
-        "two files are named {}",
-        is_twice.map_or("", |name| name)
-    );
+    let reason = format_args!("two files are named {}", is_twice.map_or("", |name| name));
     require(is_twice.is_none(), "package.parts", reason)
 }
 

@@ -31,7 +31,10 @@ pub fn load(name: &str) -> Result<BoardFile> {
 pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     let file = format!("platforms/{folder}/board.toml");
     let board = parse(&file, text)?;
-    let reason = format!("{:?} does not match the folder name, {folder:?}", board.name);
+    let reason = format!(
+        "{:?} does not match the folder name, {folder:?}",
+        board.name
+    );
     let is_folders = require(board.name == folder, "name", reason);
     is_folders.map_err(|fault| fault.in_file(&file, text))?;
     Ok(board)

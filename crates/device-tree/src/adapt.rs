@@ -25,9 +25,11 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     // dtoolkit must be given only well-formed trees.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
-    let blob = blob
-        .get(..size)
-        .ok_or_else(|| error(format!("it is truncated: its header specifies {size} bytes")))?;
+    let blob = blob.get(..size).ok_or_else(|| {
+        error(format!(
+            "it is truncated: its header specifies {size} bytes"
+        ))
+    })?;
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {

@@ -1,8 +1,8 @@
-//! Describes the hardware: terms from the specifications, the image header, register sequences over
-//! a bus, and the board that a device tree describes.
+//! Hardware descriptions: definitions from the specifications, the image header, device drivers,
+//! and boards described by device trees.
 //!
-//! The crate itself does not access registers or make firmware calls; the payload does, using these
-//! definitions. It does not build device trees; the device-tree crate does.
+//! The crate itself does not access registers or call firmware. The payload does this using these
+//! definitions. Device trees are built by the device-tree crate.
 //!
 //! ```
 //! use fdt_blob::{Blob, BlobToken};
@@ -32,8 +32,8 @@
 //! |---|---|
 //! | [`text`] | words, plurals and errors that several crates print |
 //! | [`spec`] | PSCI, SMCCC, PMF, ticks, counters, timers, caches |
-//! | [`devices`] | register sequences over a [`devices::Bus`] |
-//! | [`image`] | the image's header and parameter block, and what a loader passes |
+//! | [`devices`] | device drivers that use a [`devices::Bus`] |
+//! | [`image`] | the image's header and parameter block, and the handoff from a loader |
 //! | [`board`] | reads a device tree |
 //!
 //! Each folder imports only from the folders above it.

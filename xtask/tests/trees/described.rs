@@ -143,7 +143,7 @@ pub fn describe(blob: &[u8]) -> String {
     };
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn Debug| {
-        writeln!(text, "{name:<12} {value:x?}").expect("a String takes all");
+        writeln!(text, "{name:<12} {value:x?}").expect("writing to a String cannot fail");
     };
     line("model", &board.model);
     line("console", &board.uart);

@@ -198,7 +198,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[
         ("[timer]\nsecure-physical = 29\nphysical = 30\nvirtual = 27\nhypervisor = 26\n\n[timer.frame]\nbase = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\ncontrol = { base = 0x2a81_0000, size = 0x1000 }\nnumber = 1\n", ""),
     ], "24: gic: a board with a [gic] needs a [timer]"),
-    (&[("default = 3", "default = 4")], "37: 2 or 3 is needed"),
+    (&[("default = 3", "default = 4")], "37: expected 2 or 3"),
     (&[
         ("default = 3\n\n[gic.v2]\n", "default = 2\n\n[gic.v3]\n"),
         ("cpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\n", ""),

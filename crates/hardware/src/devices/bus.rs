@@ -1,4 +1,4 @@
-//! Register accesses to one device, as used by its driver.
+//! The interface that drivers use to access a device's registers.
 
 /// The width of one register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub enum Width {
 }
 
 impl Width {
-    /// Returns the width of accesses of 1, 2 or 4 bytes, which are the values of `reg-io-width`
-    /// (Devicetree Specification v0.4, section 4.2).
+    /// Returns the width for 1, 2 or 4 bytes, the valid values of `reg-io-width` (Devicetree
+    /// Specification v0.4, section 4.2).
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),
@@ -24,20 +24,20 @@ impl Width {
     }
 }
 
-/// The registers of one device, little-endian, each identified by its byte offset from the first.
+/// A device's registers, which are little-endian. Each is identified by its byte offset.
 pub trait Bus {
-    /// Reads the register at `offset` with one access.
+    /// Reads the register at `offset` in a single access.
     fn read(&mut self, offset: u64, width: Width) -> u32;
 
-    /// Writes the low bits of `value` to the register at `offset` with one access.
+    /// Writes the low bits of `value` to the register at `offset` in a single access.
     fn write(&mut self, offset: u64, width: Width, value: u32);
 
-    /// Writes a 64-bit register, with one access if the bus supports it.
+    /// Writes a 64-bit register, in a single access if the bus supports it.
     fn write_double(&mut self, offset: u64, value: u64) {
         self.write(offset, Width::Word, value as u32);
         self.write(offset + 4, Width::Word, (value >> 32) as u32);
     }
 
-    /// Pauses briefly between two polls of a register.
+    /// Pauses briefly between polls of a register.
     fn relax(&mut self) {}
 }

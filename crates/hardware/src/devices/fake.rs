@@ -1,5 +1,5 @@
-//! The registers of a fake device. They keep what is written, unless a test defines other behavior.
-//! Only word accesses are supported.
+//! A fake device's registers. They keep the values written to them unless a test defines other
+//! behavior. Only word accesses are supported.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::bus::{Bus, Width};
 
-/// An access to the register at an offset; a write includes the value.
+/// An access to the register at an offset. A write includes the value.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
     Read(u32),
@@ -17,7 +17,7 @@ pub enum Access {
 type Registers = BTreeMap<u32, u32>;
 type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
-/// The registers of one device. The behavior returns the value of each read.
+/// A device's registers. The behavior function returns the value for each read.
 pub struct FakeDevice {
     registers: Registers,
     written: Vec<(u32, u32)>,
@@ -25,12 +25,12 @@ pub struct FakeDevice {
 }
 
 impl FakeDevice {
-    /// Returns registers that keep their values. Registers not listed here start at 0.
+    /// Creates registers that keep their values. Registers that are not listed start at 0.
     pub fn new(registers: &[(u32, u32)]) -> Self {
         Self::with(registers, plain)
     }
 
-    /// Returns registers with the given behavior.
+    /// Creates registers with custom behavior.
     pub fn with(
         registers: &[(u32, u32)],
         behavior: impl FnMut(&mut Registers, Access) -> u32 + 'static,
@@ -48,7 +48,7 @@ impl FakeDevice {
     }
 }
 
-/// Reads offsets and values in hexadecimal, such as `45c=a0`.
+/// Parses offsets and values in hexadecimal, such as `45c=a0`.
 pub fn pairs(text: &str) -> Vec<(u32, u32)> {
     let number = |digits| u32::from_str_radix(digits, 16).expect(digits);
     let pairs = text.split_whitespace().flat_map(|it| it.split_once('='));
@@ -57,7 +57,7 @@ pub fn pairs(text: &str) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Stores each value that is written.
+/// The default behavior, which stores every write.
 pub fn plain(registers: &mut Registers, access: Access) -> u32 {
     match access {
         Access::Read(offset) => registers.get(&offset).copied().unwrap_or(0),

@@ -1,6 +1,7 @@
-//! A GICv2 (IHI 0048B): the distributor, and the CPU interface, which signals interrupts to a CPU.
-//! All sequences work both in the non-secure view and without the Security Extensions: interrupt
-//! groups are not changed, and bit 0 of both control registers enables this view's group.
+//! GICv2 driver (IHI 0048B) for the distributor and for the CPU interface, which signals interrupts
+//! to a CPU. All sequences work both in the non-secure view and without the Security Extensions,
+//! because they do not change interrupt groups and bit 0 of both control registers enables this
+//! view's group.
 
 use tock_registers::register_bitfields;
 
@@ -17,16 +18,16 @@ register_bitfields! { u32,
     GICC_CTLR [
         /// Signals this view's group.
         ENABLE OFFSET(0) NUMBITS(1),
-        /// Disables the bypass of each group and signal; bits 6:5 in the non-secure view. Firmware
-        /// sets these bits if the bypass inputs are not wired, since their level would otherwise
-        /// reach the CPU.
+        /// Disables the bypass for each group and signal. Bits 6:5 in the non-secure view. Firmware
+        /// sets these bits if the bypass inputs are not connected, because their level would
+        /// otherwise reach the CPU.
         BYPASS_DISABLES OFFSET(5) NUMBITS(4),
     ],
 }
 
 // Table 4-1.
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x000);
-/// Each byte reads as this CPU's own bit.
+/// Each byte reads as this CPU's target bit.
 const GICD_ITARGETSR0: Register = Register::at(0x800);
 /// Sends SGIs.
 pub const GICD_SGIR: Register = Register::at(0xf00);
@@ -36,7 +37,7 @@ pub const DISTRIBUTOR_SIZE: u64 = 0xf04;
 // Table 4-2.
 const CTLR: Register<GICC_CTLR::Register> = Register::at(0x00);
 const PMR: Register = Register::at(0x04);
-/// A read acknowledges an interrupt.
+/// Reads acknowledge an interrupt.
 pub const GICC_IAR: Register = Register::at(0x0c);
 const EOIR: Register = Register::at(0x10);
 /// GICC_APR0, the first of four.
@@ -49,20 +50,21 @@ pub fn forward_interrupts(gicd: &mut impl Bus) {
     GICD_CTLR.modify(gicd, GICD_CONTROL::ENABLE::SET);
 }
 
-/// Enables the private interrupts in `bits` with this priority, and disables all others. Returns
+/// Enables the private interrupts in `bits` with this priority and disables all others. Returns
 /// this CPU's bit in target lists.
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
-    // On a single-CPU GIC this reads as 0, and any target bit works.
+    // On a single-CPU GIC this reads as 0 and any target bit works.
     let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
     PrivateInterrupts::BANKED.enable(gicd, bits, priority);
     own
 }
 
-/// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR,
-/// and clears EOImode because each interrupt is ended with one write.
+/// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR.
+/// Clears EOImode because a single write ends each interrupt.
 pub fn enable_cpu_interface(gicc: &mut impl Bus) {
-    // An interrupt that an earlier stage never ended would block all others of the same priority.
+    // Clear active priorities. An interrupt that an earlier stage never ended would block all
+    // interrupts of the same priority.
     for word in 0..4 {
         Register::<()>::at(APR + 4 * word).set(gicc, 0);
     }
@@ -77,20 +79,20 @@ pub fn send_sgi(gicd: &mut impl Bus, list: u8, sgi: IntId) {
     GICD_SGIR.set(gicd, u32::from(list) << 16 | sgi.number());
 }
 
-/// Returns the value of GICD_SGIR that sends an SGI to this CPU: TargetListFilter is 2.
+/// Returns the GICD_SGIR value for sending an SGI to this CPU (TargetListFilter is 2).
 pub const fn own_sgi(sgi: IntId) -> u32 {
     2 << 24 | sgi.number()
 }
 
-/// Acknowledges the pending interrupt; returns its ID and the value that ends it.
+/// Acknowledges the pending interrupt. Returns its ID and the value that ends it.
 pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
-    // The other bits are the source CPU's number.
+    // The other bits contain the source CPU's number.
     let intid = IntId::new(register & 0x3ff);
     (!intid.is_special()).then_some((intid, register))
 }
 
-/// Ends an interrupt with the value from its acknowledgment.
+/// Ends an interrupt using the value from its acknowledgment.
 pub fn end(gicc: &mut impl Bus, register: u32) {
     EOIR.set(gicc, register);
 }

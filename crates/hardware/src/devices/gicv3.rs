@@ -1,4 +1,4 @@
-//! The distributor of a GICv3 or later (IHI 0069, 12.9), and the private interrupts of a
+//! The distributor in a GICv3 or later (IHI 0069, 12.9), and the private interrupts in a
 //! redistributor (12.11).
 
 use tock_registers::register_bitfields;
@@ -25,16 +25,16 @@ register_bitfields! { u32,
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x0);
 const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 
-/// The size of the distributor in bytes; its last register is GICD_PIDR2.
+/// The size of the distributor in bytes. The last register in use is GICD_PIDR2.
 pub const DISTRIBUTOR_SIZE: u64 = 0x1_0000;
 
 /// The maximum number of polls while a register write is pending.
 const POLLS: u32 = 1_000_000;
 
-/// Enables forwarding of non-secure interrupts, with affinity routing. Returns false if a write
-/// stays pending.
+/// Enables affinity routing and forwarding of non-secure interrupts. Returns false if a write stays
+/// pending.
 pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
-    // Affinity routing comes first, since it changes the meaning of the other bits.
+    // Enable affinity routing first because it changes the meaning of the other bits.
     for field in [GICD_CONTROL::ARE::SET, GICD_CONTROL::ENABLE_GRP1::SET] {
         if !GICD_CTLR.read(gicd).matches_all(field) {
             GICD_CTLR.modify(gicd, field);
@@ -43,7 +43,7 @@ pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(GICD_CONTROL::RWP))
 }
 
-/// Enables the private interrupts in `bits` with this priority, and disables all others. Returns
+/// Enables the private interrupts in `bits` with this priority and disables all others. Returns
 /// false if the write that disables the others stays pending.
 pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -> bool {
     let private = PrivateInterrupts::SGI_FRAME;
@@ -67,7 +67,7 @@ mod tests {
             (0, "0=10 0=12"),
             (0x10, "0=12"),
             (0x52, ""),
-            // Other groups and Security states are unchanged.
+            // Settings for other groups and Security states do not change.
             (0x41, "0=51 0=53"),
         ] {
             let mut gicd = FakeDevice::new(&[(0, before)]);

@@ -1,5 +1,5 @@
-//! The private interrupts of a CPU, SGIs and PPIs. Their registers are banked in the distributor of
-//! a GICv2 (IHI 0048B, 4.3), and in a frame of each redistributor of a GICv3 (IHI 0069, 12.11).
+//! A CPU's private interrupts (SGIs and PPIs). Their registers are banked in a GICv2's distributor
+//! (IHI 0048B, 4.3) or located in a frame of each GICv3 redistributor (IHI 0069, 12.11).
 
 use super::bus::Bus;
 use super::register::Register;
@@ -10,36 +10,35 @@ const ICENABLER0: u32 = 0x180;
 const ICACTIVER0: u32 = 0x380;
 const IPRIORITYR: u32 = 0x400;
 
-/// The registers for a CPU's private interrupts, given by the offset of the first one in its
-/// device.
+/// The registers for a CPU's private interrupts, as the offset of the first one in its device.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivateInterrupts(u32);
 
 impl PrivateInterrupts {
     /// In a GICv2's distributor.
     pub const BANKED: Self = Self(0);
-    /// In a GICv3 redistributor: its second 64 KiB frame.
+    /// In a GICv3 redistributor's second 64 KiB frame.
     pub const SGI_FRAME: Self = Self(0x1_0000);
 
     fn register(self, offset: u32) -> Register {
         Register::at(self.0 + offset)
     }
 
-    /// Disables all of them. Deactivates those that an earlier stage acknowledged but never ended,
-    /// since they could not become pending again otherwise.
+    /// Disables and deactivates all private interrupts. An interrupt that an earlier stage
+    /// acknowledged but never ended could not become pending again.
     pub fn silence(self, gic: &mut impl Bus) {
         self.register(ICENABLER0).set(gic, u32::MAX);
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Assigns all of them to the non-secure view's group. This has an effect only if there is a
-    /// single Security state.
+    /// Assigns all private interrupts to the non-secure view's group. This only has an effect if
+    /// there is a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);
     }
 
     /// Enables the interrupts in `bits` with this priority. Other interrupts in the same words also
-    /// get the priority, but stay disabled.
+    /// get this priority but stay disabled.
     pub fn enable(self, gic: &mut impl Bus, bits: u32, priority: u8) {
         let four = u32::from_ne_bytes([priority; 4]);
         let mut left = bits;

@@ -1,4 +1,4 @@
-//! GICv3 redistributors (IHI 0069): finding a CPU's redistributor, and waking it up.
+//! Finds and wakes up a CPU's GICv3 redistributor (IHI 0069).
 
 use tock_registers::{LocalRegisterCopy, register_bitfields};
 
@@ -7,8 +7,8 @@ use super::register::Register;
 use crate::spec::mpidr::Mpidr;
 use crate::spec::region::Region;
 
-/// Bytes from one redistributor to the next: two 64 KiB frames, and two more if it has virtual LPIs
-/// (GICv4).
+/// The distance in bytes between redistributors. Each has two 64 KiB frames, and two more if it
+/// supports virtual LPIs (GICv4).
 pub const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
@@ -30,7 +30,7 @@ register_bitfields! { u32,
         PROCESSOR_SLEEP OFFSET(1),
         CHILDREN_ASLEEP OFFSET(2),
     ],
-    /// The CPU's power group is in transition while RDGPD and RDGPO differ.
+    /// The CPU's power group is in transition if RDGPD and RDGPO differ.
     PWRR [
         RDPD OFFSET(0),
         RDGPD OFFSET(2),
@@ -38,7 +38,7 @@ register_bitfields! { u32,
     ]
 }
 
-/// GICR_PIDR2, whose bits 7:4 are the architecture version.
+/// GICR_PIDR2. Bits 7:4 contain the architecture version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
 /// Returns true if a GICR_PIDR2 value belongs to a GICv3 or GICv4 redistributor.
@@ -57,15 +57,15 @@ pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
 
 /// Returns the address of this CPU's redistributor.
 ///
-/// `typer` returns GICR_TYPER of the redistributor at an address, or None if there is none. Such a
-/// gap is skipped, because more redistributors may follow.
+/// `typer` returns GICR_TYPER for the redistributor at an address, or None if there is no
+/// redistributor. Gaps are skipped because more redistributors may follow.
 pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
     cpu: Mpidr,
     typer: &mut dyn FnMut(u64) -> Option<u64>,
 ) -> Option<u64> {
-    // Unlike in MPIDR_EL1, Aff3 is next to Aff2.
+    // Unlike in MPIDR_EL1, Aff3 is adjacent to Aff2.
     let fields = [cpu.aff3(), cpu.aff2(), cpu.aff1(), cpu.aff0()];
     let wanted = u64::from(u32::from_be_bytes(fields));
     for region in regions {
@@ -92,20 +92,20 @@ pub fn find_redistributor(
 
 const GICR_IIDR: Register<IIDR::Register> = Register::at(0x004);
 const GICR_WAKER: Register<WAKER::Register> = Register::at(0x014);
-/// A register of GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
+/// A register in GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
 const GICR_PWRR: Register<PWRR::Register> = Register::at(0x024);
 
-/// The Arm products with GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
+/// Arm products with GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
 const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 
 /// The maximum number of polls while a redistributor wakes up.
 const POLLS: u32 = 1_000_000;
 
-/// Powers on the redistributor if software has to, and marks its CPU as awake. Returns false if
-/// this has no effect.
+/// Powers on the redistributor if required, and marks its CPU as awake. Returns false if this has
+/// no effect.
 ///
-/// With two Security states, firmware has already done so. The registers then read as zero, which
-/// means awake here.
+/// If there are two Security states, firmware has already done this. The registers then read as
+/// zero, which means awake here.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
     let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);
@@ -152,21 +152,19 @@ mod tests {
         let both = &[first, last, (0x14_0000, 9 << 32), (0x80_0000, 2 << 32)][..];
         let wide = &[(0, 1 << 1), (0x2_0000, 2 << 32), (0x4_0000, 1 << 32)][..];
         let gaps = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)][..];
-        // Regions, the tree's stride, GICR_TYPER by address, the affinity, and the expected
-        // address.
+        // Columns: regions, the tree's stride, GICR_TYPER by address, affinity, expected address.
         for (regions, stride, frames, affinity, expected) in [
             (one, None, named, 0x201, Some(0x10_0000)),
             (one, None, named, 0x1_0000_0003, Some(0x12_0000)),
             (one, None, named, 0x3, None),
-            // The search does not go past the last one in a region, but continues in the next
-            // region.
+            // After the last redistributor in a region, the search continues in the next region.
             (two, None, both, 2, Some(0x80_0000)),
             (two, None, both, 9, None),
-            // With each redistributor's own stride, or the tree's.
+            // The stride is based on each redistributor's type or specified in the tree.
             (eight, None, wide, 2, None),
             (eight, None, wide, 1, Some(0x4_0000)),
             (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
-            // Across gaps, where reading zeros would look like CPU 0.
+            // Gaps, in which reading zeros would look like CPU 0.
             (eight, None, gaps, 0, None),
             (eight, None, gaps, 4, Some(0x6_0000)),
             (&[(0, 0x3_ffff)], None, &[], 0, None),
@@ -191,7 +189,7 @@ mod tests {
     const PWRR: u32 = GICR_PWRR.offset();
     const WAKER: u32 = GICR_WAKER.offset();
 
-    /// A redistributor that is off and asleep, and that changes after three reads.
+    /// A redistributor that is off and asleep and changes its state after three reads.
     fn sleeper(iidr: u32) -> FakeDevice {
         let mut reads = 0;
         let registers = [(GICR_IIDR.offset(), iidr), (PWRR, 0b1101), (WAKER, 0b110)];
@@ -221,7 +219,7 @@ mod tests {
     #[test]
     fn redistributor_is_powered_on_and_woken() {
         let both: &[(u32, u32)] = &[(PWRR, 0), (WAKER, 0b100)];
-        // GIC-600, GIC-600AE and GIC-700; GIC-500, and two others without GICR_PWRR.
+        // GIC-600, GIC-600AE and GIC-700, followed by GIC-500 and two others without GICR_PWRR.
         for (iidr, writes) in [
             (0x0201_143b, both),
             (0x0301_143b, both),
@@ -235,8 +233,8 @@ mod tests {
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
         let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
-        // A redistributor that is awake or controlled by firmware; one whose power is in
-        // transition; one that sleeps.
+        // Redistributors that are awake or controlled by firmware, in a power transition, and
+        // asleep.
         for (registers, is_awake, writes) in [
             ([(iidr, gic_700), (PWRR, 0)], true, &[][..]),
             ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),

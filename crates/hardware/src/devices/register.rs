@@ -1,4 +1,4 @@
-//! A device register with named fields.
+//! Device registers with named fields.
 
 use core::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use tock_registers::{LocalRegisterCopy, RegisterLongName};
 
 use super::bus::{Bus, Width};
 
-/// A 32-bit register, identified by its offset in bytes. `R` defines the fields, if it has any.
+/// A 32-bit register, identified by its offset in bytes. `R` defines its fields, if any.
 pub struct Register<R: RegisterLongName = ()> {
     offset: u32,
     fields: PhantomData<R>,
@@ -43,13 +43,13 @@ impl<R: RegisterLongName> Register<R> {
         LocalRegisterCopy::new(self.get(bus))
     }
 
-    /// Writes these fields, and 0 to all others.
+    /// Writes these fields and sets all others to 0.
     #[inline(always)]
     pub(super) fn write(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         self.set(bus, fields.value);
     }
 
-    /// Reads the register and writes it back with these fields changed.
+    /// Changes these fields with a read-modify-write sequence.
     pub(super) fn modify(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         let old = self.get(bus);
         self.set(bus, fields.modify(old));

@@ -1,4 +1,4 @@
-//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to selected CPUs.
+//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20), which sends a software generated interrupt to selected CPUs.
 
 use crate::spec::int_id::IntId;
 use crate::spec::mpidr::Mpidr;
@@ -6,11 +6,11 @@ use crate::spec::mpidr::Mpidr;
 /// ICC_CTLR_EL1.RSS: the CPU can address targets whose Aff0 is above 15.
 const RSS: u64 = 1 << 18;
 
-/// Returns the value of ICC_SGI1R_EL1 for an SGI to this CPU; `control` is the value of
-/// ICC_CTLR_EL1.
+/// Returns the ICC_SGI1R_EL1 value for an SGI to this CPU. `control` is the ICC_CTLR_EL1 value.
 ///
-/// A target list covers 16 CPUs. The range selector selects which 16 values of Aff0. Without it,
-/// only the first 16 can be addressed, and the result for other CPUs is None.
+/// A target list covers 16 CPUs. The range selector determines which 16 Aff0 values these are.
+/// Without range selector support, only the first 16 can be targeted. The result is None for other
+/// CPUs.
 pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
     let [aff0, aff1, aff2, aff3] = fields.map(u64::from);
@@ -22,10 +22,10 @@ pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     Some(list | others | u64::from(intid.number()) << 24)
 }
 
-/// Merges two values into one, if they differ only in the target list.
+/// Merges two values into one if they differ only in the target list.
 ///
-/// A single SGI to all other CPUs (IRM) would need fewer writes. However, there may be CPUs that
-/// are not in the device tree: the SGI would stay pending there, and might turn one on.
+/// Sending to all other CPUs (IRM) would need fewer writes. However, there may be CPUs that are not
+/// in the device tree. The SGI would stay pending there and could power one on.
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)
@@ -35,16 +35,17 @@ pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// MPIDR, INTID, ICC_CTLR_EL1; the bit in the list, RS, Aff1 to Aff3, INTID.
+    /// Columns: MPIDR, INTID, ICC_CTLR_EL1 and the expected value's target list bit, RS, Aff1 to
+    /// Aff3, INTID.
     #[test]
     fn value_has_each_field_in_its_place() {
         for (mpidr, intid, control, value) in [
             (0, 0, 0, Some(1)),
             (0x04_0003_0205, 9, 0, Some(0x0004_0003_0902_0020)),
             (0x0f, 0, 0, Some(0x8000)),
-            // MPIDR's other bits are not part of the affinity.
+            // Other MPIDR bits are not part of the affinity.
             (0x8100_0001, 0, 0, Some(2)),
-            // An unsupported range would address the wrong CPU, or none.
+            // An unsupported range would target the wrong CPU or no CPU.
             (16, 0, !RSS, None),
             (16, 0, RSS, Some(1 << 44 | 1)),
             (255, 0, RSS, Some(15 << 44 | 1 << 15)),

@@ -1,5 +1,5 @@
-//! One shared peripheral interrupt (SPI), routed to one CPU: what the distributors of GICv2 (IHI
-//! 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in common, and where they differ.
+//! Routes a shared peripheral interrupt (SPI) to one CPU, using either a GICv2 distributor (IHI
+//! 0048B, 4.3) or a GICv3 distributor (IHI 0069, 12.9).
 
 use tock_registers::register_bitfields;
 
@@ -10,13 +10,14 @@ use crate::spec::mpidr::Mpidr;
 
 register_bitfields! { u32,
     CONTROL [
-        /// A write is pending in GICv3; reserved (0) in GICv2.
+        /// GICv3: a write is pending. Reserved (0) in GICv2.
         RWP OFFSET(31),
     ],
     TYPE [
-        /// The number of SPIs in units of 32, not counting the 32 private interrupts before them.
+        /// The number of SPIs in units of 32, excluding the 32 private interrupts.
         LINES OFFSET(0) NUMBITS(5),
-        /// GICv3.1: extended SPIs exist. Their number, in units of 32, is the range plus 1.
+        /// GICv3.1: extended SPIs are implemented. Their number, in units of 32, is the range plus
+        /// 1.
         ESPI OFFSET(8) NUMBITS(1),
         ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]
@@ -24,7 +25,7 @@ register_bitfields! { u32,
 
 const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
 const GICD_TYPER: Register<TYPE::Register> = Register::at(0x004);
-/// The offset of the first register in each array.
+/// The first register's offset in each array.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
@@ -36,20 +37,20 @@ const GICD_ICENABLER_E: u32 = 0x1400;
 const GICD_ICACTIVER_E: u32 = 0x1c00;
 const GICD_IROUTER: u32 = 0x6000;
 
-/// The number of polls after which RWP is assumed to be stuck.
+/// The number of polls after which RWP is considered stuck.
 const POLLS: u32 = 1_000_000;
 
 /// The CPU that an SPI is routed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpiTarget {
-    /// GICv2: the CPU's bit in target lists.
+    /// GICv2: the CPU's target list bit.
     List(u8),
     /// GICv3 with affinity routing: the CPU's affinity.
     Affinity(Mpidr),
 }
 
-/// Returns the register that contains an interrupt's `bits`-bit field, and the lowest bit of the
-/// field. `array` is the offset of the first register with such fields.
+/// Returns the register that contains an interrupt's `bits`-bit field, and the field's lowest bit.
+/// `array` is the offset of the first register in the array.
 const fn field(array: u32, intid: IntId, bits: u32) -> (Register, u32) {
     let bit = intid.number() * bits;
     (Register::at(array + bit / 32 * 4), bit % 32)
@@ -75,8 +76,8 @@ fn is_settled(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(CONTROL::RWP))
 }
 
-/// Disables and deactivates all SPIs, since an earlier stage may have left some enabled. A
-/// level-sensitive SPI that is asserted would make every WFI return. Returns false if a write stays
+/// Disables and deactivates all SPIs because an earlier stage may have left some enabled. An
+/// asserted level-sensitive SPI would cause every WFI to return. Returns false if a write stays
 /// pending.
 pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     for word in 1..=GICD_TYPER.read(gicd).read(TYPE::LINES) {
@@ -85,7 +86,7 @@ pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     is_settled(gicd)
 }
 
-/// Does the same for the extended SPIs of a GICv3.1, if there are any.
+/// Does the same for a GICv3.1's extended SPIs, if implemented.
 pub fn silence_extended(gicd: &mut dyn Bus) -> bool {
     let kinds = GICD_TYPER.read(gicd);
     if kinds.is_set(TYPE::ESPI) {
@@ -102,8 +103,8 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` for one CPU as level-sensitive. A Secure SPI is unchanged. The SPI is
-/// disabled first; returns false if that write stays pending.
+/// Enables SPI `intid` for one CPU as level-sensitive. A Secure SPI is not affected. The SPI is
+/// disabled first. Returns false if that write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
@@ -111,11 +112,11 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
     change(gicd, GICD_IPRIORITYR, intid, 8, priority.into());
     change(gicd, GICD_ICFGR, intid, 2, 0);
     match target {
-        // Without the Security Extensions, bit 0 of both control registers, which enables the
-        // interrupts in this view, controls group 0. Interrupts are in that group by default.
+        // The group does not need to be changed. Without the Security Extensions, bit 0 of both
+        // control registers enables group 0, and interrupts are in group 0 by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
         SpiTarget::Affinity(cpu) => {
-            // This has an effect only if there is a single Security state.
+            // This only has an effect if there is a single Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
             gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), cpu.number());
         }
@@ -130,14 +131,15 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, FakeDevice, pairs};
 
-    /// SPI 60, used by Juno's timer frame: in word 2 by bits, 23 by bytes, 5 by pairs.
+    /// SPI 60, used by Juno's timer frame. It is in word 2 of the bit arrays, word 23 of the byte
+    /// arrays and word 5 of the 2-bit arrays.
     const INTID: IntId = IntId::new(92);
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
     #[test]
     fn spi_is_routed_by_either_gic() {
         let affinity = SpiTarget::Affinity(Mpidr::new(0x01_0002_0300));
-        // The initial registers, INTID, target, and all writes.
+        // Columns: initial registers, INTID, target, expected writes.
         for (before, intid, target, writes) in [
             (
                 "45c=11223344 85c=1010102 c14=ffffffff",
@@ -151,7 +153,7 @@ mod tests {
                 affinity,
                 "188=10000000 45c=a0 c14=0 88=10000001 62e0=20300 62e4=1 108=10000000",
             ),
-            // The first INTID and the last.
+            // The first and last INTIDs.
             ("", IntId::new(32), LIST, "184=1 420=a0 c08=0 820=8 104=1"),
             (
                 "",
@@ -178,7 +180,7 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // GICv2's other fields; 64 extended SPIs; no extended SPIs, with a range that must be
+        // Other fields in GICv2; 64 extended SPIs; and no extended SPIs, with a range that must be
         // ignored.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),

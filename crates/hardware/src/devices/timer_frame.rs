@@ -1,9 +1,9 @@
-//! A frame of the memory-mapped generic timer (Arm ARM, DDI 0487, "System Level Implementation of
-//! the Generic Timer"): a physical timer that keeps running when the CPUs' own stop.
+//! A frame in the memory-mapped generic timer (Arm ARM, DDI 0487, "System Level Implementation of
+//! the Generic Timer"). Its physical timer keeps running when the per-CPU timers stop.
 //!
-//! CNTCTLBase contains a list of the implemented frames, and the access rights for each. A CNTBaseN
-//! frame has a 64-bit counter and a 64-bit timer, both accessed in halves. In a Secure frame
-//! (CNTNSAR), CNTACR, the counter and the timer read as zero here.
+//! CNTCTLBase lists the implemented frames and their access rights. A CNTBaseN frame has a 64-bit
+//! counter and a 64-bit timer, both accessed as two 32-bit halves. If a frame is Secure (CNTNSAR),
+//! its CNTACR, counter and timer read as zero here.
 
 use crate::words;
 use core::fmt;
@@ -18,7 +18,7 @@ register_bitfields! { u32,
     CNTACR [
         /// CNTPCT can be read.
         RPCT OFFSET(0),
-        /// The physical timer's registers can be read and written.
+        /// The physical timer's registers can be accessed.
         RWPT OFFSET(5),
     ],
     CNTP_CTL [
@@ -27,12 +27,12 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase, four bits per frame. The lowest of the four means that the frame is implemented.
+/// In CNTCTLBase. Has four bits per frame. The lowest of these is set if the frame is implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
-/// The offset of CNTACR0 in CNTCTLBase; each frame has a four-byte CNTACR.
+/// The offset of CNTACR0 in CNTCTLBase. Each frame has a four-byte CNTACR.
 const CNTACR0: u32 = 0x040;
 
-/// In CNTBaseN, followed by its high half. The same applies to the next register.
+/// In CNTBaseN. The high half follows, here and for the next register.
 const CNTPCT: Register = Register::at(0x000);
 const CNTPCT_HIGH: Register = Register::at(0x004);
 const CNTP_CVAL: Register = Register::at(0x020);
@@ -41,35 +41,35 @@ const CNTP_CVAL_HIGH: Register = Register::at(0x024);
 pub const CNTP_CTL: Register<CNTP_CTL::Register> = Register::at(0x02c);
 
 words! {
-    /// A property of the device tree's timer frame, or of its parent.
+    /// A device tree property of the timer frame or its parent.
     pub enum FrameProperty, name {
-        /// The frame's number in CNTCTLBase.
+        /// The frame number in CNTCTLBase.
         FrameNumber = "frame-number",
-        /// The addresses of the registers.
+        /// The register addresses.
         Reg = "reg",
-        /// The interrupt of the physical timer.
+        /// The physical timer's interrupt.
         Interrupts = "interrupts",
     }
 }
 
-/// The reason why no timer frame wakes a CPU.
+/// The reason why no timer frame can wake a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFrame {
-    /// The device tree has no frame, or only disabled ones.
+    /// The device tree has no enabled frame.
     NotInTree,
-    /// This property of the frame, or of its parent, cannot be used.
+    /// This property of the frame or its parent is unusable.
     Property(FrameProperty),
-    /// Nothing can be read there, or CNTTIDR says that the frame is not implemented.
+    /// The registers cannot be read, or CNTTIDR shows that the frame is not implemented.
     NotThere,
-    /// CNTACR denies non-secure software access to the frame's counter or timer, or the frame does
-    /// not retain what is written.
+    /// CNTACR denies non-secure access to the frame's counter or timer, or writes to the frame have
+    /// no effect.
     NoAccess,
     /// The frame's CNTPCT differs from the CPUs' counter.
     OtherCount,
     /// The frame's interrupt did not wake the lead in a trial.
     DidNotWake,
-    /// Not tried, since no measured state stops a timer.
+    /// Not tried, because the timers keep running in all measured states.
     NotTried,
 }
 
@@ -90,8 +90,8 @@ impl fmt::Display for NoFrame {
     }
 }
 
-/// Makes frame `number` (0 to 7) usable, with its timer off. Returns an error if the frame is not
-/// implemented, or if its counter or timer cannot be accessed.
+/// Enables access to frame `number` (0 to 7) and turns its timer off. Returns an error if the frame
+/// is not implemented or if its counter or timer cannot be accessed.
 pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<(), NoFrame> {
     let number = u32::from(number & 7);
     if CNTTIDR.get(control) >> (4 * number) & 1 == 0 {
@@ -103,7 +103,8 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
     if !access.read(control).matches_all(needed) {
         return Err(NoFrame::NoAccess);
     }
-    // CNTACR may allow access to something that the frame lacks, so check that writes stick.
+    // CNTACR can allow access to registers that the frame does not implement, so check that writes
+    // stick.
     disarm(frame);
     let far = u64::MAX >> 1;
     compare(frame, far);
@@ -122,19 +123,19 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     if high == again {
         return halves(high, low);
     }
-    // The count has carried in between, and will not carry again for a long time.
+    // The low half overflowed between the reads. It will not overflow again for a long time.
     halves(again, CNTPCT.get(frame))
 }
 
-/// Returns true if the frame counts in step with the CPU: its count `seen` is between the CPU's
-/// `before` and `after`, within `tolerance`, all in ticks.
+/// Returns true if the frame's counter matches the CPU's. The frame's count `seen` must be between
+/// the CPU counts `before` and `after`, give or take `tolerance`. All values are in ticks.
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }
 
-/// Arms the frame to raise its interrupt at this instant, or at once if it has passed.
+/// Arms the frame to raise its interrupt at this count, or immediately if the count has passed.
 pub fn arm(frame: &mut dyn Bus, at: u64) {
-    // The timer is off while only half of CVAL is valid.
+    // Keep the timer off while only half of CVAL is valid.
     disarm(frame);
     compare(frame, at);
     CNTP_CTL.write(frame, CNTP_CTL::ENABLE::SET + CNTP_CTL::IMASK::CLEAR);
@@ -162,11 +163,11 @@ mod tests {
     const CTL: u32 = CNTP_CTL.offset();
     const CVAL: u32 = CNTP_CVAL.offset();
 
-    /// CNTCTLBase with frames 0 and 2, of which only frame 2 is non-secure.
+    /// CNTCTLBase with frames 0 and 2. Only frame 2 is non-secure.
     fn control() -> FakeDevice {
         let registers = [(0x008, 0x101), (0x48, 0x02)];
         FakeDevice::with(&registers, |registers, access| match access {
-            // RAZ/WI for a Secure frame, RES0 above bit 5.
+            // RAZ/WI for a Secure frame. RES0 above bit 5.
             Access::Write(0x040, _) => 0,
             Access::Write(at, value) => plain(registers, Access::Write(at, value & 0x3f)),
             read => plain(registers, read),
@@ -177,7 +178,7 @@ mod tests {
     fn usable_frame_is_opened_with_its_timer_off() {
         let (mut control, mut frame) = (control(), FakeDevice::new(&[(CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
-        // Access that was already allowed stays allowed.
+        // Existing access rights are kept.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
         let stopped = frame.writes();
         assert_eq!(stopped[0], (CTL, 0));
@@ -198,7 +199,7 @@ mod tests {
             assert_eq!(opened, Err(reason), "frame {number}");
         }
         assert_eq!(frame.writes(), [], "an unusable frame is not written to");
-        // CNTACR allows access, but the frame retains only one half of CVAL.
+        // CNTACR allows access, but the frame keeps only one half of CVAL.
         for lacking in [CVAL, CVAL + 4] {
             let mut half = FakeDevice::with(&[], move |registers, access| match access {
                 Access::Write(offset, _) if offset == lacking => 0,
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn count_is_right_across_a_carry() {
         for start in 0x6_ffff_fffc..0x7_0000_0002u64 {
-            // The count advances with each access.
+            // The count advances on each access.
             let mut count = start;
             let mut frame = FakeDevice::with(&[], move |_, access| {
                 count += 1;

@@ -1,6 +1,6 @@
-//! UART output: polled, transmit-only, as configured by the firmware.
+//! A polled, transmit-only UART driver that keeps the firmware's configuration.
 //!
-//! A single driver covers all kinds of UART. Each kind has a row in the table in `uart/kinds.rs`.
+//! All UART types share this driver. Each type is described in the table in `uart/kinds.rs`.
 
 mod description;
 mod descriptor;
@@ -14,22 +14,22 @@ use self::descriptor::{Bits, KEPT_MAX, RestoreWrite};
 use super::bus::{Bus, Width};
 use crate::spec::region::Region;
 
-/// The maximum number of status register polls in one wait, so that a UART that does not drain
-/// cannot hang the run. At 9600 baud a byte takes about 1 ms.
+/// The maximum number of status register polls per wait. This prevents a UART that does not drain
+/// from hanging the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The maximum number of polls per wait once a wait has timed out, until the UART sends again. A
-/// log has tens of thousands of bytes, and the other end may be gone.
+/// The maximum number of polls per wait after a timeout, until the UART sends again. A log has tens
+/// of thousands of bytes, and nothing may be receiving them.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// The maximum number of polls when choosing between UARTs: tens of ms, enough for a full FIFO to
-/// drain at 9600 baud.
+/// The maximum number of polls when choosing between UARTs. This is tens of milliseconds, which is
+/// enough for a full FIFO to drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
-/// Indices in `Uart::patience`: room for a byte, and idle.
+/// Indices in `Uart::patience` for the two kinds of wait: room for a byte and idle.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
-/// Returns the registers of a UART.
+/// Returns a UART's register region.
 pub const fn registers(uart: &Description) -> Region {
     Region {
         base: uart.base,
@@ -37,34 +37,35 @@ pub const fn registers(uart: &Description) -> Region {
     }
 }
 
-/// Returns the offset of the register that is polled for room. Reading it has no effect beyond what
-/// the driver does for each byte anyway.
+/// Returns the offset of the register that is polled for room. The driver reads it for each byte
+/// anyway, so additional reads are harmless.
 pub const fn status(uart: &Description) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
-/// Returns the byte offset of the data register, for code without a driver.
-/// None if sending a byte takes more than one write.
+/// Returns the byte offset of the data register for code that has no driver, or None if sending a
+/// byte requires more than one write.
 pub fn mark_register(uart: &Description) -> Option<u16> {
     let model = &uart.kind.descriptor().model;
     let offset = model.data << uart.shift();
     model.before_byte.is_empty().then_some(offset)
 }
 
-/// A UART, and its settings at boot.
+/// A UART and its boot-time settings.
 pub struct Uart<B> {
     bus: B,
     model: &'static UartModel,
     shift: u8,
     width: Width,
-    /// The boot-time value for each step of `model.restore`.
+    /// The boot-time value for each step in `model.restore`.
     kept: [u32; KEPT_MAX],
-    /// The number of polls for room and for idle.
+    /// The remaining patience, in polls, for room and for idle.
     patience: [u32; 2],
 }
 
 impl<B: Bus> Uart<B> {
-    /// Takes over a UART as it is. If it is off, turns on its transmitter at the configured speed.
+    /// Takes over a UART without changing its settings. If its transmitter is off, turns it on at
+    /// the configured speed.
     pub fn new(bus: B, uart: &Description) -> Self {
         let mut uart = Self {
             bus,
@@ -106,8 +107,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has left since there was no room. Room at the first poll does not prove
-                // that, since there may have been room all along.
+                // A byte was sent after the UART was full. Room on the first poll does not prove
+                // this because there may have been room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }
@@ -118,7 +119,8 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Returns true if the UART has room and is idle, now or soon. Another device might never be.
+    /// Returns true if the UART has room and becomes idle within a short time. Other devices at
+    /// this address may never do so.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);
@@ -129,7 +131,7 @@ impl<B: Bus> Uart<B> {
         })
     }
 
-    /// Sends one byte. Gives up after a bounded number of polls; the byte is then lost.
+    /// Sends one byte. Gives up and drops the byte after a bounded number of polls.
     pub fn send(&mut self, byte: u8) {
         self.wait_for(ROOM);
         for &(register, value) in self.model.before_byte {
@@ -138,12 +140,12 @@ impl<B: Bus> Uart<B> {
         self.write(self.model.data, u32::from(byte));
     }
 
-    /// Waits until the last bit has been sent, for a bounded number of polls.
+    /// Waits until the last bit has been sent or a bounded number of polls is reached.
     pub fn wait_idle(&mut self) {
         self.wait_for(IDLE);
     }
 
-    /// Restores the settings at boot, in case a power state lost them. The UART must be idle.
+    /// Restores the boot-time settings in case a power state lost them. The UART must be idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
         let is_lost =

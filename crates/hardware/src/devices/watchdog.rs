@@ -1,8 +1,8 @@
-//! Watchdogs that can reset the board: Arm's PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
-//! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), through its control frame.
+//! Watchdogs that can reset the board: the Arm PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
+//! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which is accessed through its control frame.
 //!
-//! A watchdog counts down twice: it first raises an interrupt, which no CPU takes, and then resets
-//! the board.
+//! A watchdog counts down twice. After the first countdown it raises an interrupt, which no CPU
+//! takes. After the second it resets the board.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -26,19 +26,19 @@ pub enum WatchdogKind {
     },
 }
 
-/// The reason why no watchdog can reset the board.
+/// The reason why no watchdog can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoWatchdog {
     /// The device tree has no usable watchdog.
     NotInTree,
-    /// The registers cannot be read, or belong to another device.
+    /// The registers cannot be read or belong to another device.
     NotThere,
-    /// The watchdog cannot wait as long as the lead may take.
+    /// The watchdog's maximum timeout is too short for the lead.
     TooSoon {
-        /// The longest time that it can wait, in whole seconds.
+        /// The watchdog's maximum timeout, in whole seconds.
         most: u64,
-        /// The shortest time that it would have to wait, in whole seconds.
+        /// The minimum timeout needed, in whole seconds.
         least: u64,
     },
 }
@@ -65,7 +65,7 @@ register_bitfields! { u32,
         REVISION OFFSET(16) NUMBITS(4),
     ],
     WDOGCONTROL [
-        /// Enables the interrupt, without which the watchdog does not count.
+        /// Enables the interrupt. The watchdog counts only if this is set.
         INTEN OFFSET(0),
         RESEN OFFSET(1),
     ],
@@ -77,7 +77,7 @@ register_bitfields! { u32,
 const WCS: Register<WCS::Register> = Register::at(0x000);
 /// WOR, bits 31:0.
 const WOR_LOW: Register = Register::at(0x008);
-/// WOR, bits 47:32; reserved in revision 0.
+/// WOR, bits 47:32. Reserved in revision 0.
 const WOR_HIGH: Register = Register::at(0x00c);
 const W_IIDR: Register<IIDR::Register> = Register::at(0xfcc);
 
@@ -85,7 +85,7 @@ const WDOGLOAD: Register = Register::at(0x000);
 const WDOGCONTROL: Register<WDOGCONTROL::Register> = Register::at(0x008);
 /// Writing any value clears the interrupt and reloads the counter.
 const WDOGINTCLR: Register = Register::at(0x00c);
-/// Writing the key unlocks the other registers; any other value locks them.
+/// Writing the key unlocks the other registers. Writing any other value locks them.
 const WDOGLOCK: Register = Register::at(0xc00);
 const WDOGPERIPHID0: Register<WDOGPERIPHID0::Register> = Register::at(0xfe0);
 
@@ -101,7 +101,7 @@ impl WatchdogKind {
         }
     }
 
-    /// Returns the control bits of a running watchdog that resets the board.
+    /// Returns the control bits that make the watchdog run and reset the board.
     const fn on(self) -> u32 {
         match self {
             Self::Sbsa => WCS::EN::SET.value,
@@ -113,9 +113,9 @@ impl WatchdogKind {
 /// A watchdog setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WatchdogSetting {
-    /// The bits that make it run and reset; 0 if it is stopped.
+    /// The control bits that make it run and reset the board, or 0 if it is stopped.
     control: u32,
-    /// The ticks of its clock until the interrupt, and again from the interrupt to the reset.
+    /// The number of ticks until the interrupt, and again from the interrupt to the reset.
     count: u64,
 }
 
@@ -123,19 +123,20 @@ struct WatchdogSetting {
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
-    /// The highest count. The longest time is twice that, and less than 2^63.
+    /// The maximum count. The maximum timeout is twice that and less than 2^63 ticks.
     longest: u64,
-    /// The setting before the first change.
+    /// The original setting.
     found: WatchdogSetting,
 }
 
 impl<B: Bus> Driver<B> {
-    /// Takes over a watchdog without changing it. Its identification register reads as
-    /// `identification`, and it must be able to wait for at least `least` seconds. The system
+    /// Takes over a watchdog without changing it. `identification` is the value of its
+    /// identification register. The maximum timeout must be at least `least` seconds. The system
     /// counter runs at `hz` ticks per second.
     ///
     /// # Errors
-    /// Returns an error if this is a different device, or if the watchdog cannot wait that long.
+    /// Returns an error if this is a different device or if the watchdog's maximum timeout is too
+    /// short.
     pub fn new(
         bus: B,
         kind: WatchdogKind,
@@ -165,34 +166,34 @@ impl<B: Bus> Driver<B> {
         Ok(driver)
     }
 
-    /// Arms the watchdog to reset the board `wish` ticks of the system counter from now, or as late
-    /// as possible. If that would be less than `least` ticks from now, restores the original
-    /// setting instead, since a previously armed deadline would be even earlier.
+    /// Arms the watchdog to reset the board in `wish` system counter ticks, or as late as possible.
+    /// If that would be sooner than in `least` ticks, restores the original setting instead,
+    /// because a previously armed deadline would be even earlier.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
         self.set(count.map_or(self.found, |count| WatchdogSetting { control, count }));
     }
 
-    /// Restores the original setting, with the time counted from now. This refreshes a watchdog
-    /// that the firmware left running.
+    /// Restores the original setting and restarts the countdown. This refreshes a watchdog that the
+    /// firmware left running.
     pub fn disarm(&mut self) {
         self.set(self.found);
     }
 
-    /// Returns the count for a reset `wish` ticks of the system counter from now, or as late as
-    /// possible if that is too far away. None if the reset would come sooner than `least`.
+    /// Returns the count for a reset in `wish` system counter ticks, or as late as possible if that
+    /// is too far away. Returns None if the reset would come sooner than in `least` ticks.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
-    /// Returns the longest time that the watchdog can wait, in whole seconds.
+    /// Returns the watchdog's maximum timeout in whole seconds.
     fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock().unwrap_or(hz).max(1)
     }
 
-    /// Returns the clock in Hz; None if the watchdog uses the system counter.
+    /// Returns the clock frequency in Hz, or None if the watchdog uses the system counter.
     fn clock(&self) -> Option<u64> {
         match self.kind {
             WatchdogKind::Sbsa => None,
@@ -200,13 +201,13 @@ impl<B: Bus> Driver<B> {
         }
     }
 
-    /// Converts ticks of the system counter to ticks of the watchdog's own clock.
+    /// Converts system counter ticks to watchdog clock ticks.
     fn own(&self, ticks: u64, hz: u64) -> u64 {
         let Some(clock) = self.clock() else {
             return ticks;
         };
         let hz = hz.max(1);
-        // Convert whole seconds separately, since the product of all the factors may overflow.
+        // Convert whole seconds separately to avoid overflow.
         let seconds = (ticks / hz).saturating_mul(clock);
         seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
     }
@@ -220,7 +221,7 @@ impl<B: Bus> Driver<B> {
             }
             WatchdogKind::Sp805 { .. } => (WDOGCONTROL.get(bus), WDOGLOAD.get(bus).into()),
         };
-        // Without WS0 and WS1 of WCS, which must not be written.
+        // Omit WS0 and WS1 in WCS, which must not be written.
         let control = control & self.kind.on();
         WatchdogSetting { control, count }
     }
@@ -230,15 +231,15 @@ impl<B: Bus> Driver<B> {
         let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
         match self.kind {
             WatchdogKind::Sbsa => {
-                // The watchdog is stopped while only half of WOR is valid.
+                // Stop the watchdog while only half of WOR is valid.
                 WCS.set(bus, 0);
                 WOR_LOW.set(bus, low);
-                // 0 in revision 0, where this register is reserved.
+                // This is 0 in revision 0, which reserves this register.
                 WOR_HIGH.set(bus, high);
                 WCS.set(bus, control);
             }
-            // Lock the registers afterwards even if they were unlocked before, since all software
-            // that writes to them starts with the key.
+            // Always lock the registers afterwards, because any software that writes to them
+            // unlocks them first.
             WatchdogKind::Sp805 { .. } => {
                 WDOGLOCK.set(bus, KEY);
                 WDOGCONTROL.set(bus, 0);
@@ -272,7 +273,8 @@ mod tests {
         }
     }
 
-    /// Half of the time, because it is counted twice: at least 20 s, and ideally 30 s.
+    /// Counts are half of the timeout because the watchdog counts down twice. The timeout is at
+    /// least 20 s and ideally 30 s.
     #[test]
     fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
         const LOW: u64 = u32::MAX as u64;
@@ -281,12 +283,12 @@ mod tests {
             (SBSA, LOW, 100, Some(1_500 * MHZ + 1), 85),
             (SBSA, HIGH, 1_000, Some(15_000 * MHZ + 1), 562_949),
             (sp805(32_768), LOW, 50, Some(15 * 32_768 + 1), 262_143),
-            // Twice 32 bits: as late as possible, and never too soon.
+            // The maximum timeout is two 32-bit counts.
             (SBSA, LOW, 286, Some(4_290 * MHZ + 1), 30),
             (SBSA, LOW, 287, Some(LOW), 29),
             (SBSA, LOW, 429, Some(LOW), 20),
             (SBSA, LOW, 430, None, 19),
-            // 30 s at 1 GHz, with both clocks, need more than 64 bits.
+            // If both clocks run at 1 GHz, the product for 30 s exceeds 64 bits.
             (
                 sp805(1_000 * MHZ),
                 HIGH,
@@ -316,8 +318,8 @@ mod tests {
 
     #[test]
     fn setting_is_read_written_and_given_back() {
-        // The initial registers, the writes that arm it for 10 ticks, and the writes that restore
-        // the setting.
+        // Columns: the initial registers, the writes that arm the watchdog for 10 ticks, and the
+        // writes that restore the setting.
         for (kind, id, registers, armed, given_back) in [
             (
                 SBSA,
@@ -348,7 +350,7 @@ mod tests {
             assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
-            // The minimum time is too long.
+            // The minimum timeout is too long.
             driver.arm(u64::MAX, u64::MAX, 1);
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
         }

@@ -1,26 +1,26 @@
-//! The boot stages. Each has a mark.
+//! Boot stages and their marks.
 //!
-//! A mark is a letter in angle brackets on the emergency UART: `<E>`. An image prints marks if
-//! its parameter block says so (`cargo xtask image --bootlog`).
+//! A mark is a letter in angle brackets, such as `<E>`, printed on the emergency UART. An image
+//! prints marks only if this is enabled in its parameter block (`cargo xtask image --bootlog`).
 
 use crate::words;
 
 words! {
     /// A boot stage. Its mark is printed once the stage has been reached.
     pub enum BootStage, letter {
-        /// The first instructions run.
+        /// The first instructions are running.
         Entry = "E",
-        /// Caches are off, and hold no lines that the payload is about to write.
+        /// Caches are off and contain no lines in memory that the payload is about to write.
         Caches = "C",
-        /// MMU and caches are on, and the emergency UART is mapped.
+        /// The MMU and caches are on, and the emergency UART is mapped.
         Mmu = "M",
         /// A device tree has been found.
         Tree = "T",
         /// The device tree and the boot arguments have been accepted.
         Board = "B",
-        /// The firmware has answered the queries made before the first test.
+        /// The initial firmware queries have returned.
         Firmware = "F",
-        /// The lead's interrupt controller and timer work.
+        /// The lead's interrupt controller and timer are working.
         Gic = "G",
         /// The first CPU_ON is about to be called.
         CpuOn = "O",
@@ -30,13 +30,13 @@ words! {
 }
 
 impl BootStage {
-    /// Returns the letter as a number, for the entry code.
+    /// Returns the letter's character code, for the entry code.
     pub const fn code(self) -> u8 {
         self.letter().as_bytes()[0]
     }
 
-    /// Returns the last stage whose mark `log` contains. Marks are on separate lines; only the
-    /// entry mark may follow firmware output on the same line.
+    /// Returns the last stage with a mark in `log`. Marks are on separate lines, except that the
+    /// entry mark can follow firmware output on the same line.
     pub fn last_in(log: &str) -> Option<Self> {
         log.lines().rev().find_map(Self::last_on)
     }
@@ -51,7 +51,7 @@ impl BootStage {
         last.filter(|_| rest.is_empty() || first == Some(Self::Entry))
     }
 
-    /// Returns the stage of the mark at the end of `line`, and the text before it.
+    /// Returns the text before the mark at the end of `line`, and the mark's stage.
     fn split_mark(line: &str) -> Option<(&str, Self)> {
         let (before, letter) = line.strip_suffix('>')?.rsplit_once('<')?;
         let stage = Self::ALL.into_iter().find(|it| it.letter() == letter)?;
@@ -71,7 +71,7 @@ mod tests {
             ("<X><e>", None),
             ("NOTICE: BL31\r\n<E>", Some(BootStage::Entry)),
             ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
-            // A reset, followed by a stop at an earlier stage than before.
+            // A reset, followed by a hang at an earlier stage than before.
             ("<E><C><M>\r\n<T>\r\n<E>", Some(BootStage::Entry)),
             ("Starting ...<E><C>\r\n", Some(BootStage::Caches)),
             (

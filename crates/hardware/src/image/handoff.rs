@@ -1,6 +1,7 @@
 //! The transfer list, which passes information from one boot stage to the next.
 //!
-//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Only the device tree in the list is used.
+//! See the Firmware Handoff specification (DEN0135), 1.0 and 2.0. Only the device tree in the list
+//! is used.
 //!
 //! ```text
 //! 0x00  u32 signature, u8 checksum, version, header size, alignment
@@ -8,8 +9,8 @@
 //! ....  entries, each aligned to 8 bytes: u24 tag, u8 header size, u32 size, data
 //! ```
 //!
-//! All numbers are little-endian. Later versions may have longer headers, and are still read, as
-//! the specification requires.
+//! All numbers are little-endian. Later versions, which can have longer headers, are also accepted,
+//! as the specification requires.
 
 use core::ops::Range;
 
@@ -18,10 +19,10 @@ use crate::text::format_error::FormatError;
 
 /// The signature at the start of a transfer list.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
-/// The value of X1 at the handoff if X3 points to a list: the signature, and the version in bits
-/// 39:32.
+/// The value of X1 at handoff if X3 points to a list. Contains the signature and, in bits 39:32,
+/// the version.
 pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
-/// The number of header bytes that are read.
+/// The number of header bytes that this code reads.
 pub const HEADER_SIZE: usize = 0x18;
 /// The alignment of lists and entries, in bytes.
 pub const ALIGN: usize = 8;
@@ -35,7 +36,7 @@ fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
     Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
 }
 
-/// Returns the little-endian number in `size` bytes at `at`; 0 outside `list`.
+/// Returns the little-endian number of `size` bytes at offset `at`, or 0 if it is outside `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
     let bytes = list.get(at..at + size).unwrap_or(&[]);
     let number = bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte));
@@ -49,7 +50,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     for (is_wrong, what, at) in [
         (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
         (field(header, 5, 1) == 0, "version 0", 5),
-        (own < HEADER_SIZE, "a header that is too short", 6),
+        (own < HEADER_SIZE, "header too short", 6),
         (
             used < own || used > all || used > TREE_MAX,
             "an invalid size",
@@ -63,15 +64,15 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     Ok(used)
 }
 
-/// Returns the location of the device tree in `list`, if it has one.
+/// Returns the location of the device tree in `list`, if any.
 pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {
-        return wrong("an invalid size", 8);
+        return wrong("invalid size", 8);
     };
     let sum = list.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     if field(list, 16, 4) & HAS_CHECKSUM != 0 && sum != 0 {
-        return wrong("a wrong checksum", 4);
+        return wrong("wrong checksum", 4);
     }
     let mut tree = None;
     let mut at = field(list, 6, 1).next_multiple_of(ALIGN);
@@ -80,11 +81,11 @@ pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
         let size = field(list, at + 4, 4);
         let data = at + header;
         if header < ENTRY_HEADER || data > used || used - data < size {
-            return wrong("an entry that does not fit", at);
+            return wrong("entry extends past the end", at);
         }
         if field(list, at, 3) == TAG_TREE {
             if !data.is_multiple_of(ALIGN) {
-                return wrong("an unaligned device tree", at);
+                return wrong("unaligned device tree", at);
             }
             if tree.replace(data..data + size).is_some() {
                 return wrong("a second device tree", at);

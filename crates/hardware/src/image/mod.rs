@@ -1,4 +1,4 @@
-//! The payload's image: its header and parameter block, and where loaders put the device tree.
+//! The payload image's header and parameter block, and the device tree locations that loaders use.
 
 mod boot_stage;
 pub mod handoff;

@@ -1,8 +1,9 @@
-//! The image file: its arm64 Linux header and the parameter block after it.
+//! The image file's arm64 Linux header and parameter block.
 //!
-//! Any loader that supports an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load the file.
-//! The host tool patches the block that follows the header. The block contains the location of an
-//! appended device tree, and the UART and conduit to use until a device tree has been read.
+//! Any loader that supports the arm64 `Image` format (Linux, *Booting AArch64 Linux*) can load the
+//! file. The parameter block follows the header and is patched by the host tool. It contains the
+//! location of an appended device tree and the UART and conduit to use until a device tree has been
+//! read.
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
@@ -48,17 +49,17 @@ pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
 pub const PARAMETER_BLOCK_SIZE: usize = size_of::<BlockFields>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
-/// The layout version; blocks with other versions are rejected.
+/// The layout version. Blocks with other versions are rejected.
 pub const PARAMETER_VERSION: u32 = 1;
 
 /// The alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
 pub const TREE_ALIGN: usize = 8;
-/// The largest accepted device tree, in bytes (QEMU passes 1 MiB).
+/// The maximum device tree size in bytes. QEMU passes 1 MiB.
 pub const TREE_MAX: usize = 2 << 20;
-/// The largest file without its tree, in bytes; also defined in `linker/payload.ld`.
+/// The maximum file size without a tree, in bytes. Also defined in `linker/payload.ld`.
 pub const BASE_MAX: usize = 320 << 10;
 
-/// Returns the minimum working memory for this number of CPUs, in bytes.
+/// Returns the minimum working memory for `cpus` CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
     (72 << 10) + (32 << 10) * cpus as u64
 }
@@ -80,44 +81,43 @@ pub struct ParameterBlock {
     pub uart: Option<Uart>,
     /// The conduit for SYSTEM_OFF before a device tree has been read.
     pub conduit: Option<Conduit>,
-    /// The byte offset of the emergency UART's data register. The entry code, which has no driver,
-    /// writes the boot stage marks to it. None if there are no marks.
+    /// The byte offset of the emergency UART's data register. The entry code has no driver and
+    /// writes boot stage marks directly to this register. None if marks are disabled.
     pub marks: Option<u16>,
-    /// The offset of the appended device tree from the image's start; 0 if there is none.
+    /// The offset of the appended device tree from the start of the image, or 0 if there is none.
     pub tree_offset: u64,
-    /// The size in bytes of the appended device tree; 0 if there is none.
+    /// The size in bytes of the appended device tree, or 0 if there is none.
     pub tree_size: u64,
     /// The size in bytes of the file without a tree, including `.bss`.
     pub base_size: u64,
-    /// The CRC-32 of the part of that file after the block, which identifies the build; 0 if
-    /// unknown.
+    /// The build ID: a CRC-32 of everything in that file after the block, or 0 if unknown.
     pub build: u32,
 }
 
-/// The parameter block, little-endian. Its offset is also in `linker/payload.ld` and the entry
-/// code.
+/// The parameter block, in little-endian byte order. Its offset is also defined in
+/// `linker/payload.ld` and the entry code.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct BlockFields {
     magic: [u8; 8],
     version: U32,
     length: U32,
-    /// Counted from 1; 0 for none.
+    /// Counting from 1. 0 means none.
     uart_kind: U32,
     uart_shift: u8,
     uart_width: u8,
-    /// The offset plus 1; 0 for none.
+    /// The offset plus 1. 0 means none.
     marks: U16,
     uart_base: U64,
     tree_offset: U64,
     tree_size: U64,
     base_size: U64,
-    /// Counted from 1; 0 for none.
+    /// Counting from 1. 0 means none.
     conduit: U32,
     build: U32,
 }
 
-// A host tool may be older than the payload.
+// The layout must not change because the host tool can be older than the payload.
 const _: () = {
     assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x40);
     assert!(IMAGE_SIZE_OFFSET == 0x10 && MAGIC_OFFSET == 0x38);
@@ -129,7 +129,7 @@ fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
-/// Returns the element of `all` that the field at `at` selects, counting from 1; None for 0.
+/// Returns the element of `all` selected by the field at `at`, counting from 1. Returns None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
     let Some(place) = field.get().checked_sub(1) else {
         return Ok(None);
@@ -147,7 +147,7 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
     }
 }
 
-/// Returns the block at the start of `bytes`. Rejects other versions.
+/// Returns the block at the start of `bytes`. Rejects unsupported versions.
 fn check(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
     let Ok((block, _)) = BlockFields::ref_from_prefix(bytes) else {
         let message = format_args!("shorter than an arm64 Image header");
@@ -190,11 +190,11 @@ impl ParameterBlock {
         check(block)?.uart()
     }
 
-    /// Decodes `block`. In the running image, the block is passed without the header, because there
-    /// can be no reference to the header if the image is at address 0.
+    /// Decodes `block`. The running image passes only the block, without the header, because Rust
+    /// cannot create a reference to the header if the image is at address 0.
     ///
     /// # Errors
-    /// As for [`Self::decode_uart`].
+    /// Returns an error that names the rejected field.
     pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
         let block = check(block)?;
         let uart = block.uart()?;
@@ -216,7 +216,7 @@ impl ParameterBlock {
         })
     }
 
-    /// Reads the block of `file`, which starts with the arm64 header.
+    /// Reads the parameter block in `file`, which starts with the arm64 header.
     ///
     /// # Errors
     /// Returns an error that names the rejected header or field.
@@ -229,11 +229,11 @@ impl ParameterBlock {
         Self::decode(block)
     }
 
-    /// Overwrites the block in `file`, and sets `image_size` in the header to the number of bytes
-    /// that the image needs from its start.
+    /// Overwrites the block in `file` and sets `image_size` in the header to the amount of memory
+    /// that the image needs, measured from its start.
     ///
     /// # Errors
-    /// Returns an error if `file` has no block.
+    /// Returns an error if `file` has no parameter block.
     pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
@@ -247,7 +247,7 @@ impl ParameterBlock {
             uart_kind: kind.into(),
             uart_shift: shift,
             uart_width: width,
-            // Counted from 1, like all choices.
+            // Add 1, because 0 means none.
             marks: self.marks.map_or(0, |offset| offset + 1).into(),
             uart_base: base.into(),
             tree_offset: self.tree_offset.into(),
@@ -277,12 +277,15 @@ mod tests {
         file
     }
 
-    /// The numbers are an interface: a host tool may be older than a payload.
+    /// The numbers must not change because the host tool can be older than the payload.
     #[test]
     fn the_kinds_of_uart_keep_their_numbers() {
         use UartKind::{Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
         let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32, Geni];
-        assert!(UartKind::ALL.starts_with(&kinds), "a new kind comes last");
+        assert!(
+            UartKind::ALL.starts_with(&kinds),
+            "new types must be added at the end"
+        );
         for (kind, number) in UartKind::ALL.into_iter().zip(1u32..) {
             let block = ParameterBlock {
                 uart: Some(Uart::new(kind, 0x21c_0500, Layout::new(0, 1))),
@@ -294,13 +297,13 @@ mod tests {
                 build: 0x89ab_cdef,
             };
             let mut file = blank();
-            block.write(&mut file, 0x12345).expect("a good file");
+            block.write(&mut file, 0x12345).expect("a valid file");
             assert_eq!(file[PARAMETER_BLOCK + 0x10..][..4], number.to_le_bytes());
             assert_eq!(file[PARAMETER_BLOCK + 0x38], 2);
             assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
             assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
-            // An old block has neither shift nor width for a PL011.
+            // Old blocks do not contain a shift or width for a PL011.
             file[PARAMETER_BLOCK + 0x14..][..2].copy_from_slice(&[0, 1]);
             assert_eq!(ParameterBlock::read(&file), Ok(block));
         }

@@ -1,8 +1,8 @@
 //! A CPU's caches, as described by CLIDR_EL1 and CCSIDR_EL1.
 //!
-//! Source: Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is meant for
-//! maintenance by set and way. On Arm CPUs it also gives the cache size; in a guest it contains
-//! whatever the hypervisor provides.
+//! See the Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is intended for
+//! maintenance by set and way. On Arm CPUs it also specifies the cache size. In a guest its value
+//! depends on the hypervisor.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The number of levels in CLIDR_EL1.
 const LEVELS: usize = 7;
-/// The kinds of cache in a level: instructions only, data only, and both.
+/// The cache types at each level: instruction, data and unified.
 const KINDS: usize = 3;
 const INSTRUCTION: usize = 0;
 const DATA: usize = 1;
 const UNIFIED: usize = 2;
 
-/// The names of a CPU's caches in records.
+/// Cache names in records.
 const NAMES: [&str; LEVELS * KINDS] = [
     "l1i", "l1d", "l1", "l2i", "l2d", "l2", "l3i", "l3d", "l3", "l4i", "l4d", "l4", "l5i", "l5d",
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// The caches of one CPU, in bytes, in the order of their names; 0 if absent.
+/// A CPU's cache sizes in bytes, in the order of their names. 0 if a cache does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 
@@ -45,8 +45,9 @@ impl<'de> Deserialize<'de> for Caches {
 }
 
 impl Caches {
-    /// Reads the caches. `ccsidr` selects a cache by writing its argument to CSSELR_EL1 and returns
-    /// CCSIDR_EL1, which has the FEAT_CCIDX fields if `wide` (ID_AA64MMFR2_EL1.CCIDX) is true.
+    /// Reads the cache sizes. `ccsidr` selects a cache by writing its argument to CSSELR_EL1 and
+    /// returns CCSIDR_EL1. If `wide` (ID_AA64MMFR2_EL1.CCIDX) is true, CCSIDR_EL1 has the
+    /// FEAT_CCIDX fields.
     pub fn read(clidr: u64, wide: bool, ccsidr: &mut dyn FnMut(u64) -> u64) -> Self {
         let mut caches = Self::default();
         for level in 0..LEVELS {
@@ -55,11 +56,11 @@ impl Caches {
                 2 => &[DATA],
                 3 => &[INSTRUCTION, DATA],
                 4 => &[UNIFIED],
-                // A level without caches is followed by no others. Other values are reserved.
+                // There are no more levels after a level without caches. Other values are reserved.
                 _ => break,
             };
             for kind in kinds {
-                // CSSELR_EL1: the level, and InD for the instruction cache.
+                // The CSSELR_EL1 value: the level and, for an instruction cache, InD.
                 let select = level << 1 | usize::from(*kind == INSTRUCTION);
                 caches.0[level * KINDS + kind] = bytes(ccsidr(select as u64), wide);
             }
@@ -67,20 +68,20 @@ impl Caches {
         caches
     }
 
-    /// Returns the names and sizes in bytes, level by level.
+    /// Returns the names and sizes in bytes, ordered by level.
     fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = NAMES.into_iter().zip(self.0);
         all.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Returns how many bytes of data the caches at a level can hold; levels are counted from 1.
+    /// Returns the data capacity in bytes of the caches at a level, counting from 1.
     fn data(&self, level: usize) -> u64 {
         let first = (level - 1) * KINDS;
         self.0[first + DATA].max(self.0[first + UNIFIED])
     }
 
-    /// Returns the size in bytes of the second level, according to the CPU or `tree`, or of the
-    /// first level if that is unknown. None if no plausible size is known.
+    /// Returns the L2 size in bytes, according to the CPU or `tree`, or the L1 size if the L2 size
+    /// is unknown. Returns None if no plausible size is known.
     pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
         const MOST: u64 = 64 << 20;
         let sizes = [self.data(2), tree.unwrap_or(0), self.data(1)];
@@ -95,7 +96,7 @@ impl Caches {
     }
 }
 
-/// Returns the size of a cache from its CCSIDR_EL1: line size times ways times sets.
+/// Returns the cache size from CCSIDR_EL1: line size times ways times sets.
 fn bytes(ccsidr: u64, wide: bool) -> u64 {
     let line = 16u64 << (ccsidr & 7);
     let (ways, sets) = if wide {
@@ -103,11 +104,11 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     } else {
         (ccsidr >> 3 & 0x3ff, ccsidr >> 13 & 0x7fff)
     };
-    // At most 2^11 * 2^21 * 2^24.
+    // This cannot overflow because it is at most 2^11 * 2^21 * 2^24.
     line * (ways + 1) * (sets + 1)
 }
 
-/// The size of a cache in bytes. `Display` uses the largest unit that divides it: `48 KiB`.
+/// A cache size in bytes. `Display` uses the largest unit that divides it, such as `48 KiB`.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSize(pub u64);
 
@@ -143,8 +144,8 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2 and 64-byte lines: selector 0 is the data cache,
-    /// 1 the instruction cache.
+    /// CCSIDR_EL1 on a Cortex-A72 with a 1 MiB L2 cache and 64-byte lines. Selector 0 is the data
+    /// cache and 1 the instruction cache.
     fn a72(selector: u64, wide: bool) -> u64 {
         let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
         2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
@@ -158,7 +159,7 @@ mod tests {
             let largest = Caches::read(0o4_444_444, wide, &mut |_| u64::MAX);
             assert_eq!(largest.data(7), most);
         }
-        // Cortex-A53's 32 KiB data cache, according to its manual.
+        // The Cortex-A53's 32 KiB data cache, according to its manual.
         assert_eq!(bytes(0x700f_e01a, false), 32 << 10);
     }
 
@@ -166,9 +167,9 @@ mod tests {
     fn levels_end_where_there_is_no_cache() {
         for (clidr, text, expected) in [
             (0, "", &[][..]),
-            // Unified, none, unified: the third level is after the end.
+            // Unified, none, unified. The third level is past the end.
             (0o404, "L1 16 bytes", &[0]),
-            // Instructions, then data, then a reserved type.
+            // Instruction, data, and a reserved type.
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),
         ] {
             let mut selectors = Vec::new();
@@ -183,7 +184,7 @@ mod tests {
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
         let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
         let (both, one) = (of(0x0a20_0023), of(0o2));
-        // A guest may see nonsensical values.
+        // A guest can see nonsensical values.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [
             (both, Some(4 << 20), Some(1 << 20)),

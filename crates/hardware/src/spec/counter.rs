@@ -1,28 +1,28 @@
-//! Errata that can make a system counter read wrong.
+//! Errata that can cause wrong system counter reads.
 
 use serde::{Deserialize, Serialize};
 
-/// A counter erratum of a CPU or SoC. With an erratum, the counter is read twice in a row. Linux
-/// repeats such a pair until it is plausible; a timed region has no time for that, so a pair may
-/// have to be rejected.
+/// A counter erratum in a CPU or SoC. If there is an erratum, the counter is read twice in a row.
+/// Linux repeats this until the two values are plausible. A timed region has no time for that, so
+/// the two values may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
-    /// Cortex-A73, 858921: a read is wrong while bit 32 changes.
+    /// Cortex-A73, 858921. Reads are wrong while bit 32 changes.
     CortexA73,
-    /// NXP A-008585: a read is wrong while the counter changes.
+    /// NXP A-008585. Reads are wrong while the counter changes.
     Nxp,
-    /// HiSilicon 161010101: a read is wrong by 32 ticks or more.
+    /// HiSilicon 161010101. Reads can be wrong by 32 ticks or more.
     HiSilicon,
-    /// Allwinner A64: a read is wrong while bit 9 changes.
+    /// Allwinner A64. Reads are wrong while bit 9 changes.
     Allwinner,
 }
 
 impl CounterErratum {
-    /// The errata of SoCs, each with a property in Linux's binding *timer/arm,arch_timer.yaml*.
+    /// SoC errata. Each has a property in the Linux binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// Returns the erratum's property in the timer node, or a name if there is no property.
+    /// Returns the erratum's timer node property or, if it has none, a name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",
@@ -32,15 +32,16 @@ impl CounterErratum {
         }
     }
 
-    /// Returns the correct one of two reads; None if neither is known to be correct.
+    /// Returns the correct value from two reads, or None if neither value is known to be correct.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
         let second_if_within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
-        // As in Linux, a read is trusted if its low 9 bits are neither all ones nor all zeros.
+        // As in Linux, a value is trusted unless its low 9 bits are all ones or all zeros.
         let is_settled = |value: &u64| value.wrapping_add(1) & 0x1ff > 1;
         match self {
             Self::CortexA73 if (first ^ second) >> 32 & 1 != 0 => Some(first),
             Self::CortexA73 => Some(second),
-            // Two correct reads differ by at most a tick: a CPU reads several times per tick.
+            // Two correct reads differ by at most one tick because a CPU can read several times per
+            // tick.
             Self::Nxp => second_if_within(2),
             Self::HiSilicon => second_if_within(32),
             Self::Allwinner => [second, first].into_iter().find(is_settled),

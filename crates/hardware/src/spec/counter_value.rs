@@ -1,17 +1,17 @@
-//! Counter values: instants that all CPUs share.
+//! Counter values, which all CPUs share.
 
 use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::Add;
 
-/// A counter value in ticks: an instant. Durations are plain numbers of ticks, so the two cannot be
-/// confused. The value is never 0, so an `Option` of it needs no extra memory.
+/// A point in time as a counter value in ticks. Durations are plain numbers of ticks, so the two
+/// cannot be confused. The value is never 0, so `Option<CounterValue>` needs no extra memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CounterValue(NonZeroU64);
 
 impl CounterValue {
-    /// Returns the value for a counter at `number` ticks; None for 0.
+    /// Returns the value for a counter at `number` ticks, or None for 0.
     pub const fn new(number: u64) -> Option<Self> {
         match NonZeroU64::new(number) {
             Some(number) => Some(Self(number)),
@@ -24,20 +24,20 @@ impl CounterValue {
         self.0.get()
     }
 
-    /// Returns the ticks from `earlier` to this instant; 0 if `earlier` is not in fact earlier.
+    /// Returns the ticks from `earlier` to this value, or 0 if `earlier` is actually later.
     pub const fn since(self, earlier: Self) -> u64 {
         self.number().saturating_sub(earlier.number())
     }
 }
 
-/// Returns the ticks from one instant to another; 0 if either is missing, or if they are in reverse
-/// order.
+/// Returns the ticks from one value to another. Returns 0 if either is missing or if they are in
+/// reverse order.
 #[inline(never)]
 pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
     from.zip(to).map_or(0, |(from, to)| to.since(from))
 }
 
-/// Returns the instant a number of ticks later.
+/// Adds a number of ticks.
 impl Add<u64> for CounterValue {
     type Output = Self;
 

@@ -1,4 +1,4 @@
-//! The GIC versions that software has to distinguish.
+//! The GIC versions that matter to software.
 
 use core::str::FromStr;
 
@@ -27,7 +27,7 @@ impl TryFrom<u32> for GicVersion {
     fn try_from(number: u32) -> Result<Self, Self::Error> {
         let mut all = [Self::V2, Self::V3].into_iter();
         all.find(|it| it.number() == number)
-            .ok_or("2 or 3 is needed")
+            .ok_or("expected 2 or 3")
     }
 }
 
@@ -35,6 +35,6 @@ impl FromStr for GicVersion {
     type Err = &'static str;
 
     fn from_str(digit: &str) -> Result<Self, Self::Err> {
-        Self::try_from(digit.parse::<u32>().map_err(|_| "2 or 3 is needed")?)
+        Self::try_from(digit.parse::<u32>().map_err(|_| "expected 2 or 3")?)
     }
 }

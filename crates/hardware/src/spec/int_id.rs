@@ -1,12 +1,12 @@
-//! Interrupt IDs of a GIC (IHI 0069, section 2.2; IHI 0048B, section 2.2.1).
+//! GIC interrupt IDs (IHI 0069, section 2.2; IHI 0048B, section 2.2.1).
 
 use core::fmt;
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// An interrupt ID (INTID). It may be any number; use [`Self::is_ppi`] or [`Self::is_spi`] to check
-/// an ID from outside.
+/// An interrupt ID (INTID). It can be any number. Use [`Self::is_ppi`] or [`Self::is_spi`] to check
+/// an untrusted ID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntId(u32);
@@ -18,7 +18,7 @@ impl IntId {
     const PPIS: Range<u32> = 16..32;
     /// Shared peripheral interrupts, not including extended SPIs.
     const SPIS: Range<u32> = 32..1020;
-    /// Special values, which an acknowledgment returns if nothing is pending in this view.
+    /// Special values that an acknowledgment returns if no interrupt is pending in this view.
     const SPECIAL: Range<u32> = 1020..1024;
 
     /// Returns the ID with this number.
@@ -35,13 +35,15 @@ impl IntId {
         Self(number)
     }
 
-    /// Returns the ID of a PPI, which device trees number from 0; None for 16 or more.
+    /// Returns the ID for a PPI number from a device tree, where PPIs are numbered from 0. Returns
+    /// None for 16 or more.
     pub fn from_ppi(number: u32) -> Option<Self> {
         let intid = Self(Self::PPIS.start.checked_add(number)?);
         intid.is_ppi().then_some(intid)
     }
 
-    /// Returns the ID of an SPI, which device trees number from 0; None for 988 or more.
+    /// Returns the ID for an SPI number from a device tree, where SPIs are numbered from 0. Returns
+    /// None for 988 or more.
     pub fn from_spi(number: u32) -> Option<Self> {
         let intid = Self(Self::SPIS.start.checked_add(number)?);
         intid.is_spi().then_some(intid)
@@ -57,7 +59,7 @@ impl IntId {
         Self::SPIS.contains(&self.0)
     }
 
-    /// Returns true for a special value, which means that there is no interrupt.
+    /// Returns true for a special value, which means that no interrupt is pending.
     pub fn is_special(self) -> bool {
         Self::SPECIAL.contains(&self.0)
     }
@@ -67,8 +69,8 @@ impl IntId {
         self.0
     }
 
-    /// Returns the type and number for a PPI or SPI in a device tree specifier; None for other
-    /// interrupts.
+    /// Returns the type and number in a device tree interrupt specifier for a PPI or SPI. Returns
+    /// None for other interrupts.
     pub fn specifier(self) -> Option<(u32, u32)> {
         if self.is_ppi() {
             Some((Self::TYPE_PPI, self.0 - Self::PPIS.start))

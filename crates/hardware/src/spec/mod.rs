@@ -1,5 +1,5 @@
-//! Terms from the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers, interrupt
-//! IDs, affinities.
+//! Definitions from the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers,
+//! interrupt IDs and affinities.
 
 pub mod caches;
 pub mod counter;

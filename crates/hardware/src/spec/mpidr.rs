@@ -1,12 +1,12 @@
-//! A CPU's affinity (the fields of MPIDR_EL1, DDI 0487), by which firmware, the GIC and device
-//! trees identify the CPU.
+//! CPU affinities. Firmware, the GIC and device trees use the affinity fields in MPIDR_EL1 (DDI
+//! 0487) to identify CPUs.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The affinity fields of a CPU's MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0. All
-/// other bits are 0, as in PSCI's `target_cpu` (DEN0022F, section 5.6).
+/// The affinity fields from a CPU's MPIDR_EL1, with Aff3 in bits 39:32 and Aff2 to Aff0 in bits
+/// 23:0. All other bits are 0, as in PSCI's `target_cpu` (DEN0022F, section 5.6).
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 #[repr(transparent)]
@@ -16,11 +16,11 @@ impl Mpidr {
     /// The bits of the affinity fields.
     const AFFINITY: u64 = 0xff_00ff_ffff;
 
-    /// A description of the valid numbers, for errors.
+    /// A description of valid values, for error messages.
     pub const EXPECTED: &str = "affinity fields only, 0xff00ffffff";
 
-    /// Returns the affinity fields of an MPIDR_EL1 value. Use `try_from` to check a number from
-    /// outside.
+    /// Returns the affinity fields from an MPIDR_EL1 value. Use `try_from` to check an untrusted
+    /// number.
     pub const fn new(register: u64) -> Self {
         Self(register & Self::AFFINITY)
     }
@@ -51,7 +51,7 @@ impl Mpidr {
     }
 }
 
-/// A number with bits set outside the affinity fields.
+/// The error for a number with bits set outside the affinity fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAffinity(u64);
 
@@ -79,7 +79,7 @@ impl From<Mpidr> for u64 {
     }
 }
 
-/// Formats it as `0x101`.
+/// Formats the affinity as `0x101`.
 impl fmt::Display for Mpidr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)

@@ -1,13 +1,13 @@
-//! TF-A's Performance Measurement Framework (PMF): six timestamps per CPU, read by SMC.
+//! TF-A's Performance Measurement Framework (PMF), which provides six timestamps per CPU via SMC.
 //!
-//! Each CPU has one slot for each timestamp. A slot keeps its old value if a call does not pass its
-//! capture point, and there is no flag for this. `crates/run/src/measure/path.rs` therefore looks
-//! only at values and order.
+//! Each CPU has one slot for each timestamp. If a call does not reach a capture point, the slot
+//! keeps its old value, and no flag indicates this. For this reason,
+//! `crates/run/src/measure/path.rs` examines only values and their order.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// The capture points of TF-A's runtime instrumentation, by timestamp ID.
+/// Capture points in TF-A's runtime instrumentation, by timestamp ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -16,13 +16,13 @@ pub enum Stamp {
     EnterPsci = 0,
     /// 1: return from every PSCI call, or the end of the warm boot path.
     ExitPsci = 1,
-    /// 2: just before the CPU waits in its low-power state.
+    /// 2: just before the CPU enters its low-power state.
     EnterHwLowPwr = 2,
-    /// 3: just after that, or at the start of the warm entry point.
+    /// 3: just after the low-power state, or at the start of the warm entry point.
     ExitHwLowPwr = 3,
-    /// 4: before the cache maintenance of a power-down.
+    /// 4: before cache maintenance in a power-down.
     EnterCflush = 4,
-    /// 5: after that maintenance.
+    /// 5: after cache maintenance.
     ExitCflush = 5,
 }
 
@@ -30,7 +30,7 @@ pub enum Stamp {
 pub const STAMPS: usize = 6;
 
 impl Stamp {
-    /// The points in the order that a power-down and its wake-up pass them.
+    /// The capture points in the order in which a power-down and wake-up reach them.
     pub const IN_TIME: [Self; STAMPS] = [
         Self::EnterPsci,
         Self::EnterCflush,
@@ -40,13 +40,13 @@ impl Stamp {
         Self::ExitPsci,
     ];
 
-    /// The TID: 0x41 in bits 31:24, service 1 in bits 15:10, the ID in bits 7:0.
+    /// Returns the TID: 0x41 in bits 31:24, service 1 in bits 15:10, the timestamp ID in bits 7:0.
     pub const fn tid(self) -> u32 {
         0x4100_0400 + self as u32
     }
 }
 
-/// The UIDs of TF-A services that implement GET_TIMESTAMP, as returned in W0 to W3.
+/// UIDs of TF-A services that implement GET_TIMESTAMP, as returned in W0 to W3.
 ///
 /// `services/el3/ven_el3_svc.c`: b6011dca-57c4-407e-83f0-a7eddaf0df6c.
 const VENDOR_EL3: [u32; 4] = [0xca1d_01b6, 0x7e40_c457, 0xeda7_f083, 0x6cdf_f0da];
@@ -59,17 +59,17 @@ const HIKEY_SIP: [u32; 4] = [0xe599_df74, 0x40aa_7682, 0x85c0_f89f, 0x3f39_bc52]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interface {
-    /// The vendor-specific EL3 range: TF-A 2.11 and later.
+    /// The vendor-specific EL3 range, used by TF-A 2.11 and later.
     VendorEl3,
-    /// The Arm SiP range: TF-A up to 2.10.
+    /// The Arm SiP range, used by TF-A up to 2.10.
     ArmSip,
 }
 
 impl Interface {
-    /// The interfaces, in the order that a caller should try them.
+    /// The interfaces, in the order in which to try them.
     const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
 
-    /// Returns the function ID of GET_TIMESTAMP in its SMC64 form.
+    /// Returns the SMC64 function ID of GET_TIMESTAMP.
     pub const fn get_timestamp(self) -> u32 {
         match self {
             Self::VendorEl3 => 0xc700_0020,
@@ -77,8 +77,8 @@ impl Interface {
         }
     }
 
-    /// Returns the UID query of the service that contains the function (SMCCC, section 6.2). The
-    /// query means the same in every service and has no side effects.
+    /// Returns the function ID for querying the service's UID (SMCCC, section 6.2). The query is
+    /// the same for every service and has no side effects.
     const fn service_uid(self) -> u32 {
         match self {
             Self::VendorEl3 => 0x8700_ff01,
@@ -86,7 +86,7 @@ impl Interface {
         }
     }
 
-    /// Returns the services that use the function ID for GET_TIMESTAMP.
+    /// Returns the services that use this function ID for GET_TIMESTAMP.
     const fn services(self) -> &'static [[u32; 4]] {
         match self {
             Self::VendorEl3 => &[VENDOR_EL3],
@@ -94,10 +94,10 @@ impl Interface {
         }
     }
 
-    /// Finds the interface through which `read` returns a timestamp. Calls `read` only if the
-    /// interface belongs to a known service, identified by the X0 to X3 that `query_uid` returns:
-    /// in another vendor's service, the same function ID may mean anything. On ZynqMP, 0xc2000010
-    /// is PM_SET_MAX_LATENCY.
+    /// Finds the interface through which `read` returns a timestamp. `query_uid` returns X0 to X3
+    /// of a UID query. `read` is called only if these identify a known service, because the same
+    /// function ID can mean anything in another vendor's service. For example, 0xc2000010 is
+    /// PM_SET_MAX_LATENCY on ZynqMP.
     pub fn find(
         query_uid: impl Fn(u32) -> [u64; 4],
         read: impl Fn(Self) -> Result<u64, ReadError>,
@@ -110,7 +110,7 @@ impl Interface {
             }
             match read(interface) {
                 Ok(_) => return Ok(interface),
-                // The newer interface's error is more precise, unless it says that the interface is
+                // Keep the newer interface's error, which is more precise, unless that interface is
                 // not implemented.
                 Err(error) if reason == ReadError::NotImplemented => reason = error,
                 Err(_) => {}
@@ -119,9 +119,9 @@ impl Interface {
         Err(reason)
     }
 
-    /// Decodes X0 and X1 as returned by GET_TIMESTAMP.
+    /// Decodes the X0 and X1 values returned by GET_TIMESTAMP.
     ///
-    /// If TF-A 2.10 to 2.15 does not know the MPIDR, it returns without writing X0, so an unchanged
+    /// TF-A 2.10 to 2.15 returns without writing X0 if the MPIDR is unknown, so an unchanged
     /// function ID is also an error.
     pub fn decode(self, x0: u64, x1: u64) -> Result<u64, ReadError> {
         match x0 as u32 as i32 {
@@ -144,15 +144,16 @@ impl fmt::Display for Interface {
     }
 }
 
-/// The reason why GET_TIMESTAMP returned no timestamp.
+/// The reason why GET_TIMESTAMP did not return a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadError {
-    /// -1: the firmware lacks the function, or any service known to have it.
+    /// -1. The firmware does not implement the function or has no service that is known to
+    /// implement it.
     NotImplemented,
-    /// -22: no such timestamp, or no such service.
+    /// -22. Unknown timestamp or service.
     BadTimestamp,
-    /// X0 still contained the function ID: the MPIDR was not accepted.
+    /// X0 still contained the function ID, so the MPIDR was not accepted.
     UnknownCpu,
     /// Any other code.
     Code(i32),
@@ -169,12 +170,12 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// One CPU's slot, indexed by timestamp ID; CNTPCT ticks.
+/// A CPU's timestamps in CNTPCT ticks, indexed by timestamp ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamps(pub [u64; STAMPS]);
 
 impl Stamps {
-    /// Returns the value of one timestamp.
+    /// Returns a timestamp's value.
     pub fn at(&self, stamp: Stamp) -> u64 {
         self.0[stamp as usize]
     }
@@ -187,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the interface found on firmware with these services, each of which implements
-    /// GET_TIMESTAMP, and the function IDs called in the process.
+    /// Returns the interface found on firmware with these services, and the function IDs called.
+    /// Each service implements GET_TIMESTAMP.
     fn found(vendor_el3: [u32; 4], sip: [u32; 4]) -> (Option<Interface>, Vec<u32>) {
         let query_uid = |function| match function {
             0x8700_ff01 => vendor_el3.map(u64::from),
@@ -208,7 +209,7 @@ mod tests {
     fn a_function_of_an_unknown_service_is_not_called() {
         use Interface::{ArmSip, VendorEl3};
         const UNKNOWN: [u32; 4] = [u32::MAX, 0, 0, 0];
-        // The SiP service of ZynqMP: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
+        // ZynqMP's SiP service: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
         const ZYNQMP: [u32; 4] = [0x2a1b_9b5c, 0x4023_8605, 0x25b9_1ba6, 0xa5e3_2d82];
         let (new, old) = (0xc700_0020, 0xc200_0010);
         for (vendor_el3, sip, interface, called) in [

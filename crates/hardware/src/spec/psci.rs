@@ -1,8 +1,7 @@
-//! The parts of PSCI that the payload needs beyond the package `smccc`: return codes in words, and
-//! `power_state`.
+//! PSCI definitions that are not in the `smccc` crate: return code names and `power_state`.
 //!
-//! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); section numbers below refer
-//! to that document. Nothing here calls the firmware.
+//! Section numbers below refer to Arm Power State Coordination Interface, DEN0022F (PSCI 1.3).
+//! Nothing here calls the firmware.
 
 use core::fmt;
 
@@ -33,14 +32,14 @@ impl fmt::Display for ReturnCode {
             Error::NotPresent => "NOT_PRESENT",
             Error::Disabled => "DISABLED",
             Error::InvalidAddress => "INVALID_ADDRESS",
-            // Returned by a call that should not return.
+            // The result of a call that should not have returned.
             Error::Unknown(0) => "SUCCESS",
             Error::Unknown(code) => return write!(f, "undefined code {code}"),
         })
     }
 }
 
-/// Treats a positive return code as success, since only negative codes are errors.
+/// Treats a positive return code as success because only negative codes are errors.
 pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::Unknown(code)) if code > 0 => Ok(()),
@@ -53,17 +52,17 @@ pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
 
-/// The reason why a state cannot have the power level given by the board.
+/// The reason why a state cannot have the power level that the board specifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongLevel {
     /// `power_state` contains this level.
     Names(u8),
-    /// It is a standby state, which must have level 0 here.
+    /// It is a standby state, which must have level 0.
     Standby,
 }
 
 words! {
-    /// The layout of `power_state` (5.4.2), indicated by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
+    /// The `power_state` format (5.4.2), indicated by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
     #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
@@ -75,17 +74,17 @@ words! {
 }
 
 impl StateFormat {
-    /// Returns the format for a result of PSCI_FEATURES(CPU_SUSPEND).
+    /// Returns the format indicated by PSCI_FEATURES(CPU_SUSPEND).
     pub fn from_features(features: u32) -> Self {
         Self::ALL[(features >> 1 & 1) as usize]
     }
 
-    /// Returns the other format, which the firmware does not accept.
+    /// Returns the other format.
     pub fn other(self) -> Self {
         Self::ALL[1 - self as usize]
     }
 
-    /// Returns true if every bit that the format reserves is zero in `power_state`.
+    /// Returns true if all bits reserved in this format are zero in `power_state`.
     pub fn accepts(self, power_state: u32) -> bool {
         let reserved = [0xfcfe_0000, 0xb000_0000][self as usize];
         power_state & reserved == 0
@@ -96,12 +95,12 @@ impl StateFormat {
         power_state & [1 << 16, 1 << 30][self as usize] != 0
     }
 
-    /// Returns the power level in `power_state`; None for the extended format.
+    /// Returns the power level in `power_state`, or None for the extended format.
     pub fn level(self, power_state: u32) -> Option<u8> {
         (self == Self::Original).then_some((power_state >> 24 & 0b11) as u8)
     }
 
-    /// Rejects a level that contradicts `power_state`.
+    /// Returns an error if the level contradicts `power_state`.
     pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
         match self.level(power_state) {
             Some(named) if named != level => Err(WrongLevel::Names(named)),

@@ -1,13 +1,13 @@
-//! Regions of the physical address space.
+//! Physical address regions.
 
 use serde::Deserialize;
 
-/// The size in bytes and alignment of a small device's registers.
+/// The page size in bytes, which is also the size and alignment of a small device's registers.
 pub const PAGE: u64 = 0x1000;
 /// The first address that the payload cannot map.
 pub const ADDRESSES: u64 = 1 << 48;
 
-/// A region of the physical address space, whose end fits into 64 bits.
+/// A physical address region. Its end address fits in 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -23,18 +23,18 @@ impl Region {
         self.base.saturating_add(self.size)
     }
 
-    /// Returns true if all of `other` lies in this region.
+    /// Returns true if this region contains all of `other`.
     pub const fn contains(&self, other: &Self) -> bool {
         self.base <= other.base && other.end() <= self.end()
     }
 
-    /// Returns true if the two regions share a byte.
+    /// Returns true if the regions have at least one byte in common.
     pub const fn overlaps(&self, other: &Self) -> bool {
         self.base < other.end() && other.base < self.end()
     }
 
-    /// Returns true if the region can hold a small device's registers: whole pages that can be
-    /// mapped.
+    /// Returns true if the region consists of whole pages that can be mapped, as required for a
+    /// small device's registers.
     pub const fn is_page(&self) -> bool {
         self.size >= PAGE && self.base.is_multiple_of(PAGE) && self.base < ADDRESSES
     }

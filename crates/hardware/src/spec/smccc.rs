@@ -1,8 +1,8 @@
-//! The SMC Calling Convention: its version, and the software that handles calls.
+//! The SMC Calling Convention's version and the identity of the software that handles calls.
 //!
-//! Source: Arm SMC Calling Convention, DEN0028. Since version 1.1, an unimplemented call returns
-//! -1. Older firmware does not guarantee that, so none of these calls are made on it. PSCI_FEATURES
-//! lists SMCCC_VERSION only from version 1.1 on.
+//! See Arm SMC Calling Convention, DEN0028. Since version 1.1, unimplemented calls return -1. Older
+//! firmware does not guarantee this, so these calls are not made on older firmware. PSCI_FEATURES
+//! reports SMCCC_VERSION only in version 1.1 and later.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,15 @@ use smccc::psci;
 
 /// The UID of the software that handles PSCI calls (section 6.2).
 pub const SERVICE_UID: u32 = 0x8400_ff01;
-/// That software's revision.
+/// The revision of the software that handles PSCI calls.
 pub const SERVICE_REVISION: u32 = 0x8400_ff03;
 /// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
 pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 
-/// The first version that allows any call to be tried.
+/// The first version in which trying an unimplemented call is safe.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// Sign-extends X0 if the package `smccc` reads a 64-bit return code: some firmware zero-extends it
+/// Sign-extends X0 if the `smccc` crate reads a 64-bit return code. Some firmware zero-extends it
 /// from W0.
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
@@ -39,7 +39,7 @@ pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
 /// returned in W0 to W3.
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
-/// Returns true if a result of [`HYPERVISOR_UID`], in X0 to X3, is KVM's.
+/// Returns true if X0 to X3, as returned by [`HYPERVISOR_UID`], contain KVM's UID.
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }
@@ -47,18 +47,18 @@ pub fn is_kvm(answer: [u64; 4]) -> bool {
 /// The software that handles PSCI calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// The UID as returned in W0 to W3, with the first byte lowest.
+    /// The UID as returned in W0 to W3. The first byte is the least significant.
     pub uid: [u32; 4],
-    /// The revision, major and minor, if it has one.
+    /// The major and minor revision, if available.
     pub revision: Option<[u32; 2]>,
 }
 
 impl Service {
-    /// Returns the service identified by X0 to X3 of the two calls, or None.
+    /// Returns the service identified by X0 to X3 from the two calls, or None if there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
-        // Not implemented; X0 unchanged; no value written.
+        // Not implemented, X0 unchanged, or no value written.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
         }
@@ -93,7 +93,7 @@ mod tests {
             (psci::PSCI_CPU_SUSPEND_64, signed),
             (psci::PSCI_SYSTEM_RESET2_64, signed),
             (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, signed),
-            // Functions whose result is read as a low word, or as a 64-bit value.
+            // Functions whose result is read as a low word or as a 64-bit value.
             (psci::PSCI_AFFINITY_INFO_64, negative),
             (psci::PSCI_STAT_RESIDENCY_64, negative),
         ] {
@@ -115,7 +115,7 @@ mod tests {
             (kvm, [u64::MAX, 0, 0, 0], by_kvm),
             (kvm, [refused, 0, 0, 0], by_kvm),
         ] {
-            let service = Service::from_answers(uid, revision).expect("this is an answer");
+            let service = Service::from_answers(uid, revision).expect("a service");
             assert_eq!(std::format!("{service} {:?}", service.revision), expected);
             assert_eq!(is_kvm(uid), uid == kvm);
         }

@@ -1,30 +1,30 @@
-//! The state that a suspend reached, according to the firmware's statistics: PSCI_STAT_COUNT and
-//! PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
+//! The state that a suspend reached, based on the firmware's PSCI_STAT_COUNT and
+//! PSCI_STAT_RESIDENCY statistics (PSCI, DEN0022, sections 5.22 and 5.21).
 //!
-//! The statistics of each state on the way to the requested one are read just before and just after
-//! a suspend. That suspend is not a sample, because these calls warm the firmware's caches. A state
-//! was reached if its count rose.
+//! Statistics for the requested state and all shallower states are read just before and after a
+//! suspend. The suspend is not used as a sample because these calls warm the firmware's caches. A
+//! state was reached if its count increased.
 
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of states on a [`Ladder`].
 pub const RUNGS: usize = 4;
 
-/// A state that has statistics.
+/// A state with statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
-    /// The `power_state`; 0 is valid.
+    /// The `power_state`. 0 is valid.
     pub state: u32,
-    /// The power level; None if it is known neither from the format nor from the board.
+    /// The power level, or None if neither the format nor the board specifies it.
     pub level: Option<u8>,
 }
 
-/// The states on the way to a requested state, which is the last one.
+/// A requested state, which is last, and the shallower states before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
 impl Ladder {
-    /// Returns a ladder up to `asked`; `below` yields the other states, deepest first.
+    /// Creates a ladder up to `asked`. `below` yields the other states, deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
@@ -34,7 +34,7 @@ impl Ladder {
         ladder
     }
 
-    /// Returns true if there are no statistics to read.
+    /// Returns true if there are no states with statistics.
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
@@ -45,8 +45,8 @@ impl Ladder {
         rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
     }
 
-    /// Returns the state that should be reached if nothing above power level `limit` may go down;
-    /// None if the levels are unknown.
+    /// Returns the state that should be reached if nothing above power level `limit` can power
+    /// down. Returns None if the levels are unknown.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -59,7 +59,7 @@ impl Ladder {
     }
 }
 
-/// The statistics of a ladder's states at one instant, as read by one CPU.
+/// The statistics for a ladder's states at one point in time, read by one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// PSCI_STAT_COUNT.
@@ -68,12 +68,12 @@ pub struct Statistics {
     pub residencies: [u64; RUNGS],
 }
 
-/// The increase in the statistics over one suspend.
+/// The increase in the statistics during one suspend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rise {
-    /// The increase in each state's count; 255 means more than 254.
+    /// The increase in each state's count. 255 means more than 254.
     pub counts: [u8; RUNGS],
-    /// The increase in the residency, in microseconds, of the deepest state whose count rose.
+    /// The residency increase, in microseconds, for the deepest state whose count increased.
     pub residency_us: u32,
 }
 
@@ -93,38 +93,38 @@ impl Rise {
     }
 }
 
-/// The state that a CPU reached, and the state that it should have reached.
+/// The state that a CPU reached and the state that it should have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
-    /// The deepest state whose count rose; None if there is none.
+    /// The deepest state whose count increased, if any.
     pub state: Option<u32>,
-    /// The state that should have been reached. It is shallower than requested if an awake CPU
-    /// keeps its cluster up.
+    /// The state that should have been reached. It is shallower than requested if another CPU keeps
+    /// the cluster powered.
     pub due: u32,
     /// The increase in the reached state's count.
     pub times: u8,
-    /// The increase in its residency, in microseconds.
+    /// The increase in the reached state's residency, in microseconds.
     pub residency_us: u32,
-    /// The upper limit on the residency, which is the duration of the call; None if the frequency
+    /// The upper limit for the residency, which is the duration of the call. None if the frequency
     /// is unknown.
     pub most_us: Option<u64>,
 }
 
-/// A mismatch between the state that was due and the state reached.
+/// A mismatch between the expected state and the state that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// The state is not the one that was due.
+    /// The state is not the expected one.
     State,
-    /// The count did not rise by one.
+    /// The count did not increase by one.
     Count,
-    /// The residency did not rise, or rose by more than the call took.
+    /// The residency did not increase, or increased by more than the duration of the call.
     Residency,
 }
 
 impl Reached {
-    /// Evaluates what `rise` shows about `ladder`.
+    /// Determines which state in `ladder` was reached, based on `rise`.
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
-        // The deepest comes last.
+        // The deepest state is last.
         let deepest = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
         let deepest = deepest.last();
         Self {
@@ -136,7 +136,7 @@ impl Reached {
         }
     }
 
-    /// Returns the mismatch, if there is one.
+    /// Returns the mismatch, if any.
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most.saturating_add(1);
         if self.state != Some(self.due) {
@@ -206,12 +206,12 @@ mod tests {
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let (core, cluster) = (CORE.state, CLUSTER.state);
         let (most, at_cluster) = (Some(1000), Some(cluster));
-        // The counts for core and cluster, microseconds and their limit, and the state due.
+        // Columns: core and cluster counts, microseconds and their limit, and the expected state.
         for (core_count, cluster_count, us, most, due, state, mismatch) in [
             (1, 1, 900, most, cluster, at_cluster, None),
             (1, 0, 900, most, cluster, Some(core), Some(State)),
             (1, 0, 900, most, core, Some(core), None),
-            // Reaching a deeper state than possible is also a mismatch.
+            // Reaching a deeper state than expected is also a mismatch.
             (1, 1, 900, most, core, at_cluster, Some(State)),
             (0, 0, 0, most, core, None, Some(State)),
             (1, 1, 1001, most, cluster, at_cluster, None),

@@ -1,10 +1,10 @@
-//! Ticks in readable form: microseconds if the counter frequency is known, otherwise ticks.
+//! Formats ticks as microseconds if the counter frequency is known, otherwise as ticks.
 
 use core::fmt;
 
 use crate::text::plural::Many;
 
-/// The counter as a clock, which gives the length of a tick.
+/// The counter's frequency, which determines the length of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Ticks per second, as reported by the machine.
@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The plausible frequencies. Some firmware does not write CNTFRQ_EL0.
+    /// The range of plausible frequencies. Some firmware does not write CNTFRQ_EL0.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
     /// Returns true if ticks can be converted to time.
@@ -20,8 +20,8 @@ impl Clock {
         Self::BELIEVED.contains(&self.hz)
     }
 
-    /// Returns the ticks per second to use for waits: 1 GHz if the reported value is implausible,
-    /// so that deadlines are late rather than early.
+    /// Returns the ticks per second to use for waits. If the reported value is implausible, returns
+    /// 1 GHz, so that deadlines are too late rather than too early.
     pub fn believed(self) -> u64 {
         if self.is_known() {
             self.hz
@@ -30,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// Returns the ticks in `microseconds`, rounded up and saturating.
+    /// Converts `microseconds` to ticks, rounded up and saturating.
     #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Handle whole seconds separately, as in `scaled`.
@@ -40,13 +40,13 @@ impl Clock {
         seconds.saturating_mul(hz).saturating_add(rest)
     }
 
-    /// Returns `ticks` in nanoseconds, truncated.
+    /// Converts `ticks` to nanoseconds, truncated.
     pub fn ns(self, ticks: u64) -> Option<u64> {
         self.scaled(ticks, 1_000_000_000)
     }
 
-    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`], so that tables agree with
-    /// it.
+    /// Converts `ticks` to hundredths of a microsecond. Rounds the result of [`Clock::ns`], so that
+    /// tables agree with it.
     pub fn centi_us(self, ticks: u64) -> Option<u64> {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
@@ -61,12 +61,12 @@ impl Clock {
         if self.is_known() { "us" } else { "ticks" }
     }
 
-    /// Returns a duration with its unit, for a sentence.
+    /// Returns a duration with its unit, for use in text.
     pub const fn span(self, ticks: u64) -> Span {
         Span(self, ticks)
     }
 
-    /// Returns a range of durations, for a sentence.
+    /// Returns a range of durations, for use in text.
     pub const fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
     }
@@ -75,7 +75,8 @@ impl Clock {
         if !self.is_known() {
             return None;
         }
-        // Handle whole seconds separately: the rest fits into 64 bits at every plausible frequency.
+        // Handle whole seconds separately, so that the rest fits in 64 bits at every plausible
+        // frequency.
         let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
         let rest = rest.checked_mul(per_second)? / self.hz;
         seconds.checked_mul(per_second)?.checked_add(rest)
@@ -92,7 +93,7 @@ impl fmt::Display for Hundredths {
     }
 }
 
-/// A duration in a sentence.
+/// A duration for use in text.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(Clock, u64);
 
@@ -100,7 +101,7 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(clock, ticks) = *self;
         match (clock.ns(ticks), clock.centi_us(ticks)) {
-            // Two decimals of a microsecond would hide a tick.
+            // Use nanoseconds, because two decimals of a microsecond could hide a tick.
             (Some(ns @ ..1000), _) => write!(f, "{ns} ns"),
             (_, Some(value)) => write!(f, "{} us", Hundredths(value)),
             _ => Many(ticks, "tick").fmt(f),
@@ -108,7 +109,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A duration, or a range of durations.
+/// A duration or a range of durations.
 #[derive(Clone, Copy, Debug)]
 pub struct Range(Span, Span);
 
@@ -129,11 +130,11 @@ mod tests {
     #[test]
     fn waits_go_by_what_is_believed() {
         for (hz, us, ticks) in [
-            // 10 s with a counter of unknown frequency: late rather than immediate.
+            // If the frequency is unknown, a 10 s wait is too long rather than too short.
             (0, 10_000_000, 10_000_000_000),
             (10_000_000_001, 10_000_000, 10_000_000_000),
             (1_000, 10_000_000, 10_000),
-            // Rounded up: no wait is shorter than requested, and no nonzero wait becomes zero.
+            // Rounding up ensures that no wait is too short and that no nonzero wait becomes zero.
             (62_500_000, 1, 63),
             (1_000, 1, 1),
             (1_000, 0, 0),

@@ -1,4 +1,4 @@
-//! The per-CPU timers of the generic timer (DDI 0487, chapter D12).
+//! The generic timer's per-CPU timers (DDI 0487, chapter D12).
 
 use crate::words;
 

@@ -1,19 +1,19 @@
-//! The reason why bytes from outside are rejected.
+//! The error type for malformed input.
 
 use alloc::boxed::Box;
 use alloc::fmt::format;
 use core::fmt;
 
-/// The reason why bytes in some format cannot be used, in ASCII: the fault, its place and, if there
-/// is a choice, the accepted values.
+/// An ASCII message that explains why input in some format cannot be used. Includes the problem,
+/// its location and, if applicable, the accepted values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError(Box<str>);
 
-/// The result of reading bytes from outside.
+/// The result of parsing input.
 pub(crate) type Result<T, E = FormatError> = core::result::Result<T, E>;
 
 impl FormatError {
-    /// Builds the reason from a message, in ASCII.
+    /// Creates an error from an ASCII message.
     #[cold]
     #[inline(never)]
     pub fn new(message: fmt::Arguments<'_>) -> Self {

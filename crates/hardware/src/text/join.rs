@@ -1,17 +1,17 @@
-//! Joins items into a text, with a separator between them.
+//! Joins items into a string with a separator.
 
 use alloc::string::String;
 use core::fmt::{Display, Write as _};
 
-/// Returns the items as one text.
+/// Joins the items into one string.
 pub fn join<T: Display>(items: impl Iterator<Item = T>, separator: &str) -> String {
     let mut text = String::new();
     items.for_each(|item| append(&mut text, separator, &item));
     text
 }
 
-/// Appends an item, preceded by the separator unless `text` is empty. One copy of this function
-/// serves all types of items.
+/// Appends an item, preceded by the separator unless `text` is empty. This function is not generic,
+/// so there is only one copy for all item types.
 pub fn append(text: &mut String, separator: &str, item: &dyn Display) {
     if !text.is_empty() {
         text.push_str(separator);

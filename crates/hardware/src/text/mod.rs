@@ -1,5 +1,5 @@
-//! Words and sentences that several crates print: enumerations with a word for each value, plurals,
-//! printable characters, terminal lines, errors.
+//! Text helpers for several crates: enumerations with a word for each value, plurals, printable
+//! characters, terminal lines and errors.
 
 pub mod format_error;
 pub mod join;

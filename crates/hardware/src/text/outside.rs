@@ -1,10 +1,10 @@
-//! Text from outside: parsing numbers, and showing the text in messages.
+//! Untrusted text: parses numbers and makes the text printable for messages.
 
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Parses digits. Rejects a sign, which the standard library accepts: otherwise two different words
-/// could mean the same number.
+/// Parses digits. Unlike the standard library, rejects signs. Otherwise two different words could
+/// have the same value.
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
@@ -14,8 +14,8 @@ pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     (!digits.is_empty()).then_some(number)
 }
 
-/// The first characters of a text, at most the given number, followed by `...` if there
-/// are more; unprintable characters become `?`.
+/// The text, truncated to the given number of characters and followed by `...` if it is longer.
+/// Unprintable characters become `?`.
 pub struct Shown<'t>(pub &'t str, pub usize);
 
 impl fmt::Display for Shown<'_> {
@@ -31,12 +31,12 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns `text` with every character that is not printable ASCII replaced.
+/// Returns `text` with all characters replaced that are not printable ASCII.
 pub fn printable(text: &str) -> String {
     text.chars().map(to_printable).collect()
 }
 
-/// Returns `c`, or the character that replaces it if it is not printable ASCII.
+/// Returns `c`, or a replacement if it is not printable ASCII.
 pub fn to_printable(c: char) -> char {
     match c {
         ' '..='~' => c,

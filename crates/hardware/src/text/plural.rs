@@ -1,9 +1,9 @@
-//! Counts and nouns in sentences.
+//! Formats counts with nouns.
 
 use alloc::string::{String, ToString as _};
 use core::fmt;
 
-/// A count with its noun: `1 cluster`, `2 clusters`.
+/// A count and a noun: `1 cluster`, `2 clusters`.
 #[derive(Clone, Copy)]
 pub struct Many(pub u64, pub &'static str);
 
@@ -13,7 +13,7 @@ impl fmt::Display for Many {
     }
 }
 
-/// The noun alone: `batch`, `batches`.
+/// Only the noun: `batch`, `batches`.
 #[derive(Clone, Copy)]
 pub struct Plural(pub u64, pub &'static str);
 
@@ -28,12 +28,12 @@ impl fmt::Display for Plural {
     }
 }
 
-/// Returns the noun `what` in the singular or plural, depending on `count`.
+/// Returns the singular or plural of `what`, depending on `count`.
 pub fn plural(count: usize, what: &'static str) -> String {
     Plural(count as u64, what).to_string()
 }
 
-/// Returns a count with its noun: `1 CPU`, `2 CPUs`.
+/// Returns a count and a noun: `1 CPU`, `2 CPUs`.
 pub fn many(count: usize, what: &'static str) -> String {
     Many(count as u64, what).to_string()
 }

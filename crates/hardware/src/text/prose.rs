@@ -1,18 +1,18 @@
-//! Lines of at most [`COLUMNS`] printable ASCII characters, regardless of the input.
+//! Formats any input as lines of at most [`COLUMNS`] printable ASCII characters.
 //!
-//! Text from outside may contain anything, including line endings and terminal escapes, and a list
-//! of 512 CPUs does not fit on a line.
+//! Untrusted text can contain anything, including line endings and terminal escapes, and a list of
+//! 512 CPUs does not fit on a line.
 
 use core::fmt::{self, Write};
 
 use super::outside::to_printable;
 use arrayvec::ArrayString;
 
-/// The maximum line width, which is that of a serial terminal.
+/// The maximum line width, equal to a serial terminal's width.
 pub const COLUMNS: usize = 80;
 
-/// Returns true for a line that is needlessly too wide for a terminal. Records and TFTF's frame are
-/// exempt, since they are meant for programs.
+/// Returns true if a line is too wide for a terminal and is meant for people. Records and TFTF's
+/// frame are exempt because they are meant for programs.
 pub fn is_too_wide(line: &str) -> bool {
     let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
         .iter()
@@ -20,20 +20,20 @@ pub fn is_too_wide(line: &str) -> bool {
     line.len() > COLUMNS && !is_for_programs
 }
 
-/// Running text, wrapped between words.
+/// Text that is wrapped between words.
 struct Prose<'w> {
     out: &'w mut dyn Write,
     /// The number of spaces at the start of each line except the first.
     indent: usize,
-    /// The number of characters on the line so far.
+    /// The current column.
     column: usize,
-    /// True if the next word follows another word on the line.
+    /// True if the line already contains a word.
     follows: bool,
-    /// The word being collected. Its length decides which line it goes on.
+    /// The current word, which is buffered because its length determines which line it goes on.
     word: ArrayString<COLUMNS>,
 }
 
-/// Writes `text` after `lead`, wrapped. All lines except the first are indented.
+/// Writes `text` after `lead`, with line wrapping. All lines except the first are indented.
 pub fn paragraph(
     out: &mut dyn Write,
     lead: &str,
@@ -92,15 +92,15 @@ impl Write for Prose<'_> {
     }
 }
 
-/// Writes a character this many times.
+/// Writes a character `times` times.
 pub fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     (0..times).try_for_each(|_| out.write_char(c))
 }
 
-/// Marks a truncated line.
+/// The marker for a truncated line.
 const MORE: &str = " ...";
 
-/// The printable form of a text, limited to the characters that can matter for a single line.
+/// Printable text, limited to the characters that can fit on a single line.
 struct Printable(ArrayString<{ COLUMNS + 1 }>);
 
 impl Write for Printable {
@@ -112,8 +112,8 @@ impl Write for Printable {
     }
 }
 
-/// Writes one line. If it is longer than [`COLUMNS`] characters, truncates it, between two words if
-/// there is a space in its second half.
+/// Writes one line. If it is longer than [`COLUMNS`] characters, truncates it. Truncates at a space
+/// if there is one in the second half of the line.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());
@@ -122,14 +122,14 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
-    // The space may be the first character that does not fit.
+    // The space itself does not have to fit.
     line.truncate(MOST + 1);
     let blank = line.rfind(' ').filter(|at| *at >= COLUMNS / 2);
     line.truncate(blank.unwrap_or(MOST));
     writeln!(out, "{line}{MORE}")
 }
 
-/// Returns the width of `what` in characters.
+/// Returns the length of `what` in characters.
 pub fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
@@ -139,7 +139,7 @@ pub fn width(what: &dyn fmt::Display) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail, and a Display that fails has no width.
+    // Ignore errors, because counting cannot fail and the width does not matter if Display fails.
     let _ = write!(count, "{what}");
     count.0
 }
@@ -152,7 +152,7 @@ mod tests {
 
     fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
         let mut out = String::new();
-        write(&mut out).expect("a String takes all");
+        write(&mut out).expect("writing to a String cannot fail");
         out
     }
 
@@ -168,7 +168,7 @@ mod tests {
     fn words_are_kept_whole_and_lines_short() {
         assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
         let long = prose("* ", 2, &"seven77 ".repeat(40));
-        // Nine words of seven letters, their spaces and the indent.
+        // Nine seven-letter words, the spaces between them, and the indent.
         assert_eq!(long.lines().map(str::len).max(), Some(73));
         assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
         assert_eq!(long.matches("seven77").count(), 40);
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
     }
 
-    /// A text that fits is complete. A number has all its digits or is missing.
+    /// Text that fits is complete. Numbers are either complete or omitted.
     #[test]
     fn a_line_is_cut_between_words() {
         let x = |less: usize| "x".repeat(COLUMNS - less);

@@ -1,6 +1,6 @@
-//! Enumerations whose values have a word for boot arguments and records.
+//! Enumerations whose values have words for use in boot arguments and records.
 
-/// A value that has a word.
+/// A value with a word.
 pub trait Word: Copy + PartialEq + 'static {
     /// All values, in definition order.
     const VALUES: &'static [Self];
@@ -8,15 +8,15 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Returns the word.
     fn word(self) -> &'static str;
 
-    /// Returns the value for a word; None if the word is unknown.
+    /// Returns the value for a word, or None if the word is unknown.
     fn from_word(word: &str) -> Option<Self> {
         let mut values = Self::VALUES.iter().copied();
         values.find(|value| value.word() == word)
     }
 }
 
-/// Defines an enumeration whose values implement [`Word`]: each variant with its word, and the name
-/// of the method that returns the word.
+/// Defines an enumeration that implements [`Word`]. Specifies a word for each variant and the name
+/// of the method that returns it.
 ///
 /// [`Word`]: crate::text::words::Word
 #[macro_export]

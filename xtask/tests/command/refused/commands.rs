@@ -15,7 +15,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Words and values
     ("", &["Usage: cargo xtask"]),
     ("qemy", &["unrecognized subcommand 'qemy'"]),
-    ("qemu --gic 4", &["'--gic <2|3>': 2 or 3 is needed"]),
+    ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),
     ("qemu --board qemu-sbsa --el 1", &["--el 1: QEMU's sbsa-ref always has EL2"]),
     ("qemu --board qemu-sbsa --gic 2", &["--gic 2: QEMU's sbsa-ref always has a GICv3"]),
     ("qemu --el 3", &["3 is not in 1..=2"]),

@@ -19,7 +19,8 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// Returns a UART with 32-bit registers, unless `layout` has the shift and width of a 16550.
+    /// Returns a UART description. `layout` is used only for a 16550. Other types have 32-bit
+    /// registers.
     pub fn new(kind: UartKind, base: u64, layout: Layout) -> Self {
         let layout = match kind.descriptor().is_numbered {
             true => layout,
@@ -39,7 +40,7 @@ impl Uart {
         width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
     }
 
-    /// Returns the left shift from a register's number in the model to its offset in bytes.
+    /// Returns the left shift from register number in the model to byte offset.
     pub(super) const fn shift(&self) -> u8 {
         match self.kind.descriptor().is_numbered {
             true => self.reg_shift,

@@ -1,36 +1,35 @@
-//! Describes a kind of UART.
+//! Describes a UART type.
 //!
-//! A register is identified by its offset in bytes or, in a UART with numbered registers, by its
-//! number.
+//! Registers are identified by byte offset or, if the UART has numbered registers, by number.
 
 use tock_registers::RegisterLongName;
 use tock_registers::fields::FieldValue;
 
-/// The only definition of a kind of UART, except for the fake that tests it.
+/// The complete definition of a UART type. Only the fake used for tests is separate.
 pub struct UartDescriptor {
     /// The name, used in board files and messages.
     pub name: &'static str,
-    /// Its name in a list of UART kinds.
+    /// The name in lists of UART types.
     pub title: &'static str,
-    /// A description for the list in docs/boards.md.
+    /// The description in docs/boards.md.
     pub about: &'static str,
     /// True if board files may use it.
     pub is_in_board_files: bool,
-    /// True if its registers are numbered and placed according to `reg-shift` and `reg-io-width`.
-    /// Other kinds have 32-bit registers.
+    /// True if its registers are numbered, with a layout determined by `reg-shift` and
+    /// `reg-io-width`. Other types have 32-bit registers.
     pub is_numbered: bool,
-    /// Its `compatible` names, each with a layout. Names with the same layout may share an entry,
-    /// separated by spaces.
+    /// Its `compatible` strings, each with a layout. Strings with the same layout can share an
+    /// entry, separated by spaces.
     pub compatible: &'static [(&'static str, Layout)],
-    /// Its node in a device tree: the name, and the `compatible` strings.
+    /// The device tree node's name and `compatible` strings.
     pub node: (&'static str, &'static [&'static str]),
-    /// Its interface types in the ACPI tables SPCR and DBG2.
+    /// Interface types in the ACPI tables SPCR and DBG2.
     pub acpi_types: &'static [u8],
-    /// Its registers.
+    /// The registers.
     pub model: UartModel,
 }
 
-/// The layout that Linux's drivers assume if `reg-shift` or `reg-io-width` is absent.
+/// The layout that Linux drivers assume if `reg-shift` or `reg-io-width` is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The left shift from register number to byte offset.
@@ -43,7 +42,7 @@ impl Layout {
     /// 32-bit registers.
     pub const WORDS: Self = Self::new(2, 4);
 
-    /// Returns the layout with this shift and width.
+    /// Creates a layout with this shift and width.
     pub const fn new(reg_shift: u8, io_width: u8) -> Self {
         Self {
             reg_shift,
@@ -52,7 +51,7 @@ impl Layout {
     }
 }
 
-/// Register bits, with their value in a certain state.
+/// Register bits and their value in a certain state.
 pub struct Bits {
     /// The register.
     pub register: u16,
@@ -63,7 +62,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Returns the bits for these fields.
+    /// Creates the bits from register fields.
     pub(super) const fn of<R: RegisterLongName>(
         register: u16,
         fields: &[FieldValue<u32, R>],
@@ -82,27 +81,27 @@ impl Bits {
     }
 }
 
-/// A write that restores part of a UART's settings: a register, and the mask of the bits that get
-/// their previous value. The other bits are written as 0.
+/// A write that restores part of a UART's settings. Consists of a register and the mask of bits to
+/// restore. The other bits are written as 0.
 pub type RestoreWrite = (u16, u32);
 
-/// The programming model for a kind of UART.
+/// A UART type's programming model.
 pub struct UartModel {
-    /// The data register: bytes written to it are sent.
+    /// The data register, which sends the bytes written to it.
     pub data: u16,
-    /// The writes required before each byte: registers and values.
+    /// The register writes required before each byte, as registers and values.
     pub before_byte: &'static [(u16, u32)],
-    /// Bits showing that the UART accepts another byte.
+    /// Bits that indicate that the UART can accept another byte.
     pub has_room: Bits,
-    /// Bits showing that the FIFO and the shift register are empty.
+    /// Bits that indicate that the FIFO and the shift register are empty.
     pub is_idle: Bits,
     /// Bits that turn on the UART and its transmitter.
     pub turn_on: &'static [Bits],
-    /// The writes that restore it, at most `KEPT_MAX` steps.
+    /// The writes that restore the settings, at most `KEPT_MAX` steps.
     pub restore: &'static [RestoreWrite],
-    /// The size of the registers in bytes; for a 16550, the number of registers.
+    /// The size of the registers in bytes or, for a 16550, the number of registers.
     pub size: u16,
 }
 
-/// The maximum number of restore steps in a model.
+/// The maximum number of restore steps.
 pub const KEPT_MAX: usize = 8;

@@ -1,7 +1,7 @@
-//! The kinds of UART, and the table that defines them.
+//! UART types and the table that defines them.
 //!
-//! This table is used by the device tree reader, board files, the device tree generators, the
-//! image's parameter block, the driver, and the list in docs/boards.md.
+//! The device tree parser, board files, device tree generators, parameter block, driver and the
+//! list in docs/boards.md all use this table.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,23 +12,22 @@ use tock_registers::register_bitfields;
 
 use super::descriptor::{Bits, Layout, UartDescriptor, UartModel};
 
-/// Defines [`UartKind`]: each variant with its descriptor.
+/// Defines [`UartKind`] with a descriptor for each variant.
 macro_rules! uart_kinds {
     ($($variant:ident: $descriptor:expr,)+) => {
-        /// The programming model of a UART. The parameter block contains its number, counted from
-        /// 1.
+        /// A UART's programming model. The parameter block contains its number, counting from 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        #[expect(missing_docs, reason = "each has its sentence in its descriptor")]
+        #[expect(missing_docs, reason = "the descriptors describe the variants")]
         pub enum UartKind {
             $($variant,)+
         }
 
         impl UartKind {
-            /// All kinds, in table order.
+            /// All types, in table order.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the kind's row in the table.
+            /// Returns the type's table entry.
             pub const fn descriptor(self) -> &'static UartDescriptor {
                 match self {
                     $(Self::$variant => {
@@ -44,8 +43,8 @@ macro_rules! uart_kinds {
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
 
-// Add new kinds at the end: the numbers are an interface between payloads and host tools of
-// different versions.
+// Add new types at the end because payloads and host tools of different versions must use the same
+// numbers.
 uart_kinds! {
     Pl011: UartDescriptor {
         name: "pl011",
@@ -61,7 +60,7 @@ uart_kinds! {
     Ns16550: UartDescriptor {
         name: "ns16550",
         title: "16550",
-        about: "8250, 16550 and compatible ones, such as BCM2835's mini UART",
+        about: "8250, 16550 and compatible UARTs, such as BCM2835's mini UART",
         is_in_board_files: true,
         is_numbered: true,
         compatible: &[
@@ -73,26 +72,26 @@ uart_kinds! {
         ],
         node: ("serial", &["ns16550a"]),
         acpi_types: &[0, 1, 0x12],
-        // TI, PC16550D. LSR in BCM2835's UART (BCM2835 ARM Peripherals, section 2.2) has the same
-        // two bits.
+        // TI, PC16550D. LSR in BCM2835's mini UART (BCM2835 ARM Peripherals, section 2.2) has the
+        // same two bits.
         model: UartModel {
             data: 0,
             before_byte: &[],
             has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
             is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
             turn_on: &[],
-            // LCR without DLAB, which would turn the next byte into a divisor; then MCR. The
-            // divisor is not saved: the UART cannot be used while it is read, and the firmware may
-            // still be sending.
+            // LCR, without DLAB, which would turn the next byte into a divisor, followed by MCR.
+            // The divisor is not saved because the firmware may still be sending, and the UART
+            // cannot send while the divisor is being read.
             restore: &[(3, 0x7f), (4, 0xff)],
             size: 8,
         },
     },
-    // The PL011 subset of Arm's Base System Architecture, which has no configuration registers.
+    // The PL011 subset in Arm's Base System Architecture, which has no configuration registers.
     Sbsa: UartDescriptor {
         name: "sbsa",
         title: "SBSA",
-        about: "Arm's generic UART, a PL011 without settings (DEN0094); not in board files",
+        about: "Arm's generic UART, a PL011 subset (DEN0094); not allowed in board files",
         is_in_board_files: false,
         is_numbered: false,
         compatible: &[("arm,sbsa-uart", Layout::WORDS)],
@@ -107,7 +106,7 @@ uart_kinds! {
     Cadence: UartDescriptor {
         name: "cadence",
         title: "Cadence",
-        about: "Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087)",
+        about: "the Cadence UART in Zynq and ZynqMP (Xilinx UG1087)",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[("cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps", Layout::WORDS)],
@@ -126,7 +125,7 @@ uart_kinds! {
                 0x00,
                 &[CADENCE_CONTROL::TXEN::SET, CADENCE_CONTROL::TXDIS::CLEAR],
             )],
-            // The UART is off during set-up: control, mode, baud_rate_gen, baud_rate_divider,
+            // Turn the UART off during setup: control, mode, baud_rate_gen, baud_rate_divider,
             // control.
             restore: &[
                 (0x00, OFF),
@@ -141,7 +140,7 @@ uart_kinds! {
     Imx: UartDescriptor {
         name: "imx",
         title: "i.MX",
-        about: "the UART of i.MX 21 to 8M",
+        about: "the UART in i.MX 21 to 8M",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[("fsl,imx6q-uart fsl,imx21-uart", Layout::WORDS)],
@@ -157,8 +156,8 @@ uart_kinds! {
                 Bits::of(UCR1, &[IMX_UCR1::UARTEN::SET]),
                 Bits::of(UCR2, &[IMX_UCR2::SRST::SET, IMX_UCR2::TXEN::SET]),
             ],
-            // The UART is off during set-up. UBMR follows UBIR, since writing UBMR makes both take
-            // effect: UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
+            // Turn the UART off during setup. Write UBMR after UBIR because both take effect when
+            // UBMR is written: UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
             restore: &[
                 (UCR1, OFF),
                 (UCR2, ALL),
@@ -172,11 +171,12 @@ uart_kinds! {
             size: 0xb8,
         },
     },
-    // Layerscape's LPUARTs have no registers below BAUD, and some of them are big-endian.
+    // Layerscape LPUARTs are not supported. They have no registers below BAUD, and some are
+    // big-endian.
     Lpuart: UartDescriptor {
         name: "lpuart",
         title: "LPUART32",
-        about: "the 32-bit LPUART of i.MX 7ULP, 8 and 9, after four version registers",
+        about: "the 32-bit LPUART in i.MX 7ULP, 8 and 9, with four leading version registers",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[
@@ -191,8 +191,8 @@ uart_kinds! {
             has_room: Bits::of(0x14, &[LPUART_STAT::TDRE::SET]),
             is_idle: Bits::of(0x14, &[LPUART_STAT::TC::SET]),
             turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
-            // BAUD may be changed only while both directions are off: CTRL, BAUD, CTRL. The FIFO
-            // setting is not saved, since the UART also sends without a FIFO.
+            // BAUD can be changed only while both directions are off: CTRL, BAUD, CTRL. The FIFO
+            // setting is not saved because the UART also works without a FIFO.
             restore: &[(CTRL, OFF), (0x10, ALL), (CTRL, ALL)],
             size: 0x30,
         },
@@ -213,8 +213,8 @@ uart_kinds! {
             has_room: Bits::of(ISR, &[STM32_ISR::TXFNF::SET]),
             is_idle: Bits::of(ISR, &[STM32_ISR::TC::SET]),
             turn_on: &[Bits::of(CR1, &[STM32_CR1::UE::SET, STM32_CR1::TE::SET])],
-            // All except UE can be written only while UE is 0: CR1, BRR, PRESC, CR2, CR3, CR1
-            // without UE, CR1.
+            // All fields except UE can be written only while UE is 0: CR1, BRR, PRESC, CR2, CR3,
+            // CR1 without UE, CR1.
             restore: &[
                 (CR1, OFF),
                 (0x0c, ALL),
@@ -227,12 +227,12 @@ uart_kinds! {
             size: 0x30,
         },
     },
-    // A command sends `UART_TX_TRANS_LEN` bytes (here, one), and completes when they have been
-    // sent. A loss of power resets the UART mode and speed, which only firmware can restore.
+    // A command sends `UART_TX_TRANS_LEN` bytes, one in this case, and completes when they have
+    // been sent. A power loss resets the UART mode and speed. Only firmware can restore these.
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
-        about: "Qualcomm's generic interface (GENI) as a UART, in SDM845 and later",
+        about: "Qualcomm's generic interface (GENI) in UART mode, SDM845 and later",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[("qcom,geni-debug-uart", Layout::WORDS)],
@@ -260,8 +260,8 @@ const PL011: UartModel = UartModel {
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
     is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
-    // The UART is off during set-up. LCR_H is the last of the three, since writing it makes the
-    // divisors take effect (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
+    // Turn the UART off during setup. Write LCR_H after the divisors, which take effect only then
+    // (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
     restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };
@@ -299,9 +299,9 @@ register_bitfields! { u32,
     LPUART_STAT [ TC OFFSET(22), TDRE OFFSET(23) ],
     LPUART_CTRL [ TE OFFSET(19) ],
     STM32_CR1 [ UE OFFSET(0), TE OFFSET(3) ],
-    /// TXFNF is TXE while the FIFO is off.
+    /// TXFNF is called TXE if the FIFO is off.
     STM32_ISR [ TC OFFSET(6), TXFNF OFFSET(7) ],
-    /// A command of the main sequencer is running: bytes are being sent.
+    /// The main sequencer is running a command, so bytes are being sent.
     GENI_STATUS [ M_CMD_ACTIVE OFFSET(0) ]
 }
 
@@ -311,8 +311,7 @@ impl UartKind {
         self.descriptor().name
     }
 
-    /// Returns the kind that a `compatible` name identifies, and the layout of its registers unless
-    /// the node specifies a different one.
+    /// Returns the UART type for a `compatible` string, and the default register layout.
     pub fn from_compatible(name: &[u8]) -> Option<(Self, Layout)> {
         Self::ALL.into_iter().find_map(|kind| {
             let mut rows = kind.descriptor().compatible.iter();
@@ -321,14 +320,14 @@ impl UartKind {
         })
     }
 
-    /// Returns the kind for an interface type in the ACPI tables SPCR and DBG2.
+    /// Returns the UART type for an interface type in the ACPI tables SPCR and DBG2.
     pub fn from_acpi_type(number: u8) -> Option<Self> {
         let has_type = |kind: &Self| kind.descriptor().acpi_types.contains(&number);
         Self::ALL.into_iter().find(has_type)
     }
 }
 
-/// The list of kinds for a message: "a PL011, 16550 or SBSA UART".
+/// A list of all UART types for use in messages, such as "a PL011, 16550 or SBSA UART".
 pub struct AnyUart;
 
 impl fmt::Display for AnyUart {
@@ -345,7 +344,7 @@ impl fmt::Display for AnyUart {
     }
 }
 
-/// Parses the name in a board file.
+/// Parses the name used in board files.
 impl<'d> Deserialize<'d> for UartKind {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;

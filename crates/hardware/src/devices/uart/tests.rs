@@ -1,4 +1,4 @@
-//! Tests each kind of UART against a fake based on its manual.
+//! Tests each UART type using a fake based on its manual.
 
 mod fake;
 mod manuals;
@@ -25,7 +25,7 @@ fn status_bits_are_read_as_the_manual_has_them() {
             let (has_room, is_idle) = (&uart.model.has_room, &uart.model.is_idle);
             let found = (uart.has(has_room), uart.has(is_idle));
             assert_eq!(found, (state != Full, state == Rest), "{:?}", manual.kind);
-            // One poll is enough if both are true.
+            // A single poll suffices if the UART has room and is idle.
             if state == Rest {
                 uart.bus.polls();
                 assert!(uart.accepts_bytes() && uart.bus.polls() <= 2);
@@ -44,20 +44,19 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
         uart.wait_idle();
         assert!(uart.bus.sent.iter().copied().eq(0..=255));
         assert_eq!(uart.bus.writes(), [], "{:?}", manual.kind);
-        // After a loss of power, the state is the same.
+        // The result is the same after a power loss.
         uart.bus.lose_power();
         uart.restore();
         let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
         assert!(turn_on.iter().all(is_on), "{:?}", manual.kind);
-        // The firmware's settings are unchanged.
+        // The firmware's settings do not change.
         assert_eq!(manual.uart(manual.firmware).bus.writes(), []);
     }
 }
 
-/// Returns true if a byte is sent after exactly 1000 polls for room, and waiting for idle takes
-/// just as many.
+/// Returns true if sending a byte and waiting for idle each take exactly 1000 polls.
 fn waits(uart: &mut Uart<Fake>) -> bool {
-    // Without a FIFO there is room only when the UART is idle.
+    // Without a FIFO, the UART only has room when it is idle.
     let has_fifo = uart.bus.status.iter().any(|row| row.0 == Room);
     let (with_room, busy) = if has_fifo { (Room, Room) } else { (Rest, Full) };
     (uart.bus.state, uart.bus.held_up) = (with_room, (Full, 1000));
@@ -69,8 +68,7 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
     room > 1000 && uart.bus.polls() > 1000 && uart.bus.sent.last() == Some(&b'y')
 }
 
-/// With flow control but no cable, a whole log costs no more than two waits, and the patience left
-/// over does not add up to a third.
+/// With flow control but no cable, the total time for a log stays below that of three full waits.
 #[test]
 fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;
@@ -88,7 +86,8 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     assert_eq!(uart.bus.polls(), 2 * BYTES * PATIENCE_LEFT);
 }
 
-/// Once there is new room or the UART is idle, the next wait of either kind has its full length.
+/// After the UART makes room or becomes idle, the next wait of either kind has its full timeout
+/// again.
 #[test]
 fn patience_comes_back_with_the_line() {
     for manual in all() {
@@ -109,7 +108,7 @@ fn patience_comes_back_with_the_line() {
     }
 }
 
-/// There is room until the FIFO is full, whether bytes leave or not.
+/// The UART has room until the FIFO is full, even if no bytes are sent.
 #[test]
 fn room_alone_is_no_sign_that_the_line_moves() {
     let mut uart = PL011.uart(PL011.firmware);
@@ -126,14 +125,14 @@ fn lost_settings_are_restored_in_the_manuals_order() {
     for manual in all() {
         let mut uart = manual.uart(manual.firmware);
         uart.restore();
-        assert_eq!(uart.bus.writes(), [], "{:?}: nothing was lost", manual.kind);
+        assert_eq!(uart.bus.writes(), [], "{:?}: no settings lost", manual.kind);
         uart.bus.lose_power();
         uart.restore();
         let writes = pairs(manual.restore);
         assert_eq!(uart.bus.writes(), writes, "{:?}", manual.kind);
         uart.restore();
-        assert_eq!(uart.bus.writes(), [], "{:?}: all is there", manual.kind);
-        // Losing a single setting is enough.
+        assert_eq!(uart.bus.writes(), [], "{:?}: all restored", manual.kind);
+        // Losing a single setting triggers a restore.
         for (offset, value) in pairs(manual.reset) {
             let kept = uart.bus.settings.insert(offset, value);
             uart.restore();
@@ -141,8 +140,8 @@ fn lost_settings_are_restored_in_the_manuals_order() {
             assert_eq!(restored, kept, "{:?} at {offset:#x}", manual.kind);
         }
     }
-    // DLAB, which the firmware left set, is not restored. Writing SRST as 0, its boot value in
-    // QEMU, would be a reset.
+    // DLAB is not restored even if the firmware left it set. SRST is not restored because its boot
+    // value in QEMU is 0, and writing 0 resets the UART.
     for (manual, settings, place, restored) in [
         (&NS16550, "3=83 4=b", 0, (3, 0x03)),
         (&IMX, "80=1 84=4 88=0 8c=0 90=0 a4=0 a8=0", 1, (0x84, 5)),
@@ -167,13 +166,16 @@ fn size_covers_all_registers() {
     }
     for manual in all() {
         let settings = pairs(manual.reset).into_iter().map(|it| it.0);
-        let last = settings.chain([manual.data]).max().expect("one at least");
+        let last = settings
+            .chain([manual.data])
+            .max()
+            .expect("at least one register");
         let end = u64::from(last) + u64::from(manual.io_width);
         assert!(end <= registers(&manual.description()).size);
     }
 }
 
-/// Code without a driver sends a byte with a single write.
+/// Code without a driver can send a byte with a single write.
 #[test]
 fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
     for manual in all() {

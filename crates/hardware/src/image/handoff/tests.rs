@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::*;
 
-/// A list of these entries, given as tag and data, with room after it.
+/// Builds a list with these tags and data, followed by unused space.
 fn list(entries: &[(u32, &[u8])]) -> Vec<u8> {
     let mut list = vec![0; HEADER_SIZE];
     for (tag, data) in entries {
@@ -24,7 +24,7 @@ fn put(list: &mut [u8], at: usize, bytes: &[u8]) {
     list[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Corrects the checksum, and returns the tree, "none", or the error.
+/// Fixes the checksum and returns the tree, "none" or the error.
 fn read(mut list: Vec<u8>) -> String {
     let used = field(&list, 8, 4).min(list.len());
     list[4] = 0;
@@ -36,7 +36,8 @@ fn read(mut list: Vec<u8>) -> String {
     }
 }
 
-/// A tree between other entries. The first is at 0x18, the empty one at 0x30, and the tree at 0x38.
+/// A list with a tree between other entries. The first entry is at 0x18, an empty entry at 0x30,
+/// and the tree at 0x38.
 fn good() -> Vec<u8> {
     list(&[
         (0x102, b"an entry point"),
@@ -50,13 +51,13 @@ fn good() -> Vec<u8> {
 fn the_tree_is_found_if_there_is_one() {
     let mut good = good();
     assert_eq!(used_size(&good[..HEADER_SIZE]), Ok(good.len() - 64));
-    // X1 according to the specification's table.
+    // The value of X1 from the specification's table.
     assert_eq!(REGISTER, 0x1_4a0f_b10b);
     assert_eq!(read(list(&[])), "none");
     assert_eq!(read(list(&[(0x101, b"1234567")])), "none");
-    // A checksum is verified if there is one.
+    // The checksum is verified if present.
     let error = device_tree(&good).expect_err("no checksum").to_string();
-    assert_eq!(error, "a wrong checksum at offset 0x4");
+    assert_eq!(error, "wrong checksum at offset 0x4");
     put(&mut good, 16, &[0]);
     assert!(device_tree(&good).is_ok());
 }
@@ -65,8 +66,8 @@ fn the_tree_is_found_if_there_is_one() {
 fn a_later_version_may_have_longer_headers() {
     let mut list = list(&[(1, b"not looked into")]);
     put(&mut list, 5, &[9, 0x20]);
-    // The existing entry becomes the rest of the header, and the data starts with an entry that has
-    // a longer header.
+    // The existing entry becomes part of the header. The data starts with an entry that has a
+    // longer header.
     put(&mut list, 8, &[0x50, 0, 0, 0, 0x50, 0, 0, 0]);
     put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
     put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);
@@ -76,24 +77,24 @@ fn a_later_version_may_have_longer_headers() {
 
 #[test]
 fn impossible_headers_and_entries_are_refused() {
-    let size = "an invalid size at offset 0x8";
-    let first = "an entry that does not fit at offset 0x18";
+    let size = "invalid size at offset 0x8";
+    let first = "entry extends past the end at offset 0x18";
     for (at, bytes, expected) in [
         (5, &[1][..], "the tree"),
         (0, &[0], "no signature at offset 0x0"),
         (5, &[0], "version 0 at offset 0x5"),
-        (6, &[0x17], "a header that is too short at offset 0x6"),
+        (6, &[0x17], "header too short at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
-        // More than the total size, more than the bytes present, more than any number.
+        // More than the total size, more than the available bytes, and more than fits in a number.
         (12, &[0x18, 0, 0, 0], size),
         (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
-        // Bytes in use that do not form a complete entry.
+        // The bytes in use do not form a complete entry.
         (8, &[0x1c], first),
         (0x1b, &[7], first),
         (0x1c, &[0xff; 4], first),
         (0x1c, &[0x60, 0, 0, 0], first),
-        (0x3b, &[9], "an unaligned device tree at offset 0x38"),
+        (0x3b, &[9], "unaligned device tree at offset 0x38"),
         (0x18, &[1, 0], "a second device tree at offset 0x38"),
     ] {
         let mut list = good();

@@ -1,4 +1,4 @@
-//! A fake UART that checks its driver against the manual.
+//! A fake UART that checks the driver against the manual.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -7,36 +7,36 @@ use crate::devices::fake::pairs;
 use crate::devices::uart::{Description, Layout, Uart, UartKind};
 use crate::devices::{Bus, Width};
 
-/// The state of the FIFO and the shift register, as shown by status registers.
+/// The state of the FIFO and shift register, as reported by status registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// No byte may be sent.
+    /// The FIFO is full.
     Full,
-    /// A byte may be sent, but earlier bytes have not left.
+    /// The FIFO has room, but earlier bytes are still being sent.
     Room,
-    /// All bytes have left.
+    /// All bytes have been sent.
     Rest,
 }
 
-/// A kind of UART, according to its manual. Registers are offsets and values in hexadecimal.
+/// A UART type, according to its manual. Registers are written as hexadecimal offsets and values.
 pub struct Manual {
     pub kind: UartKind,
     pub reg_shift: u8,
-    /// The only access width that the UART accepts, in bytes.
+    /// The only supported access width, in bytes.
     pub io_width: u8,
     /// The data register.
     pub data: u32,
-    /// The writes required before each byte, in the manual's order.
+    /// The writes required before each byte, in the order specified by the manual.
     pub before_byte: &'static str,
-    /// The status registers in each state, in one or more rows.
+    /// The status registers in each state. A state can have several rows.
     pub status: &'static [(State, &'static str)],
-    /// The reset values of the registers that keep their value.
+    /// The reset values of registers that keep their values.
     pub reset: &'static str,
-    /// The values that a board's firmware leaves in these registers.
+    /// The values that board firmware leaves in these registers.
     pub firmware: &'static str,
-    /// The writes that let the UART send after reset.
+    /// The writes that enable sending after reset.
     pub turn_on: &'static str,
-    /// The writes that restore the firmware's values, in the manual's order.
+    /// The writes that restore the firmware's values, in the order specified by the manual.
     pub restore: &'static str,
 }
 
@@ -46,7 +46,7 @@ impl Manual {
         Description::new(self.kind, 0x900_0000, layout)
     }
 
-    /// Returns the driver of an idle UART with these settings.
+    /// Returns a driver for an idle UART with these settings.
     pub fn uart(&'static self, settings: &str) -> Uart<Fake> {
         let fake = Fake {
             manual: self,
@@ -66,21 +66,21 @@ impl Manual {
 pub struct Fake {
     manual: &'static Manual,
     pub settings: BTreeMap<u32, u32>,
-    /// The status registers in each state; the first matching row is used.
+    /// The status registers in each state. The first matching row is used.
     pub status: Vec<(State, Vec<(u32, u32)>)>,
     pub state: State,
-    /// A different state to show first, and the number of polls to show it for.
+    /// An initial state and the number of polls for which it is reported.
     pub held_up: (State, u32),
     polls: u32,
     pub sent: Vec<u8>,
-    /// Writes other than data.
+    /// Writes to registers other than data.
     writes: Vec<(u32, u32)>,
     /// Writes that prepare for the next byte.
     prepared: Vec<(u32, u32)>,
 }
 
 impl Fake {
-    /// Resets the settings, as after a loss of power.
+    /// Resets the settings, as a power loss does.
     pub fn lose_power(&mut self) {
         self.settings = pairs(self.manual.reset).into_iter().collect();
     }
@@ -119,7 +119,7 @@ impl Bus for Fake {
         self.check_width(offset, width);
         let setting = self.settings.get(&offset).copied();
         let value = setting.unwrap_or_else(|| self.poll(offset));
-        // The bits above a narrow register are undefined in a wide read.
+        // If a read is wider than the register, the upper bits are undefined.
         match (self.manual.kind, width) {
             (UartKind::Ns16550, Width::Half) => value | 0x5a00,
             (UartKind::Ns16550, Width::Word) => value | 0xa5a5_5a00,

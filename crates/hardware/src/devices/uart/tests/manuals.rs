@@ -1,12 +1,12 @@
-//! The manuals that the fake follows.
+//! UART models for the fake, based on the manuals.
 
 use super::fake::Manual;
 use super::fake::State::{Full, Rest, Room};
 use crate::devices::uart::UartKind;
 
-/// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY. BUSY stays set until the last bit,
-/// including stop bits, has left the shift register. UARTLCR_H is written after the divisors; none
-/// of them may change while UARTEN is 1. Reset values: table 3-1.
+/// DDI 0183G, 3.3. UARTFR has TXFE, RXFE, TXFF and BUSY. BUSY stays set until the last bit,
+/// including stop bits, has left the shift register. UARTLCR_H must be written after the divisors.
+/// None of these may be changed while UARTEN is 1. Reset values are from table 3-1.
 pub static PL011: Manual = Manual {
     kind: UartKind::Pl011,
     reg_shift: 2,
@@ -25,7 +25,7 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART: it has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
+/// DEN0094, Generic UART. It has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
 /// registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
@@ -36,8 +36,8 @@ pub static SBSA: Manual = Manual {
     ..PL011
 };
 
-/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the shift register is also
-/// empty. While DLAB is set, the first register holds the divisor.
+/// PC16550D, line status. THRE is 1 while the FIFO is empty. TEMT is 1 while the shift register is
+/// also empty. While DLAB is set, the first register contains the divisor.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
     reg_shift: 0,
@@ -62,9 +62,9 @@ pub static NS16550_HALF: Manual = Manual {
     ..NS16550
 };
 
-/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR is 1 while the 8-byte FIFO can take at least one
-/// byte, bit 6 while it is empty and the transmitter is idle. 32-bit accesses: bcm2835_aux_ops in
-/// QEMU's hw/char/bcm2835_aux.c.
+/// BCM2835 ARM Peripherals, 2.2.2. LSR bit 5 is 1 while the 8-byte FIFO can accept at least one
+/// byte. Bit 6 is 1 while the FIFO is empty and the transmitter is idle. Accesses are 32 bits wide,
+/// as in bcm2835_aux_ops in QEMU's hw/char/bcm2835_aux.c.
 pub static MINI_UART: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
@@ -75,8 +75,8 @@ pub static MINI_UART: Manual = Manual {
     ..NS16550
 };
 
-/// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set while both
-/// directions are off. Reset values: cadence_uart_reset in QEMU's hw/char/cadence_uart.c.
+/// UG585, B.33. Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate must be set while both
+/// directions are off. Reset values are from cadence_uart_reset in QEMU's hw/char/cadence_uart.c.
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
     data: 0x30,
@@ -93,9 +93,9 @@ pub static CADENCE: Manual = Manual {
     ..PL011
 };
 
-/// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY; USR2 has TXDC (FIFO and shift register empty) and
-/// TXFE. Writing 0 to UCR2.SRST resets the UART. UTXD is accessible only while UARTEN is 1; UFCR,
-/// UBIR and UBMR are written in this order while it is 0. Reset values are as in QEMU's
+/// IMX8MPRM, UART. UTS has TXFULL and TXEMPTY. USR2 has TXDC (FIFO and shift register empty) and
+/// TXFE. Writing 0 to UCR2.SRST resets the UART. UTXD can be accessed only while UARTEN is 1. UFCR,
+/// UBIR and UBMR must be written in this order while UARTEN is 0. Reset values are from QEMU's
 /// hw/char/imx_serial.c, except for SRST, which reads as 1.
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
@@ -113,8 +113,8 @@ pub static IMX: Manual = Manual {
     ..PL011
 };
 
-/// IMX93RM, LPUART: STAT has TDRE (the FIFO level is not above its watermark, 0) and TC (no byte is
-/// being sent or waiting to be sent). BAUD may be changed only while TE and RE are off. Reset
+/// IMX93RM, LPUART. STAT has TDRE (the FIFO level is not above the watermark, 0) and TC (no byte is
+/// being sent or waiting to be sent). BAUD can be changed only while TE and RE are off. Reset
 /// values are from the manual.
 pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
@@ -127,8 +127,8 @@ pub static LPUART: Manual = Manual {
     ..PL011
 };
 
-/// RM0433, USART: ISR has TXFNF and TC. CR2, CR3, BRR and PRESC, and in CR1 FIFOEN and the word
-/// length, can be written only while UE is 0.
+/// RM0433, USART. ISR has TXFNF and TC. CR2, CR3, BRR, PRESC and the FIFOEN and word length fields
+/// in CR1 can be written only while UE is 0.
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
@@ -140,8 +140,9 @@ pub static STM32: Manual = Manual {
     ..PL011
 };
 
-/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: first comes the number of bytes, then
-/// the command that sends them, then the bytes. The command is active until the last byte has left.
+/// Based on TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c. Software writes the number of
+/// bytes, the command that sends them, and the bytes. The command stays active until the last byte
+/// has been sent.
 pub static GENI: Manual = Manual {
     kind: UartKind::Geni,
     data: 0x700,
