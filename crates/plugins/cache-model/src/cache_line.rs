@@ -1,29 +1,30 @@
-//! One line of memory. Masks have one bit per byte.
+//! A cache line's state in the model. Masks have one bit per byte.
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer of bytes without a value: nothing has stored to them, or only an earlier stage.
+/// The writer number for bytes that contain no needed data because nothing, or only an earlier
+/// stage, has stored to them.
 const EARLIER: u32 = 0;
-/// The writer of bytes that an earlier stage loaded.
+/// The writer number for bytes that an earlier stage loaded.
 const LOADER: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub struct CacheLine {
-    /// Bytes whose latest value may be in a cache but not in memory.
+    /// Bytes whose latest value may be only in a cache.
     dirty: u64,
     /// True if a cache may write the line back.
     may_be_written_back: bool,
-    /// The CPUs and clusters whose caches may hold the line that may be written back.
+    /// CPUs and clusters whose caches may contain the dirty line.
     cpus: u64,
     clusters: u64,
-    /// Bytes that a cache may hold a stale copy of.
+    /// Bytes for which a cache may contain a stale copy.
     newer: u64,
     /// Bytes whose latest value may be lost.
     lost: [(CacheFault, u64); 3],
     /// The times of the last store and the last invalidate.
     stored: u64,
     pub invalidated: u64,
-    /// The writer of each byte, by number.
+    /// The writer number for each byte.
     writers: Box<[u32; LINE as usize]>,
 }
 
@@ -52,7 +53,7 @@ impl Default for CacheLine {
     }
 }
 
-/// A CPU and its cluster, as bit masks.
+/// Bit masks for a CPU and its cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub cpu: u64,
@@ -60,7 +61,7 @@ pub struct Owner {
 }
 
 impl CacheLine {
-    /// Returns a line that an earlier stage left dirty in a cache.
+    /// Creates a line that an earlier stage left dirty in a cache.
     pub fn soiled(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
         Self {
@@ -91,9 +92,9 @@ impl CacheLine {
         self.write(bytes, writer, now);
         self.dirty |= bytes;
         self.may_be_written_back = true;
-        // The line may move from the CPU's cache to its cluster's at any time.
+        // The line can move from the CPU's cache to the cluster's cache at any time.
         (self.cpus, self.clusters) = (owner.cpu, owner.cluster);
-        // The line that is written back contains old copies of other bytes.
+        // The dirty line contains old copies of other bytes, which may be written back.
         self.newer &= !bytes;
         self.lost[OVERWRITTEN].1 |= self.newer;
     }
@@ -109,7 +110,8 @@ impl CacheLine {
         }
     }
 
-    /// Returns the reason why a byte of `bytes` may be wrong, its index and its writer.
+    /// Returns the first byte in `bytes` that may be wrong, as the reason, the byte's index and its
+    /// writer.
     pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
         let of_way = match way {
             Way::Cached => (CacheFault::NotInvalidated, self.newer),
@@ -131,17 +133,17 @@ impl CacheLine {
         (self.cpus, self.clusters) = (0, 0);
     }
 
-    /// Starts an invalidate. From now on, dirty bytes may be lost. Bytes left by an earlier stage
-    /// have no value that a load could rely on.
+    /// Starts an invalidate. From now on, dirty bytes may be lost. This does not matter for bytes
+    /// without needed data.
     pub fn discard(&mut self) {
         let writers = self.writers.iter().rev();
         let stored = writers.fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
         self.lost[DISCARDED].1 |= self.dirty & stored;
     }
 
-    /// Applies maintenance that began at `begun` and is now complete.
+    /// Completes maintenance that started at `begun`.
     pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
-        // It does not cover stores since then.
+        // The maintenance does not cover later stores.
         if self.stored > begun {
             return;
         }
@@ -152,10 +154,10 @@ impl CacheLine {
         }
     }
 
-    /// Applies a flush by set and way to a CPU's own cache or its cluster's cache.
+    /// Flushes a CPU's own cache or its cluster's cache by set and way.
     pub fn flush(&mut self, owner: Owner, level: u32) {
         match level {
-            // The line moves to the cluster's cache.
+            // Move the line to the cluster's cache.
             1 if self.cpus & owner.cpu != 0 => {
                 self.cpus &= !owner.cpu;
                 self.clusters |= owner.cluster;
@@ -168,7 +170,7 @@ impl CacheLine {
         }
     }
 
-    /// Applies the loss of a CPU's own cache.
+    /// Discards the contents of a CPU's own cache.
     pub fn power_off(&mut self, owner: Owner) {
         if self.cpus & owner.cpu != 0 {
             self.lost[POWERED_OFF].1 |= self.dirty;

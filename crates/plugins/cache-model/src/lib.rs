@@ -1,22 +1,19 @@
-//! A model of data caches that do whatever the architecture permits: a cache may hold any line it
-//! is allowed to, and may fill or evict it at any time. A [`CacheModel`] is given accesses and
-//! maintenance operations, and returns a [`CacheFinding`] for a load that may return a value other
-//! than the last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
+//! A data cache model that exhibits everything the architecture permits. A cache may contain any
+//! line that it is allowed to contain, and may fill or evict it at any time. [`CacheModel`]
+//! processes accesses and maintenance operations. It returns a [`CacheFinding`] for a load that may
+//! not return the last value stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
-//! Not modeled: instruction caches, barriers between CPUs, dirty lines that move to another CPU's
-//! cache without a load, and the loss of a cluster's cache.
+//! Instruction caches, barriers between CPUs, dirty lines that move to another CPU's cache without
+//! a load, and power loss in a cluster's cache are not modeled.
 //!
 //! ```
 //! use cache_model::{CacheActor, CacheFault, CacheModel, Maintenance, Way};
 //!
-//! // CPU 0 stores with its caches on; CPU 1 loads with its caches off.
-//! let store = CacheActor { cpu: 0, pc: 0x1000, way: Way::Cached };
-//! let load = CacheActor { cpu: 1, pc: 0x2000, way: Way::Uncached };
-//! let mut model = CacheModel::new(4);
-//! model.set_caches(0, true);
-//! model.store(store, 0x8000, 8);
-//! let finding = model.load(load, 0x8000, 8).expect("the line may be only in a cache");
-//! assert_eq!(finding.fault, CacheFault::NotCleaned);
+//! // CPU 0 stores with its caches on. CPU 1 loads with its caches off. let store = CacheActor {
+//! cpu: 0, pc: 0x1000, way: Way::Cached }; let load = CacheActor { cpu: 1, pc: 0x2000, way:
+//! Way::Uncached }; let mut model = CacheModel::new(4); model.set_caches(0, true);
+//! model.store(store, 0x8000, 8); let finding = model.load(load, 0x8000, 8).expect("the line may be
+//! only in a cache"); assert_eq!(finding.fault, CacheFault::NotCleaned);
 //!
 //! model.maintain(0, Maintenance::Clean, 0x8000);
 //! model.barrier(0);
@@ -35,16 +32,17 @@ use cache_line::{CacheLine, Owner};
 /// The size of a cache line, in bytes.
 pub const LINE: u64 = 64;
 
-/// How memory is accessed.
+/// The way memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     /// Through the caches.
     Cached,
-    /// Bypassing the caches: with SCTLR_ELx.C or M clear, or to Device or Non-cacheable memory.
+    /// Bypassing the caches, either because SCTLR_ELx.C or M is clear or because the memory is
+    /// Device or Non-cacheable.
     Uncached,
 }
 
-/// An instruction that accesses memory, and the CPU that executes it.
+/// An instruction that accesses memory and the CPU that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheActor {
     /// The CPU's number, below 64.
@@ -55,24 +53,24 @@ pub struct CacheActor {
     pub way: Way,
 }
 
-/// Why a load may return a value other than the last one stored.
+/// The reason why a load may not return the last value stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheFault {
-    /// A load that bypasses the caches, of bytes that may be only in a cache: a clean to the point
-    /// of coherency is missing.
+    /// The load bypasses the caches, but the bytes may be only in a cache. A clean to the point of
+    /// coherency is missing.
     NotCleaned,
-    /// A load through the caches, which may hold a stale copy: an invalidate is missing.
+    /// The load uses the caches, which may contain a stale copy. An invalidate is missing.
     NotInvalidated,
-    /// A load of bytes that the write-back of an older line may have overwritten: an invalidate
-    /// before the store is missing.
+    /// The write-back of an older line may have overwritten the bytes. An invalidate before the
+    /// store is missing.
     Overwritten,
-    /// A load of bytes whose line was invalidated before it was cleaned.
+    /// The bytes' line was invalidated before it was cleaned.
     Discarded,
-    /// A load of bytes whose line was in the cache of a CPU that lost power.
+    /// The bytes' line was in the cache of a CPU that lost power.
     PoweredOff,
 }
 
-/// A load that may return a value other than the last one stored.
+/// A load that may not return the last value stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheFinding {
     /// The reason.
@@ -81,7 +79,7 @@ pub struct CacheFinding {
     pub address: u64,
     /// The load.
     pub reader: CacheActor,
-    /// The last store; None if it was made by an earlier stage, before the model started.
+    /// The last store, or None if an earlier stage made it before the model started.
     pub writer: Option<CacheActor>,
 }
 
@@ -103,10 +101,10 @@ struct CpuCaches {
     last_on: u64,
     /// The last time the cluster's cache was flushed while this CPU's caches were off.
     flushed: u64,
-    /// Maintenance that has not been completed by a DSB yet, with its line and time.
+    /// Maintenance operations not yet completed by a DSB, with their lines and times.
     pending: Vec<(Maintenance, u64, u64)>,
-    /// Lines it has stored to, bypassing the caches, since its last DMB or DSB. Maintenance is not
-    /// ordered with such stores (Arm ARM, D7.5.9).
+    /// Lines that it has stored to since its last DMB or DSB, bypassing the caches. Maintenance is
+    /// not ordered with such stores (Arm ARM, D7.5.9).
     unordered: BTreeSet<u64>,
 }
 
@@ -119,16 +117,15 @@ pub struct CacheModel {
     cpus: HashMap<u32, CpuCaches>,
     writers: Vec<CacheActor>,
     known: HashMap<CacheActor, u32>,
-    /// Memory whose lines may have been left dirty by an earlier stage and that has not been
-    /// accessed yet.
+    /// Memory that has not been accessed yet and whose lines an earlier stage may have left dirty.
     soiled: Vec<(Range<u64>, bool)>,
     clock: u64,
-    /// The number of CPUs that share a second-level cache.
+    /// The number of CPUs that share an L2 cache.
     cluster: u32,
 }
 
 impl CacheModel {
-    /// Returns a machine in which every `cluster` consecutive CPUs share a second-level cache.
+    /// Creates a machine in which each group of `cluster` consecutive CPUs shares an L2 cache.
     pub fn new(cluster: u32) -> Self {
         Self {
             cluster,
@@ -145,7 +142,7 @@ impl CacheModel {
         cpu.is_on = is_on;
     }
 
-    /// Assumes that an earlier stage left all lines of `memory` dirty. `is_data` is true if they
+    /// Marks all lines in `memory` as left dirty by an earlier stage. `is_data` is true if they
     /// contain data loaded by that stage, and false if their contents are no longer needed.
     pub fn soil(&mut self, memory: Range<u64>, is_data: bool) {
         self.lines.retain(|line, _| !memory.contains(line));
@@ -163,7 +160,7 @@ impl CacheModel {
         })
     }
 
-    /// Returns true if a cache may hold a copy of a line that was last invalidated at this time.
+    /// Returns true if a cache may contain a copy of a line that was last invalidated at this time.
     fn may_hold(&self, invalidated: u64) -> bool {
         let may = |cpu: &CpuCaches| cpu.is_on || cpu.last_on > invalidated.max(cpu.flushed);
         self.cpus.values().any(may)
@@ -176,7 +173,7 @@ impl CacheModel {
         })
     }
 
-    /// Splits an access into lines, each with a mask of its bytes.
+    /// Splits an access into lines, each with a mask of the accessed bytes.
     fn parts(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = address & !(LINE - 1);
         (first..address + size)
@@ -262,8 +259,8 @@ impl CacheModel {
         }
     }
 
-    /// Records the end of a `DC CISW` or `CSW` loop over a CPU's cache: its own (level 1) or its
-    /// cluster's (level 2).
+    /// Records the end of a `DC CISW` or `CSW` loop over a CPU's own cache (level 1) or its
+    /// cluster's cache (level 2).
     pub fn flush(&mut self, cpu: u32, level: u32) {
         self.clock += 1;
         let (now, owner) = (self.clock, self.owner(cpu));
@@ -283,7 +280,7 @@ impl CacheModel {
         }
     }
 
-    /// Records a reset of a CPU: data that only its own cache held is lost.
+    /// Records a CPU reset. Data that was only in its own cache is lost.
     pub fn reset(&mut self, cpu: u32) {
         let owner = self.owner(cpu);
         for line in self.dirty.iter().copied().collect::<Vec<_>>() {

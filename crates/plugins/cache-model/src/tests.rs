@@ -1,11 +1,11 @@
 use super::*;
 
-/// An address in the middle of a line.
+/// An address in the middle of a cache line.
 const AT: u64 = 0x1010;
 const OFF: Way = Way::Uncached;
 const ON: Way = Way::Cached;
 
-/// A CPU's step in a sequence.
+/// One CPU's step in a sequence.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Store(Way),
@@ -22,7 +22,7 @@ use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff}
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
 use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
-/// Returns the faults in all loads. Each load is 8 bytes.
+/// Returns the faults for all loads. Each load is 8 bytes.
 fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
 #[test]
 fn loads_that_may_be_wrong_are_found() {
     for (steps, expected) in [
-        // Hand-over to a CPU whose caches are off.
+        // Handing data to a CPU whose caches are off.
         (&[(0, Store(ON)), (1, Load(OFF))][..], &[NotCleaned][..]),
         (
             &[(0, Store(ON)), (0, Do(Clean)), (1, Load(OFF))],
@@ -64,7 +64,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[NotCleaned],
         ),
         (&[(0, Store(ON)), (1, Load(ON))], &[]),
-        // Hand-over from a CPU whose caches are off.
+        // Handing data over from a CPU whose caches are off.
         (
             &[(0, Caches(true)), (1, Store(OFF)), (0, Load(ON))],
             &[NotInvalidated],
@@ -91,7 +91,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // A line left dirty by an earlier stage, invalidated before and after the store.
+        // A line that an earlier stage left dirty, invalidated before and after the store.
         (
             &[(0, Soil), (0, Store(OFF)), (0, Load(OFF))],
             &[Overwritten],
@@ -141,7 +141,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // Power-down without a flush, with a flush of the CPU's own cache, and with a flush of the
+        // Power-down without a flush, after flushing the CPU's own cache, and after flushing the
         // cluster's cache.
         (&[(0, Store(ON)), (0, Reset), (1, Load(ON))], &[PoweredOff]),
         (
@@ -171,7 +171,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[(0, Store(ON)), (1, Flush(2)), (0, Flush(1)), (0, Load(OFF))],
             &[NotCleaned],
         ),
-        // Without a barrier, and with a store after the invalidate.
+        // Missing barrier, and a store after the invalidate.
         (
             &[(0, Store(ON)), (0, Do(Invalidate)), (0, Load(ON))],
             &[Discarded],
@@ -185,7 +185,7 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        // The line moved to another CPU's cache with a load.
+        // A load moved the line to another CPU's cache.
         (
             &[
                 (0, Store(ON)),

@@ -1,12 +1,12 @@
-//! Page attributes, from translation table walks (Arm ARM, D8.2). Assumes 4 KiB pages and TTBR0,
-//! which firmware and payload use.
+//! Determines page attributes with translation table walks (Arm ARM, D8.2). Assumes 4 KiB pages and
+//! TTBR0, which the firmware and the payload use.
 
 use std::collections::HashMap;
 
 use cache_model::Way;
 use qemu_abi::{read_memory, read_register};
 
-/// The registers of each translation regime, by their names in QEMU's debugger.
+/// Each translation regime's registers, with the names that QEMU's debugger uses.
 const REGISTERS: [[&str; 3]; 3] = [
     ["TTBR0_EL1", "TCR_EL1", "MAIR_EL1"],
     ["TTBR0_EL2", "TCR_EL2", "MAIR_EL2"],
@@ -19,18 +19,18 @@ pub struct Walked {
     pub way: Way,
 }
 
-/// The pages with known attributes, like a TLB.
+/// A cache of page attributes, similar to a TLB.
 #[derive(Default)]
 pub struct Attributes(HashMap<(u64, u64), Way>);
 
 impl Attributes {
-    /// Forgets all pages, for a TLBI.
+    /// Removes all pages, as a TLBI does.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Returns how memory is accessed at an exception level whose MMU and caches are on. If the
-    /// page is not known, `walked` is called for each descriptor load.
+    /// Returns how memory is accessed at an exception level with the MMU and caches on. If the page
+    /// is not cached, calls `walked` for each descriptor load.
     pub fn way(&mut self, level: u64, address: u64, walked: impl FnMut(Walked)) -> Way {
         let key = (level, address >> 12);
         if let Some(way) = self.0.get(&key) {
@@ -45,14 +45,14 @@ impl Attributes {
 fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Way> {
     let names = REGISTERS.get(level.saturating_sub(1) as usize)?;
     let [root, control, kinds] = names.map(|name| read_register(name).unwrap_or(0));
-    // TCR.IRGN0: how table walks access memory.
+    // TCR.IRGN0 specifies how table walks access memory.
     let way = if control >> 8 & 3 == 0 {
         Way::Uncached
     } else {
         Way::Cached
     };
     let bits = 64 - (control & 0x3f);
-    // A first table with few entries is aligned to its size, but at least to 32 bytes.
+    // An initial table with few entries is aligned to its size, but to at least 32 bytes.
     let mut table = root & 0x0000_ffff_ffff_ffe0;
     for step in 4 - bits.saturating_sub(12).div_ceil(9).min(4)..4 {
         let place = table + 8 * (address >> (39 - 9 * step) & 0x1ff);
@@ -63,7 +63,7 @@ fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Way>
         let descriptor = read_memory(place).filter(|it| it & 1 == 1)?;
         if step == 3 || descriptor & 2 == 0 {
             let kind = kinds >> (8 * (descriptor >> 2 & 7)) & 0xff;
-            // Device memory or Normal Non-cacheable memory.
+            // Device or Normal Non-cacheable memory.
             let is_uncached = kind & 0xf0 == 0 || kind == 0x44;
             return Some(if is_uncached {
                 Way::Uncached

@@ -1,10 +1,11 @@
-//! Looks for loads that may return a stale value on hardware with caches: passes the accesses and
-//! cache maintenance of all CPUs to a [`CacheModel`].
+//! Finds loads that may return stale values on hardware with caches. Passes all CPUs' memory
+//! accesses and cache maintenance to a [`CacheModel`].
 //!
-//! Arguments: `out=FILE` is the file for the findings. `entry=A-B` is the payload's image; at its
-//! first instruction, all other memory becomes dirty in any cache, because an earlier stage may
-//! have left it that way. In `loss=A-B`, A is the address of the firmware instruction at which a
-//! CPU loses power. `xtask/src/verify/findings.rs` reads the findings.
+//! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the payload image's
+//! address range. At the payload's first instruction, all other memory is marked as dirty in any
+//! cache because an earlier stage may have left it in this state. In `loss=A-B`, A is the address
+//! of the firmware instruction at which a CPU loses power. `xtask/src/verify/findings.rs` reads the
+//! findings.
 
 mod attributes;
 
@@ -46,11 +47,11 @@ enum Special {
 fn special(word: u32) -> Option<Special> {
     use Maintenance::{Clean, CleanInvalidate, Invalidate};
     let register = word & 0x1f;
-    // In bits 11:8, only ISH and SY cover all relevant domains and all access types.
+    // Bits 11:8 must be ISH or SY. Only these cover all relevant domains and access types.
     if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
-    // DMB and DSB, for stores or for all accesses, in these domains.
+    // DMB and DSB in these domains, for stores or for all accesses.
     if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }
@@ -72,7 +73,7 @@ fn special(word: u32) -> Option<Special> {
     }
 }
 
-/// The block that is being executed.
+/// The block currently being executed.
 #[derive(Clone, Copy, Default)]
 struct Now {
     cpu: u32,
@@ -86,12 +87,12 @@ struct Coherence {
     out: String,
     image: Range<u64>,
     model: CacheModel,
-    /// The address of each block.
+    /// Block addresses.
     blocks: Vec<u64>,
-    /// Each barrier or maintenance instruction, with its address.
+    /// Barrier and maintenance instructions with their addresses.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
-    /// The firmware address at which a CPU loses power, and how often it was executed.
+    /// The firmware address at which a CPU loses power, and the number of times it was executed.
     power_loss: u64,
     losses: u64,
     /// The addresses of all executed barriers and maintenance instructions.
@@ -233,7 +234,7 @@ impl Plugin for Coherence {
             }
             Special::SetWay(at) => {
                 let operand = register(at);
-                // Loops count down, so set 0 of way 0 is the last.
+                // Loops count down, so set 0 in way 0 is last.
                 if operand & !0xe == 0 {
                     self.model.flush(cpu, (operand >> 1 & 7) as u32 + 1);
                 }

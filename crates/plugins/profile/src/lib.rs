@@ -1,8 +1,8 @@
-//! Records the firmware blocks executed by CPUs, and the firmware's timestamp stores.
+//! Records the firmware blocks that CPUs execute and the firmware's timestamp stores.
 //!
-//! Arguments: `out=FILE` is the file for the record. `blocks=A-B` is the address range of the
-//! firmware's code, and `stores=A-B` that of its timestamps. `lose=N` omits the Nth execution, for
-//! tests. `xtask/src/profile/record.rs` reads the record and describes its format.
+//! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
+//! the firmware code and `stores=A-B` the address range of its timestamps. `lose=N` omits the Nth
+//! execution, for tests. `xtask/src/profile/record.rs` reads the record and describes its format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -47,8 +47,8 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
 
 impl ProfilePlugin {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
-        // After a failed write, for example on a full disk, all later writes would also fail, each
-        // after a delay.
+        // After a failed write, for example because the disk is full, do not try again. Each
+        // further write would also fail, after a delay.
         if self.error.is_some() {
             return;
         }
@@ -86,13 +86,13 @@ impl Plugin for ProfilePlugin {
     }
 
     fn end(&mut self, counts: InstructionCounts) {
-        // An incomplete record gets no end mark.
+        // Do not write an end mark if the record is incomplete.
         if self.error.is_none() {
             self.write(END, (0, 0), [counts.inside, counts.outside]);
         }
         let flushed = self.out.flush().err();
         if let Some(error) = self.error.take().or(flushed) {
-            eprintln!("plugin: the record is not whole: {error}");
+            eprintln!("plugin: the record is incomplete: {error}");
         }
     }
 }

@@ -11,8 +11,8 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// Uses VMPIDR_EL2, because the index is wrong in QEMU 10.0: it is the index of the CPU that
-/// translated the block.
+/// Uses VMPIDR_EL2 because QEMU 10.0 passes a wrong index, which is that of the CPU that translated
+/// the block.
 #[cfg(feature = "api-2")]
 mod by_register {
     use std::collections::HashMap;
@@ -22,16 +22,16 @@ mod by_register {
 
     use crate::qemu;
 
-    /// The MPIDR affinity fields used by QEMU's machines: Aff2 to Aff0.
+    /// The MPIDR affinity fields that QEMU's machines use, Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    /// The registers by name, and a buffer. All CPUs in the machine are the same model.
+    /// The registers by name, and a buffer. All of the machine's CPUs are the same model.
     struct Registers {
         handles: Option<HashMap<String, *mut c_void>>,
         bytes: *mut qemu::Bytes,
     }
 
-    // SAFETY: only the virtual CPUs' thread uses QEMU's handles and the buffer.
+    // SAFETY: QEMU's handles and the buffer are used only in the virtual CPUs' thread.
     unsafe impl Send for Registers {}
 
     static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
@@ -39,7 +39,7 @@ mod by_register {
         bytes: std::ptr::null_mut(),
     });
 
-    /// Registers a callback that lists the registers when a CPU starts.
+    /// Registers a callback that lists a CPU's registers when it starts.
     pub fn prepare(id: u64) {
         if let Ok(mut registers) = REGISTERS.lock() {
             // SAFETY: GLib's function has no preconditions.
@@ -56,12 +56,12 @@ mod by_register {
         if registers.handles.is_some() {
             return;
         }
-        // SAFETY: QEMU is starting this CPU; the registers may be listed at this point.
+        // SAFETY: QEMU is starting this CPU, so the registers can be listed at this point.
         let list = unsafe { qemu::qemu_plugin_get_registers() };
-        // SAFETY: QEMU returns a new array, which is never freed. There is one per machine.
+        // SAFETY: QEMU returns a new array, which is never freed.
         let list = unsafe { &*list };
         let len = list.len as usize;
-        // SAFETY: the length is the array's own; QEMU's CPUs have at least one register.
+        // SAFETY: this is the array's length, and QEMU's CPUs have at least one register.
         let list = unsafe { slice::from_raw_parts(list.data, len) };
         let handle = |register: &qemu::Register| {
             // SAFETY: names are NUL-terminated.
@@ -71,45 +71,45 @@ mod by_register {
         registers.handles = Some(list.iter().map(handle).collect());
     }
 
-    /// Returns a register of the executing CPU by its name in QEMU's debugger, or None if there is
-    /// no such register. May be called only in an executing CPU's callbacks: all [`crate::Plugin`]
-    /// callbacks except `translate` and `end`.
+    /// Returns a register of the executing CPU, or None if the register does not exist. `name` is
+    /// the register's name in QEMU's debugger. Must be called in an executing CPU's callback, which
+    /// means any [`crate::Plugin`] callback except `translate` and `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;
         let handle = *registers.handles.as_ref()?.get(name)?;
         let bytes = registers.bytes;
-        // SAFETY: the array belongs to GLib, and only this thread uses it.
+        // SAFETY: the array belongs to GLib and only this thread uses it.
         unsafe { qemu::g_byte_array_set_size(bytes, 0) };
-        // SAFETY: the handle comes from QEMU, for a CPU of this model.
+        // SAFETY: QEMU returned the handle for a CPU of this model.
         unsafe { qemu::qemu_plugin_read_register(handle, bytes) };
         word(bytes)
     }
 
-    /// Returns the first 64 bits of GLib's array, or None if it is empty.
+    /// Returns the first 64 bits in a GLib array, or None if it is empty.
     fn word(bytes: *const qemu::Bytes) -> Option<u64> {
-        // SAFETY: QEMU has filled the array, and only this thread uses it.
+        // SAFETY: QEMU filled the array, and only this thread uses it.
         let bytes = unsafe { &*bytes };
         let len = bytes.len as usize;
         if len == 0 {
             return None;
         }
-        // SAFETY: the length is the array's own.
+        // SAFETY: this is the array's length.
         let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
         let word = bytes.iter().take(8).rev();
         Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
-    /// Returns 64 bits of memory through the executing CPU's mapping, or None if the address is not
-    /// mapped.
+    /// Reads 64 bits of memory using the executing CPU's address mapping. Returns None if the
+    /// address is not mapped.
     #[cfg(feature = "api-4")]
     pub fn read_memory(address: u64) -> Option<u64> {
         let bytes = REGISTERS.lock().ok()?.bytes;
-        // SAFETY: the array belongs to GLib, and only this thread uses it; a CPU is executing.
+        // SAFETY: the array belongs to GLib and only this thread uses it. A CPU is executing.
         let is_read = unsafe { qemu::qemu_plugin_read_memory_vaddr(address, bytes, 8) };
         word(bytes).filter(|_| is_read)
     }
 
-    /// Returns the affinity of the executing CPU, or `u32::MAX` if QEMU does not return it.
+    /// Returns the executing CPU's affinity, or `u32::MAX` if QEMU does not provide it.
     pub fn identify(_: u32) -> u32 {
         let register = read_register("VMPIDR_EL2");
         register.map_or(u32::MAX, |value| (value & AFFINITY) as u32)

@@ -2,19 +2,19 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The interface version declared here.
+/// The version of the interface declared here.
 pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2")) {
     (true, _) => 4,
     (false, true) => 2,
     (false, false) => 0,
 };
 
-/// A block under translation; opaque.
+/// An opaque block being translated.
 #[repr(C)]
 #[derive(Debug)]
 pub struct RawBlock([u8; 0]);
 
-/// An instruction in such a block; opaque.
+/// An opaque instruction in a block being translated.
 #[repr(C)]
 pub struct RawInstruction([u8; 0]);
 

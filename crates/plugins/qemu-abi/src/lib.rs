@@ -1,11 +1,10 @@
-//! The parts of QEMU's TCG plugin interface used by the plugins here. A plugin implements
-//! [`Plugin`], and [`export!`] makes it loadable by QEMU.
+//! The subset of QEMU's TCG plugin interface that this project's plugins use. A plugin implements
+//! [`Plugin`] and uses [`export!`] so that QEMU can load it.
 //!
-//! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
-//! are for version 0, which QEMU 7.2 to 8.2 can load. With the feature `api-2` they are for version
-//! 2 (QEMU 9.0 and later), and with `api-4` for version 4 (QEMU 9.2 and later). The plugins only
-//! support runs in which QEMU counts instructions, because QEMU then runs all virtual CPUs in one
-//! thread.
+//! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). By
+//! default they match version 0, which QEMU 7.2 to 8.2 can load. The `api-2` feature selects
+//! version 2 (QEMU 9.0 and later), and `api-4` selects version 4 (QEMU 9.2 and later). The plugins
+//! require QEMU's instruction counting mode, in which QEMU runs all virtual CPUs in one thread.
 
 mod cpus;
 mod declarations;
@@ -22,15 +21,16 @@ pub use cpus::read_register;
 use declarations as qemu;
 pub use declarations::VERSION;
 
-/// A plugin. All calls come from one thread.
+/// A plugin. All methods are called from the same thread.
 pub trait Plugin: Send {
-    /// Called when QEMU has translated a block of instructions, before it is executed.
+    /// Called after QEMU translates a block of instructions and before the block is executed.
     fn translate(&mut self, block: &mut TranslatedBlock);
     /// Called when a block is executed. `block` is the number passed to
-    /// [`TranslatedBlock::report`], and `counts` is the number of instructions executed before its
-    /// first instruction.
+    /// [`TranslatedBlock::report`]. `counts` is the number of instructions executed before the
+    /// block.
     fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts);
-    /// Called for an access by the last executed block, with the instruction's index in that block.
+    /// Called for a memory access in the last executed block, with the instruction's index in that
+    /// block.
     fn access(&mut self, instruction: u32, access: MemoryAccess);
     /// Called before an instruction is executed, with the number passed to
     /// [`TranslatedBlock::report_instruction`].
@@ -42,9 +42,9 @@ pub trait Plugin: Send {
 /// The number of instructions executed by all CPUs since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounts {
-    /// In blocks counted as inside.
+    /// The number in blocks counted as inside.
     pub inside: u64,
-    /// In other blocks.
+    /// The number in all other blocks.
     pub outside: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct MemoryAccess {
 static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
 
 fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
-    // A lock is only poisoned by a panic, which would have ended QEMU.
+    // The lock cannot be poisoned because a panic would have ended QEMU.
     if let Ok(mut plugin) = PLUGIN.lock()
         && let Some(plugin) = plugin.as_mut()
     {
@@ -88,12 +88,12 @@ impl TranslatedBlock {
     }
 
     fn instructions(&self) -> impl Iterator<Item = *mut qemu::RawInstruction> {
-        // SAFETY: as in `address`; the index is below the number of instructions.
+        // SAFETY: as in `address`. The index is below the number of instructions.
         (0..self.instruction_count())
             .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
     }
 
-    /// Returns the instruction at an index in the block, or 0 if there is none.
+    /// Returns the block's instruction at this index, or 0 if the index is too large.
     #[cfg(feature = "api-4")]
     pub fn word(&self, place: usize) -> u32 {
         let mut word = [0u8; 4];
@@ -101,27 +101,27 @@ impl TranslatedBlock {
             return 0;
         };
         let to = word.as_mut_ptr().cast();
-        // SAFETY: the instruction belongs to this block; there is room for 4 bytes.
+        // SAFETY: the instruction belongs to this block, and the buffer has 4 bytes.
         unsafe { qemu::qemu_plugin_insn_data(instruction, to, 4) };
         u32::from_le_bytes(word)
     }
 
-    /// Counts each instruction in the block as outside.
+    /// Counts each of the block's instructions as outside.
     pub fn count(&mut self) {
         self.instructions().for_each(|it| call(it, outside));
     }
 
-    /// Counts each instruction in the block as inside.
+    /// Counts each of the block's instructions as inside.
     pub fn count_inside(&mut self) {
         self.instructions().for_each(|it| call(it, inside));
     }
 
-    /// Reports each execution of the instruction at `place`, with `number`.
+    /// Reports `number` on each execution of the instruction at index `place`.
     pub fn report_instruction(&mut self, place: usize, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
         for instruction in self.instructions().skip(place).take(1) {
-            // SAFETY: the instruction belongs to this block; the callback uses the data only as a
+            // SAFETY: the instruction belongs to this block. The callback uses the data only as a
             // number.
             unsafe {
                 qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, reached, flags, number);
@@ -129,17 +129,17 @@ impl TranslatedBlock {
         }
     }
 
-    /// Reports each execution of the block, with `number`, and its memory accesses.
+    /// Reports `number` on each execution of the block, and reports the block's memory accesses.
     pub fn report(&mut self, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
-        // SAFETY: as in `address`; the callback uses the data only as a number.
+        // SAFETY: as in `address`. The callback uses the data only as a number.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
         for (place, instruction) in self.instructions().enumerate() {
             let place = ptr::without_provenance_mut(place);
             // QEMU 7.2 reports some stores as loads if only stores are requested.
             let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
-            // SAFETY: the instruction belongs to this block; the callback uses the data only as an
+            // SAFETY: the instruction belongs to this block. The callback uses the data only as an
             // index.
             unsafe {
                 qemu::qemu_plugin_register_vcpu_mem_cb(instruction, accessed, flags, kinds, place);
@@ -148,19 +148,20 @@ impl TranslatedBlock {
     }
 }
 
-// Each instruction is counted by a callback, not by code that QEMU inlines into blocks: QEMU 10.0
-// computes wrong addresses in that code if several CPUs share a thread.
+// Instructions are counted with callbacks instead of inline operations. In QEMU 10.0, inline
+// operations use wrong addresses if several CPUs share a thread.
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
-/// Registers `call` to run before each execution of an instruction.
+/// Registers a callback that runs before each execution of an instruction.
 fn call(instruction: *mut qemu::RawInstruction, call: qemu::Executed) {
     let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
-    // SAFETY: the instruction belongs to a block being translated; the callback takes no data.
+    // SAFETY: the instruction belongs to a block being translated. The callback does not use the
+    // data.
     unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
 }
 
-// A separate load and store are enough: all virtual CPUs run in one thread.
+// No atomic increment is needed because all virtual CPUs run in one thread.
 fn increment(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
@@ -208,14 +209,14 @@ extern "C" fn ended(_: u64, _: *mut c_void) {
     with_plugin(|plugin| plugin.end(counts()));
 }
 
-/// An argument that a plugin cannot use.
+/// An error in a plugin argument.
 #[derive(Debug)]
 pub enum ArgumentError {
     /// The argument with this name is missing.
     Missing(String),
     /// The argument with this name is not a range.
     NotARange(String),
-    /// The file given by the argument `name` cannot be written.
+    /// The file specified by the argument `name` cannot be written.
     File {
         /// The argument's name.
         name: String,
@@ -240,7 +241,7 @@ impl fmt::Display for ArgumentError {
 
 impl std::error::Error for ArgumentError {}
 
-/// The plugin's arguments, each `name=value`.
+/// The plugin's arguments in `name=value` form.
 pub struct PluginArguments(Vec<String>);
 
 impl PluginArguments {
@@ -256,7 +257,7 @@ impl PluginArguments {
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 
-    /// Returns the two hexadecimal numbers in the argument `name=A-B`.
+    /// Parses the argument `name=A-B`, where A and B are hexadecimal numbers.
     ///
     /// # Errors
     /// Returns an error if the argument is missing or malformed.
@@ -268,10 +269,10 @@ impl PluginArguments {
     }
 }
 
-/// Installs the plugin created by `make`; used by [`export!`].
+/// Installs the plugin created by `make`. Used by [`export!`].
 ///
 /// # Safety
-/// The arguments must be those that QEMU passes to `qemu_plugin_install`.
+/// The arguments must be the ones that QEMU passes to `qemu_plugin_install`.
 pub unsafe fn install<P: Plugin + 'static>(
     id: u64,
     (count, words): (c_int, *const *const c_char),
@@ -279,13 +280,13 @@ pub unsafe fn install<P: Plugin + 'static>(
 ) -> c_int {
     let words = match count {
         1.. => {
-            // SAFETY: QEMU passes `count` words.
+            // SAFETY: QEMU passes `count` strings.
             unsafe { slice::from_raw_parts(words, count as usize) }
         }
         _ => &[],
     };
     let word = |word: &*const c_char| {
-        // SAFETY: each word is a NUL-terminated string.
+        // SAFETY: each string is NUL-terminated.
         unsafe { CStr::from_ptr(*word) }
             .to_string_lossy()
             .into_owned()
@@ -298,8 +299,8 @@ pub unsafe fn install<P: Plugin + 'static>(
             return -1;
         }
     };
-    *PLUGIN.lock().expect("no other thread during installation") = Some(Box::new(plugin));
-    // SAFETY: this is the ID passed by QEMU.
+    *PLUGIN.lock().expect("no other thread exists during installation") = Some(Box::new(plugin));
+    // SAFETY: this is the ID that QEMU passed.
     unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     // SAFETY: as above.
     unsafe { qemu::qemu_plugin_register_atexit_cb(id, ended, ptr::null_mut()) };
@@ -307,16 +308,17 @@ pub unsafe fn install<P: Plugin + 'static>(
     0
 }
 
-/// Exports a function from [`PluginArguments`] to a [`Plugin`] as a QEMU plugin.
+/// Exports a QEMU plugin. The argument is a function that creates a [`Plugin`] from
+/// [`PluginArguments`].
 #[macro_export]
 macro_rules! export {
     ($make:expr) => {
-        /// The interface version, read by QEMU.
+        /// The interface version. Read by QEMU.
         // SAFETY: QEMU expects this name, and nothing else uses it.
         #[unsafe(no_mangle)]
         pub static qemu_plugin_version: std::ffi::c_int = $crate::VERSION;
 
-        /// Installs the plugin; called by QEMU.
+        /// Installs the plugin. Called by QEMU.
         // SAFETY: as above.
         #[unsafe(no_mangle)]
         extern "C" fn qemu_plugin_install(
