@@ -299,7 +299,7 @@ pub unsafe fn install<P: Plugin + 'static>(
             return -1;
         }
     };
-    *PLUGIN.lock().expect("no other thread exists during installation") = Some(Box::new(plugin));
+    *PLUGIN.lock().expect("an unpoisoned lock") = Some(Box::new(plugin));
     // SAFETY: this is the ID that QEMU passed.
     unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     // SAFETY: as above.
