@@ -56,18 +56,18 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
     ("FACP", Some(&[(0x81, 2, 2)]),
         "error: FACP (file 1), offset 0x81: bit 0 of the flags"),
-    ("FACP", None, "error: no ACPI table FACP, which has the PSCI conduit: use"),
+    ("FACP", None, "error: no ACPI table FACP, which describes the PSCI conduit: use"),
     ("APIC", Some(&[(0x38, 4, 8)]), "cpu_count: 3"),
     ("APIC", Some(&[(0x38, 4, 8)]), "CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]"),
     ("APIC", Some(&[(0x2d, 1, 0)]),
-        "error: APIC (file 2), offset 0x2c: an entry of 0 bytes, expected 2 to"),
+        "error: APIC (file 2), offset 0x2c: entry length 0, expected 2 to"),
     ("APIC", Some(&[(0x2d, 1, 0x4b)]),
         "error: APIC (file 2), offset 0x2c: 75 bytes, expected at least 76"),
     ("APIC", Some(&[(0x70, 8, 0x8000_0000)]),
         "error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi"),
     ("APIC", Some(&[(0x70, 8, 0x100)]),
         "error: APIC (file 2), offset 0x2c: two enabled CPUs have MPIDR 0x100"),
-    ("APIC", None, "error: no ACPI table APIC, which has the CPUs and the GIC"),
+    ("APIC", None, "error: no ACPI table APIC, which describes the CPUs and the GIC"),
     ("GTDT", Some(&[(0x48, 4, 0), (0x30, 4, 0)]),
         "physical: Some(1e), virtual_: Some(1b), hypervisor: None"),
     ("GTDT", Some(&[(0xa0, 4, 0)]), "number: 0, base: 2b000000, intid: 3c"),
@@ -79,7 +79,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
         "counter_erratum: Some(HiSilicon)"),
     ("GTDT", Some(&[(0x38, 4, 0x20)]),
         "error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16"),
-    ("GTDT", None, "error: no ACPI table GTDT, which has the timers"),
+    ("GTDT", None, "error: no ACPI table GTDT, which describes the timers"),
     ("SPCR", Some(&[(0x24, 1, 0xe)]), "kind: Sbsa"),
     ("SPCR", Some(&[(0x24, 1, 0)]), "kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1"),
     ("SPCR", Some(&[(0x24, 1, 0x12), (0x29, 1, 0x20)]),
@@ -87,7 +87,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("SPCR", Some(&[(0x24, 1, 1), (0x2b, 1, 3)]),
         "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4"),
     ("SPCR", Some(&[(0x24, 1, 2)]),
-        "error: SPCR (file 4), offset 0x24: UART of type 0x2, expected 0x3 (PL011)"),
+        "error: SPCR (file 4), offset 0x24: UART type 0x2, expected 0x3 (PL011)"),
     ("SPCR", Some(&[(0x28, 1, 1)]),
         "error: SPCR (file 4), offset 0x28: the UART is in address space 1, exp"),
     ("SPCR", Some(&[(0x24, 1, 0), (0x2b, 1, 4)]),
@@ -295,7 +295,7 @@ fn tables_are_found_by_the_rsdp() {
             Ok(tables) => {
                 assert_eq!(error, "");
                 let made = to_tree(&tables, "arm,armv8").expect("a tree");
-                let null = "XSDT names a table at 0x0, which is not in readable memory";
+                let null = "XSDT lists a table at 0x0, which is not in readable memory";
                 assert_eq!(made.notes[0], null);
             }
         }
@@ -304,7 +304,7 @@ fn tables_are_found_by_the_rsdp() {
     for (at, error) in [
         (
             0xa000,
-            "FACP names a table at 0xa000, which is not in readable memory",
+            "FACP lists a table at 0xa000, which is not in readable memory",
         ),
         (XSDT, "RSDP (at 0x1000): no XSDT at 0x2000"),
         (RSDP, "RSDP (at 0x1000): it is not in readable memory"),

@@ -292,7 +292,7 @@ fn the_shell_comes_back_from_bad_tables() {
         (without(&[b"GTDT"]), "no ACPI table GTDT"),
         (without(&[b"SPCR", b"DBG2"]), "no ACPI table"),
         // Sets the length of the first structure to 0.
-        (changed(b"APIC", 45, 0), "an entry of 0 bytes"),
+        (changed(b"APIC", 45, 0), "entry length 0"),
     ];
     let check = |tables: &[Vec<u8>], expected: &str| {
         let machine = edk2("gic-version=3,virtualization=on,acpi=off").stick(&[

@@ -134,7 +134,7 @@ pub struct BoardFile {
     pub uart: UartEntry,
     /// The PSCI implementation that the board's firmware provides.
     pub psci: Psci,
-    /// The per-CPU timer interrupts; present if there is a GIC.
+    /// The per-CPU timer interrupts. Present if and only if there is a GIC.
     pub timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
     pub gic: Option<GicChoice>,
@@ -164,7 +164,7 @@ impl BoardFile {
         })
     }
 
-    /// Returns the default GIC version. The value is meaningless without a GIC.
+    /// Returns the default GIC version. The value has no meaning if the board has no GIC.
     pub fn default_gic(&self) -> GicVersion {
         self.gic.as_ref().map_or(GicVersion::V3, |gic| gic.default)
     }
@@ -185,7 +185,7 @@ impl BoardFile {
     }
 
     /// Returns the default number of CPUs: QEMU's default if the board has QEMU options, otherwise
-    /// the number of all listed CPUs.
+    /// the total number of listed CPUs.
     pub fn default_cpus(&self) -> Result<u32> {
         match &self.qemu {
             Some(qemu) => Ok(qemu.cpus),
@@ -205,7 +205,7 @@ impl BoardFile {
         let have = clusters.iter().flatten().count();
         let mut left = count as usize;
         if count == 0 || left > have {
-            bail!("{} has 1 to {have} CPUs, not {count}", self.name);
+            bail!("{} supports 1 to {have} CPUs, not {count}", self.name);
         }
         for cluster in &mut clusters {
             cluster.truncate(left);

@@ -25,7 +25,7 @@ pub(super) fn check(board: &BoardFile) -> Check {
     check_package::check(board)?;
     qemu(board)?;
     let minutes = board.lab.as_ref().map_or(1, |lab| lab.minutes);
-    let reason = format_args!("a job may take 1 to {MINUTES_MAX} minutes");
+    let reason = format_args!("expected 1 to {MINUTES_MAX}");
     require((1..=MINUTES_MAX).contains(&minutes), "lab.minutes", reason)
 }
 
@@ -101,10 +101,8 @@ fn firmwares(board: &BoardFile) -> Check {
     for (name, firmware) in &board.firmware {
         let path = format!("firmware.{name}");
         let most = firmware.max_cpus;
-        let reason = format_args!(
-            "expected {least} to {all}: from the default number of CPUs to all \
-             CPUs"
-        );
+        let reason =
+            format_args!("expected {least} (the default number of CPUs) to {all} (all CPUs)");
         let fits = most >= least && most as usize <= all;
         require(fits, format_args!("{path}.max-cpus"), reason)?;
         let has_pmf = firmware.pmf.is_some() || board.qemu.is_some();
@@ -122,7 +120,10 @@ fn firmwares(board: &BoardFile) -> Check {
         for (index, state) in firmware.idle_state.iter().enumerate() {
             let (value, format) = (state.power_state, state.format);
             let at = format_args!("{path}.idle-state[{index}].power-state");
-            let reason = format!("sets bits that the {} format reserves", format.name());
+            let reason = format!(
+                "sets bits that are reserved in the {} format",
+                format.name()
+            );
             require(
                 format.accepts(value),
                 at,
@@ -159,7 +160,7 @@ fn load_address(board: &BoardFile) -> Check {
 fn devices(board: &BoardFile) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
-    let reason = "reg-shift and reg-io-width are for kind = \"ns16550\"";
+    let reason = "reg-shift and reg-io-width require kind = \"ns16550\"";
     require(
         !has_extra || uart.kind.descriptor().is_numbered,
         "uart",

@@ -26,9 +26,9 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
         let reason = "not allowed for this kind of package";
         require(fits || !is_given, format_args!("package.{key}"), reason)?;
     }
-    let reason = "\"vendor\" needs the vendor's tool: tool = …";
+    let reason = "\"vendor\" requires the vendor's tool: tool = …";
     require(!is_vendor || has_tool, "package.kind", reason)?;
-    let reason = "\"fip\" needs its images: requires = [\"tb-fw\", …]";
+    let reason = "\"fip\" requires a list of images: requires = [\"tb-fw\", …]";
     require(!is_fip || has_images, "package.kind", reason)?;
     let fits = package.align.is_power_of_two() && package.align <= 1 << 20;
     let reason = "expected a power of two up to 1 MiB";

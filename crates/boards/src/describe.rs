@@ -1,4 +1,4 @@
-//! Boards as text: the output of `cargo xtask boards`.
+//! Formats boards as text for `cargo xtask boards`.
 
 use hardware::board::Mpidr;
 use itertools::Itertools;
@@ -12,9 +12,9 @@ const WIDTH: usize = 118;
 const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
 
 const LEGEND: &str = "\
-power-down  The states that CPU_SUSPEND can be measured for.
-woken by    timer: each CPU's own timer. If that stops: frame, a memory-mapped timer, or helper, a CPU that stays
-            awake and sends SGIs. Unproven: not yet seen on a board. If a trial fails, these are skipped.
+power-down  Power-down states for which CPU_SUSPEND can be measured.
+woken by    timer: each CPU's own timer. If these stop: frame (a memory-mapped timer) or helper (a CPU that stays
+            awake and sends SGIs). Unproven: not yet seen on a board. If a trial fails, these are skipped.
 times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, but lib/pmf/pmf_smc.c must be added to BL31_SOURCES. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
@@ -70,7 +70,7 @@ fn firmware(board: &BoardFile) -> &Firmware {
     &board.firmware[&board.default_firmware]
 }
 
-/// Returns the levels of the power-down states, in file order.
+/// Returns the power levels of the power-down states, in file order.
 fn powerdowns(firmware: &Firmware) -> String {
     let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
     let levels = states.map(|state| level(state.level)).unique().join(" ");
@@ -81,7 +81,8 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// Returns what wakes CPUs from power-down states, and whether this has been observed on a board.
+/// Returns what wakes CPUs from power-down states, and whether this has been seen to work on a
+/// board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
         let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;
@@ -194,7 +195,7 @@ fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
     format!("{name} {value:#010x}, {level} {kind}{wakes}")
 }
 
-/// Appends `text` after `key`, wrapped and indented by `indent`.
+/// Appends `key` and `text`. Wraps the text and indents it by `indent` columns.
 fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     let mut line = format!("{key:<indent$}");
     for word in text.split_whitespace() {

@@ -13,9 +13,9 @@ pub struct UartEntry {
     pub kind: UartKind,
     pub base: u64,
     pub size: u64,
-    /// The left shift from register number to byte offset; only for a 16550.
+    /// The left shift from register number to byte offset. Only for a 16550.
     pub reg_shift: Option<u8>,
-    /// The width of a register access in bytes; only for a 16550.
+    /// The width of a register access in bytes. Only for a 16550.
     pub reg_io_width: Option<u8>,
 }
 

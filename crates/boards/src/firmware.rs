@@ -45,7 +45,7 @@ pub struct Stock {
     pub platform: String,
     /// The offset in flash where BL1 looks for the FIP, in bytes.
     pub fip_base: usize,
-    /// True if BL33 is not in the FIP but already at the load address when BL1 starts.
+    /// True if BL33 is loaded to the load address before BL1 starts instead of being in the FIP.
     #[serde(default)]
     pub preloaded: bool,
     /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.

@@ -11,7 +11,7 @@ pub enum PackageKind {
     Fip,
     /// The image itself.
     Raw,
-    /// A flattened image tree, which U-Boot loads.
+    /// A flattened image tree for U-Boot.
     Fit,
     /// A vendor-specific format, created by the vendor's tool.
     Vendor,

@@ -22,7 +22,7 @@ pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
         let known = names().collect::<Vec<_>>().join(", ");
-        format!("unknown board {name:?}; the boards are {known}")
+        format!("unknown board {name:?}; available: {known}")
     })?;
     parse_in_folder(folder, text)
 }

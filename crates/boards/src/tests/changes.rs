@@ -169,9 +169,9 @@ pub const REFUSED: &[(Changes, &str)] = &[
 
     // The UART.
     (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-shift = 2")],
-        "15: uart: reg-shift and reg-io-width are for kind = \"ns16550\""),
+        "15: uart: reg-shift and reg-io-width require kind = \"ns16550\""),
     (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-io-width = 4")],
-        "15: uart: reg-shift and reg-io-width are for kind = \"ns16550\""),
+        "15: uart: reg-shift and reg-io-width require kind = \"ns16550\""),
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 5")],
         "15: uart: /serial@9000000 reg-shift: 0x5, expected 0 to 4"),
     (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 1\nreg-io-width = 4")],
@@ -239,7 +239,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("max-cpus = 16", "max-cpus = 4"),
         (", cluster = 16", ""),
         ("0x002,", "0x8000_0002,"),
-    ], "58: MPIDR 0x80000002, expected affinity fields only, 0xff00ffffff"),
+    ], "58: MPIDR 0x80000002, expected only affinity field bits, 0xff00ffffff"),
     (&[("    [0x002, 0x003],", "    [],")], "56: cpus.clusters: a cluster has no CPUs"),
     (&[("    [0x000, 0x001],\n    [0x002, 0x003],\n", "")],
         "56: cpus.clusters: a cluster has no CPUs"),
@@ -265,14 +265,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
         "4: default-firmware: there is no [firmware.uefi]"),
     (&[("max-cpus = 16", "max-cpus = 99999")],
-        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
-         all CPUs"),
+        "63: firmware.tf-a.max-cpus: expected 2 (the default number of CPUs) to 32 (all CPUs)"),
     (&[("max-cpus = 16", "max-cpus = 0")],
-        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
-         all CPUs"),
+        "63: firmware.tf-a.max-cpus: expected 2 (the default number of CPUs) to 32 (all CPUs)"),
     (&[("max-cpus = 16", "max-cpus = 1")],
-        "63: firmware.tf-a.max-cpus: expected 2 to 32: from the default number of CPUs to \
-         all CPUs"),
+        "63: firmware.tf-a.max-cpus: expected 2 (the default number of CPUs) to 32 (all CPUs)"),
     (&[("note = \"It is not measured.\"", "")],
         "81: firmware.tf-a-stock: no idle-state: add a note explaining why"),
     (&[("max-cpus = 16", "max-cpus = 16\ncpu-off = false")],
@@ -282,11 +279,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
          psci-bench,power-level: 0x1, expected the power level in \
          arm,psci-suspend-param"),
     (&[("0x0101_0022", "0x0111_0022")],
-        "72: firmware.tf-a.idle-state[1].power-state: 0x1110022 sets bits that the original \
-         format reserves"),
+        "72: firmware.tf-a.idle-state[1].power-state: 0x1110022 sets bits that are reserved in the \
+         original format"),
     (&[("0x4000_0022", "0xc000_0022")],
-        "78: firmware.tf-a.idle-state[2].power-state: 0xc0000022 sets bits that the extended \
-         format reserves"),
+        "78: firmware.tf-a.idle-state[2].power-state: 0xc0000022 sets bits that are reserved in \
+         the extended format"),
     (&[("0x4000_0022", "0x22")],
         "75: firmware.tf-a.idle-state[2]: /cpus/idle-states/cluster-off psci-bench,power-level: \
          0x1, expected 0 for a standby state"),
@@ -304,7 +301,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("\"tb-fw\"", "\"tb-fw\", \"bl2\"")], "90: package.requires: fiptool has no option --bl2"),
     (&[("\"tb-fw\"", "\"tb-fw\", \"tb-fw\"")], "90: package.requires: tb-fw appears twice"),
     (&[("\"tb-fw\"", "\"nt-fw\"")], "90: package.requires: nt-fw is the payload; remove it"),
-    (&[("\"tb-fw\"", "")], "87: package.kind: \"fip\" needs its images: requires = [\"tb-fw\", …]"),
+    (&[("\"tb-fw\"", "")], "87: package.kind: \"fip\" requires a list of images: requires = \
+                            [\"tb-fw\", …]"),
     (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "9766fd3d-89be-e849-ae5d-78a140608213")],
         "93: package.blobs: 9766fd3d-89be-e849-ae5d-78a140608213 is scp-fw, which belongs \
          in requires"),
@@ -343,11 +341,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
         ("parts = [\n    { file = \"scp_fw.bin\", requires = [\"scp-fw\"] },\n]", ""),
         ("tool = \"doimage\"", ""),
-    ], "87: package.kind: \"vendor\" needs the vendor's tool: tool = …"),
+    ], "87: package.kind: \"vendor\" requires the vendor's tool: tool = …"),
 
     // Labs and QEMU.
-    (&[("minutes = 30", "minutes = 0")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
-    (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
+    (&[("minutes = 30", "minutes = 0")], "102: lab.minutes: expected 1 to 1440"),
+    (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: expected 1 to 1440"),
     (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
     (&[("memory-mib = 1024", "memory-mib = 512")],
         "110: qemu.memory-mib: the memory ranges total 1024 MiB"),

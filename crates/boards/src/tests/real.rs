@@ -29,7 +29,7 @@ fn the_document_has_a_good_example_its_error_and_the_list() {
     let table = table(&all_boards());
     let (rows, _) = table.split_once("\n\n").expect("the table");
     let listed = block(&document(), "## Supported boards", "text");
-    let hint = "put there what `cargo xtask boards` prints";
+    let hint = "update it with the output of `cargo xtask boards`";
     assert_eq!(listed.trim_end(), rows, "{hint}");
 }
 

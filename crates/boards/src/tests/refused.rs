@@ -112,7 +112,7 @@ fn the_first_cpus_are_in_clusters() {
     assert_eq!((all.len(), all.last()), (16, Some(&last)));
     for count in [0, 33] {
         let error = board.clusters(count).expect_err("too few or many");
-        let expected = format!("made-up has 1 to 32 CPUs, not {count}");
+        let expected = format!("made-up supports 1 to 32 CPUs, not {count}");
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -164,7 +164,7 @@ fn file_is_refused_with_its_line() {
     }
     let error = crate::load("greek").expect_err("no such board").to_string();
     assert!(
-        error.starts_with("unknown board \"greek\"; the boards are "),
+        error.starts_with("unknown board \"greek\"; available: "),
         "{error}"
     );
 }

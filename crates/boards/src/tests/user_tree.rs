@@ -42,7 +42,7 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     with_bootargs(&[0xee; 4096], None).expect_err("garbage");
 }
 
-/// Returns the tree with the only occurrence of `from` replaced by `to`, which has the same length.
+/// Returns the tree with the only occurrence of `from` replaced. `to` has the same length.
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut blob = tree();
     let mut places = memchr::memmem::find_iter(&blob, from);
@@ -68,7 +68,7 @@ fn names_that_are_there_twice_are_refused() {
         (property, "two properties are named entry-latency-us"),
         (two.to_dtb(), "a second /chosen"),
     ] {
-        with_bootargs(&blob, None).expect("the payload can use it");
+        with_bootargs(&blob, None).expect("a usable tree");
         let error = with_bootargs(&blob, Some("warmup=1")).expect_err(expected);
         assert!(error.to_string().contains(expected), "{error}");
     }

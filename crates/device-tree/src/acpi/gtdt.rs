@@ -84,7 +84,13 @@ pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
         true => Ok(timers),
         false => {
             let at = core::mem::offset_of!(GtdtLong, timer_count);
-            Err(gtdt.error(at, format_args!("{count} platform timers at {offset:#x}")))
+            Err(gtdt.error(
+                at,
+                format_args!(
+                    "invalid list of {count} platform timers at \
+                                             {offset:#x}"
+                ),
+            ))
         }
     }
 }

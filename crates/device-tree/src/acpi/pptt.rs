@@ -93,7 +93,7 @@ impl<'m> Topology<'m> {
         let mut pairs = places.array_windows();
         match pairs.find(|[one, other]| one.leaf == other.leaf) {
             Some([place, _]) => {
-                let message = format_args!("two CPUs have the UID of this entry");
+                let message = format_args!("two CPUs have this entry's UID");
                 Err(pptt.error(place.leaf, message))
             }
             None => Ok(Self { pptt, places }),

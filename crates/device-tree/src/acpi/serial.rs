@@ -63,7 +63,7 @@ fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<T
     let types = u8::try_from(kind).ok();
     let Some(kind) = types.and_then(UartKind::from_acpi_type) else {
         let message = format_args!(
-            "UART of type {kind:#x}, expected {}: use a device tree instead",
+            "UART type {kind:#x}, expected {}: use a device tree instead",
             known_types()
         );
         return Err(table.error(kind_at, message));

@@ -123,7 +123,7 @@ impl<'m> AcpiTable<'m> {
         let bytes = rest.get(..length).filter(|_| length > length_size);
         let Some(bytes) = bytes else {
             let expected = format_args!("expected {} to {}", 1 + length_size, rest.len());
-            return Err(self.error(at, format_args!("an entry of {length} bytes, {expected}")));
+            return Err(self.error(at, format_args!("entry length {length}, {expected}")));
         };
         Ok(Self { at, bytes, ..*self })
     }

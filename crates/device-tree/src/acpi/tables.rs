@@ -114,7 +114,7 @@ impl<'m> Tables<'m> {
         match read(memory, address) {
             Some(table) => self.tables.push(table),
             None => self.notes.push(format!(
-                "{by} names a table at {address:#x}, which is not in readable memory"
+                "{by} lists a table at {address:#x}, which is not in readable memory"
             )),
         }
     }
@@ -136,7 +136,7 @@ impl<'m> Tables<'m> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {
             FormatError::new(format_args!(
-                "no ACPI table {name}, which has {purpose}: use a device tree instead"
+                "no ACPI table {name}, which describes {purpose}: use a device tree instead"
             ))
         };
         self.get(signature)?.ok_or_else(missing)

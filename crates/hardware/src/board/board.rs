@@ -22,7 +22,7 @@ use crate::text::format_error::{FormatError, Result};
 /// The maximum length of a board name in bytes. Printing 1 MiB over a UART would take minutes.
 const MODEL_MAX: usize = 100;
 
-/// Everything the payload reads about the board. Strings borrow from the tree.
+/// All board information that the payload reads from the tree. Strings borrow from the tree.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
     /// The first 100 bytes of the root's `model` or, if there is no model, of its first
@@ -47,7 +47,7 @@ pub struct Board<'t> {
     pub memory: Vec<Region>,
     /// Reserved memory. At most [`super::RESERVED_MAX`] regions, which can overlap.
     pub reserved: Vec<Region>,
-    /// Idle states entered by PSCI, at most [`super::IDLE_STATES_MAX`].
+    /// Idle states entered through PSCI. At most [`super::IDLE_STATES_MAX`].
     pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,

@@ -1,4 +1,4 @@
-//! Finds working memory in the free parts of the board's memory.
+//! Finds working memory in the board's free memory.
 
 use core::iter::from_fn;
 

@@ -28,7 +28,7 @@ pub enum Gic {
     V3 {
         /// GICD, 64 KiB.
         distributor: Region,
-        /// GICR, in tree order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
+        /// GICR, in tree order. 1 to [`REDISTRIBUTOR_REGIONS_MAX`] regions.
         redistributors: Vec<Region>,
         /// The distance in bytes between redistributors. `None` if it follows from GICR_TYPER.
         stride: Option<u64>,
@@ -61,7 +61,7 @@ pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
 pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
 /// A GICv3's GICD.
 pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
-/// A region of redistributors, each at least [`FrameLimits::least`] bytes long.
+/// A redistributor region. Each redistributor is at least [`FrameLimits::least`] bytes long.
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {

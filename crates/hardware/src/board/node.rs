@@ -123,13 +123,13 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the value of a property.
+    /// Returns a property's value.
     pub fn value(self, name: &str) -> Option<&'t [u8]> {
         let mut properties = self.properties();
         properties.find_map(|(its, value)| (its == name.as_bytes()).then_some(value))
     }
 
-    /// Returns the value of a required property.
+    /// Returns a required property's value.
     pub fn required(self, name: &'static str) -> Result<&'t [u8]> {
         self.value(name).ok_or_else(|| self.missing(name))
     }

@@ -71,7 +71,7 @@ pub(crate) fn page(node: Node<'_>) -> Option<u64> {
     region.is_page().then_some(region.base)
 }
 
-/// Builds the error for a region that ends beyond the address space.
+/// Builds the error for a region that extends past the end of the address space.
 pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> FormatError {
     let Region { base, size } = region;
     let message = format_args!("{size:#x} bytes at {base:#x} exceed 64-bit addresses");

@@ -52,7 +52,7 @@ pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout version. Blocks with other versions are rejected.
 pub const PARAMETER_VERSION: u32 = 1;
 
-/// The alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
+/// The alignment of an appended device tree (Devicetree Specification v0.4, section 5.1).
 pub const TREE_ALIGN: usize = 8;
 /// The maximum device tree size in bytes. QEMU passes 1 MiB.
 pub const TREE_MAX: usize = 2 << 20;

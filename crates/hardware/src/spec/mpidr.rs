@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct Mpidr(u64);
 
 impl Mpidr {
-    /// The bits of the affinity fields.
+    /// The affinity field bits.
     const AFFINITY: u64 = 0xff_00ff_ffff;
 
     /// A description of valid values, for error messages.
-    pub const EXPECTED: &str = "affinity fields only, 0xff00ffffff";
+    pub const EXPECTED: &str = "only affinity field bits, 0xff00ffffff";
 
     /// Returns the affinity fields from an MPIDR_EL1 value. Use `try_from` to check an untrusted
     /// number.
@@ -122,7 +122,7 @@ mod tests {
         }
         assert_eq!(
             std::format!("{}", NotAffinity(0x8000_0002)),
-            "MPIDR 0x80000002, expected affinity fields only, 0xff00ffffff"
+            "MPIDR 0x80000002, expected only affinity field bits, 0xff00ffffff"
         );
     }
 }

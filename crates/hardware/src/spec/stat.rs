@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of states on a [`Ladder`].
+/// The maximum number of states in a [`Ladder`].
 pub const RUNGS: usize = 4;
 
 /// A state with statistics.
@@ -183,7 +183,7 @@ mod tests {
         ] {
             assert_eq!(ladder.due(most), due.map(|rung| rung.state));
         }
-        // A long ladder keeps its deepest states.
+        // If there are too many states, the ladder keeps the deepest ones.
         let shallow = [4, 3, 2, 1].map(|state| rung(state, 0));
         let long = Ladder::new(rung(5, 0), shallow.into_iter());
         assert_eq!(

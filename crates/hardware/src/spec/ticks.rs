@@ -83,7 +83,7 @@ impl Clock {
     }
 }
 
-/// A number with two decimals, stored as an integer number of hundredths.
+/// A number with two decimals, stored as an integer in hundredths.
 #[derive(Clone, Copy)]
 pub struct Hundredths(pub u64);
 

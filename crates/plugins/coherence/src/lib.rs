@@ -35,11 +35,11 @@ enum Special {
     Order,
     /// `TLBI`.
     Translations,
-    /// Maintenance by address, from a register.
+    /// Maintenance by address, with the register that contains the address.
     Line(Maintenance, u32),
-    /// Maintenance by set and way, from a register.
+    /// Maintenance by set and way, with the register that contains the operand.
     SetWay(u32),
-    /// `DC ZVA` of 64 bytes.
+    /// A 64-byte `DC ZVA`.
     Zero(u32),
 }
 

@@ -167,7 +167,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/cpus/cpu@1", "reg", Cells(&[0, 1]))],
         "/cpus/cpu@1 reg: 8 bytes, expected as many cells as #address-cells"),
     (Qemu(4), &[Set("/cpus/cpu@1", "reg", Cells(&[0x8000_0001]))],
-        "/cpus/cpu@1 reg: 0x80000001, expected affinity fields only, 0xff00ffffff"),
+        "/cpus/cpu@1 reg: 0x80000001, expected only affinity field bits, 0xff00ffffff"),
     (Qemu(4), &[Set("/cpus/cpu@3", "reg", Cells(&[1]))],
         "/cpus reg (of the CPUs): MPIDR 0x1 is used twice"),
     (Qemu(4), &[Set("/cpus/cpu@3", "enable-method", Text("spin-table"))],

@@ -200,7 +200,7 @@ uart_kinds! {
     Stm32: UartDescriptor {
         name: "stm32",
         title: "STM32H7",
-        about: "the USART of STM32H7 and STM32MP",
+        about: "the USART in STM32H7 and STM32MP",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[("st,stm32h7-uart", Layout::WORDS)],
