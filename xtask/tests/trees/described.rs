@@ -28,7 +28,7 @@ const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (Some("compatible"), "\"", "console: no driver for "),
     (
         None,
-        "boot loaders fill",
+        "boot loader should fill",
         "memory: for the boot loader to fill in",
     ),
     (

@@ -137,7 +137,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
     (&[("0x2a81_0000", "0x4000_0000")],
         "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at 0x40000000: \
-         correct the memory node, or reserve that range"),
+         correct the memory node, or reserve that part"),
     (&[("0x2a83_0000", "0x900_0000")],
         "15: uart: the console at 0x9000000 overlaps the timer frame at 0x9000000"),
     (&[("size = 0x4000_0000", "size = 0xffff_ffff_0000")],

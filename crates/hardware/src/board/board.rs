@@ -168,7 +168,7 @@ impl<'t> Board<'t> {
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
                 return Err(FormatError::new(format_args!(
                     "the {name} at {:#x} overlaps memory at {:#x}: correct the memory node, or \
-                     reserve that range",
+                     reserve that part",
                     region.base, there.base
                 )));
             }

@@ -29,8 +29,8 @@ pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
 
 fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
     if let Some(old) = find_compatible(tree, "arm,psci") {
-        let own = "PSCI 0.1 with custom function IDs";
-        let message = format_args!("{own}; arm,psci-0.2 or arm,psci-1.0 is required");
+        let own = "PSCI 0.1 with its own function IDs";
+        let message = format_args!("{own}; arm,psci-0.2 or arm,psci-1.0 is needed");
         return old.error("compatible", message);
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");

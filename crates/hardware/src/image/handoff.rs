@@ -53,7 +53,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
         (own < HEADER_SIZE, "header too short", 6),
         (
             used < own || used > all || used > TREE_MAX,
-            "an invalid size",
+            "invalid size",
             8,
         ),
     ] {

@@ -43,8 +43,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // The firmware.
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
-        "/psci compatible: PSCI 0.1 with custom function IDs; arm,psci-0.2 or arm,psci-1.0 is \
-         required"),
+        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is \
+         needed"),
     (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
     (Qemu(4), &[Set("/psci", "method", Bytes(&[0x73, 0x6d, 0x63]))],
         "/psci method: not a string of printable ASCII characters"),
@@ -275,7 +275,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ], "the GIC's CPU interface at 0x2c010000 overlaps the GIC's distributor at 0x2c010000"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x4800_0000, 0, 0x1000]))],
         "the watchdog at 0x48000000 overlaps memory at 0x40000000: correct the memory node, or \
-         reserve that range"),
+         reserve that part"),
     (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
         "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
     // A power_state that is invalid in both formats.
