@@ -17,8 +17,8 @@ pub fn check(data: &[u8]) {
     make(&tables(data, true));
 }
 
-/// Splits the input into tables at the lengths in their headers. Few mutations leave a checksum
-/// correct, so `is_mended` corrects them.
+/// Splits the input into tables according to the lengths in their headers. Mutations rarely leave a
+/// checksum valid, so `is_mended` corrects the checksums.
 fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     let mut tables = Vec::new();
     while data.len() >= HEADER_SIZE {
@@ -39,7 +39,7 @@ fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     tables
 }
 
-/// If a tree is built, it must be valid, reproducible, and have a console and a conduit.
+/// If a tree is built, it must be valid and reproducible, and must contain a console and a conduit.
 fn make(tables: &[Vec<u8>]) {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
     let convert = || to_tree(&Tables::of_files(&files)?, "arm,armv8");
@@ -47,11 +47,11 @@ fn make(tables: &[Vec<u8>]) {
         return;
     };
     assert_eq!(convert().expect("as before").tree, made.tree);
-    let console = TreeConsole::find(&made.tree).expect("a tree that was made");
+    let console = TreeConsole::find(&made.tree).expect("the built tree is readable");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
     if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
-        let board = Board::read(&tree).expect("a tree that was read");
+        let board = Board::read(&tree).expect("the completed tree is valid");
         assert_eq!(board.memory, [MEMORY]);
         let (_, cpus) = board.cpus(true).expect("CPUs that were listed");
         assert_eq!(cpus.len(), board.cpu_count);

@@ -1,4 +1,4 @@
-//! Board files, and the device trees built from valid ones.
+//! Board files, and the device trees built from the valid ones.
 
 use crate::input::worded;
 use boards::device_tree::{self, Choices};
@@ -21,7 +21,7 @@ pub fn check(data: &[u8]) {
         }
     };
     assert!(board.firmware(&board.default_firmware).is_ok());
-    let default = board.default_cpus().expect("a file is not so long");
+    let default = board.default_cpus().expect("the file is short enough");
     let choices = [
         (board.default_gic(), default, StateFormat::Original),
         (GicVersion::V2, 1, StateFormat::Extended),
@@ -50,7 +50,7 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     let Some(blob) = worded(device_tree::build(board, choices, BOOTARGS)) else {
         return;
     };
-    let read = payload::Board::read(&blob).expect("a tree that was made");
+    let read = payload::Board::read(&blob).expect("the built tree is readable");
     let cpus = choices.cpus as usize;
     assert_eq!(read.cpu_count, cpus);
     let (_, places) = read.cpus(false).expect("CPUs that were listed");

@@ -19,12 +19,12 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A tree found in a transfer list must lie within the part of the list that is in use.
+/// A tree found in a transfer list must lie within the used part of the list.
 fn check_list(data: &[u8]) {
     match handoff::device_tree(data) {
         Ok(None) => {}
         Ok(Some(place)) => {
-            let used = handoff::used_size(data).expect("a list that was just read");
+            let used = handoff::used_size(data).expect("the list was just read");
             assert!(place.start >= handoff::HEADER_SIZE && place.end <= used);
             check_tree(&data[place]);
         }
@@ -32,7 +32,7 @@ fn check_list(data: &[u8]) {
     }
 }
 
-/// Does everything with a tree that the payload does.
+/// Reads everything from a tree that the payload reads.
 fn check_tree(tree: &[u8]) {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(check_error);
@@ -77,7 +77,7 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
     match Plan::parse(bootargs) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            // The error may list all scenarios; the payload wraps the text when it prints it.
+            // The error may list all scenarios; the payload wraps the text when printing it.
             let text = error.to_string();
             assert!(text.is_ascii() && text.len() < 500, "{text}");
             None
@@ -87,7 +87,7 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
 
 /// Any free memory found must be page-aligned and must not overlap a reserved region.
 fn check_free_memory(board: &Board<'_>, need: u64) {
-    // Search near the end of the first memory region, where an image may be.
+    // Search near the end of the first memory region, where an image may be loaded.
     let near = board.memory.first().map_or(0, Region::end);
     match free_memory::find(&board.memory, &board.reserved, near, need) {
         Ok(found) => {

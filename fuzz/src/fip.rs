@@ -1,4 +1,4 @@
-//! Reads FIPs, writes them, and reads them back.
+//! Parses FIPs, writes them out, and parses the result.
 
 use crate::input::worded;
 use boards::Uuid;
@@ -21,7 +21,7 @@ pub fn check(data: &[u8]) {
     assert_eq!(write(&again), written);
 }
 
-/// Builds a package with the same images. The input also determines the alignment.
+/// Builds a FIP with the same images. The input also determines the alignment.
 fn write(package: &Fip) -> Vec<u8> {
     let mut package = package.clone();
     let align = 1 << (package.images.len() % 8);

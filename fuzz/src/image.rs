@@ -1,4 +1,4 @@
-//! The image's header and parameter block, and the ELF file that it is built from.
+//! The image's header and parameter block, and the ELF file from which the image is built.
 
 use crate::input::worded;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
@@ -32,20 +32,20 @@ fn write_again(file: &[u8], block: ParameterBlock) {
     let mut copy = file.to_vec();
     block.write(&mut copy, u64::MAX).expect("it was read");
     assert_eq!(ParameterBlock::read(&copy), Ok(block));
-    // Unused fields of a block may contain anything; writing the block sets them to 0.
+    // A block's unused fields may contain anything; writing the block zeroes them.
     let mut again = copy.clone();
     block.write(&mut again, u64::MAX).expect("it was read");
     assert_eq!(copy, again);
 }
 
-/// Builds images from `base`, with and without part of it as the tree.
+/// Builds images from `base`, with and without part of `base` as the tree.
 fn make(base: Vec<u8>, emergency: Emergency) {
     let tree = base[base.len() / 2..].to_vec();
     for (tree, cpus) in [(None, 1), (Some(tree.as_slice()), 512)] {
         let Ok(image) = assemble(base.clone(), tree, emergency, cpus) else {
             continue;
         };
-        let block = ParameterBlock::read(&image).expect("an image that was made");
+        let block = ParameterBlock::read(&image).expect("the built image is readable");
         assert_eq!(block.uart, emergency.uart);
         assert_eq!(block.conduit, emergency.conduit);
         assert_eq!(block.base_size, base.len() as u64);

@@ -1,8 +1,8 @@
 //! Builds device trees from text.
 //!
-//! Few mutations of a blob's bytes leave it valid, so the code behind the reader's first check
-//! would hardly be reached. Input that is not a blob is therefore treated as text, from which a
-//! valid tree is built. [`Blob::add_text`] describes the text.
+//! Mutating a blob's bytes rarely leaves it valid, so the code behind the parser's first check
+//! would hardly ever be reached. Input that is not a blob is therefore treated as text, from which
+//! a valid tree is built. [`Blob::add_text`] describes the text.
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ use fdt_blob::{Blob, BlobToken};
 
 const MAGIC: u32 = 0xd00d_feed;
 
-/// Returns the value of a success. An error must have a message.
+/// Returns the success value. An error must have a message.
 pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
     let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
     checked.ok()
 }
 
-/// Returns the trees to test with `data`. A blob is used as it is, and also with its `totalsize`
-/// set to its length, because mutations seldom leave that field correct.
+/// Returns the trees to test for `data`. A blob is used as is, and again with its `totalsize` set
+/// to its length, because mutations rarely leave that field correct.
 pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     if !data.starts_with(&MAGIC.to_be_bytes()) {
         return vec![data.to_vec(), tree(data)];

@@ -4,7 +4,7 @@ use crate::input::worded;
 use report::jobs::{Results, ResultsFormat, read_log};
 use xtask::lab::recovery::replace_fip;
 
-/// The path of the FIP; it is short so that a fuzzer soon finds it.
+/// The FIP's path. It is short so that the fuzzer finds it quickly.
 const FIP: &str = "fip";
 
 /// Checks one input.
@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
     worded(read_log(data));
 }
 
-/// A file that has been written must read back unchanged, except for the FIP.
+/// A written file must be unchanged when read back, except for the FIP.
 fn recovery(data: &[u8]) {
     let Ok(new) = replace_fip(data, FIP, |_| Ok(b"another".to_vec())) else {
         return;

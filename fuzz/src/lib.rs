@@ -1,5 +1,5 @@
-//! Checks of everything that reads untrusted input. Each check accepts any bytes. It panics if a
-//! reader does, or if the result violates an invariant.
+//! Checks for all code that reads untrusted input. Each check accepts any bytes. A check panics if
+//! the code under test panics or if the result violates an invariant.
 //!
 //! This crate's tests run the checks with mutated seeds. `cargo xtask fuzz` runs them under
 //! libFuzzer (`fuzz/fuzz_targets`).
@@ -16,7 +16,7 @@ pub mod lab;
 pub mod uart_log;
 pub mod user_tree;
 
-/// A check of one input.
+/// A function that checks one input.
 pub type Check = fn(&[u8]);
 
 /// All checks, by name.

@@ -1,5 +1,5 @@
-//! UART logs: their records and the statistics computed from them, the last line, the diagnosis of
-//! a run without one, and reports in every format.
+//! UART logs: records and the statistics computed from them, the last line, the diagnosis of a run
+//! without a last line, and reports in every format.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ fn reports(log: &[u8]) {
         }
     }
     report.merged = worded(merge(&report.runs));
-    // The first run is the baseline for all runs.
+    // The first run serves as the baseline for all runs.
     if let Some(first) = report.runs.first() {
         let all = compare(&report.runs, first, &compare::Options::default());
         report.comparisons = worded(all).unwrap_or_default();
@@ -84,8 +84,8 @@ fn reports(log: &[u8]) {
     }
 }
 
-/// Returns `log` with a valid checksum on each line marked as a record. Mutations hardly ever
-/// produce one.
+/// Returns `log` with a valid checksum on every line that is marked as a record. Mutations hardly
+/// ever produce a valid checksum.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
     let mut mended = Vec::new();
     for line in log.split(|byte| *byte == b'\n') {
@@ -103,7 +103,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
     mended
 }
 
-/// Adds a log to a soak's totals, twice.
+/// Adds a log to a soak's totals twice.
 fn account(log: Vec<u8>) {
     let account = SoakAccount::of(&log);
     let verdict = closing(&log);

@@ -1,4 +1,4 @@
-//! The user's device trees, which the tool checks and changes.
+//! Device trees supplied by the user, which the tool checks and modifies.
 
 use crate::input::{trees, worded};
 use boards::device_tree::machine;
@@ -34,7 +34,7 @@ fn check_tree(blob: &[u8]) {
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
-    // Beyond what the reader checks, the result must not depend on the boot arguments.
+    // The machine derived from a tree must not depend on the boot arguments either.
     match (machine(&kept), machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
             assert_eq!(kept, changed);
@@ -48,9 +48,9 @@ fn check_tree(blob: &[u8]) {
     }
 }
 
-/// Everything that the payload reads from a tree, except the boot arguments.
+/// Returns everything that the payload reads from a tree, except the boot arguments.
 fn said(blob: &[u8]) -> String {
-    let board = Board::read(blob).expect("a tree that was accepted");
+    let board = Board::read(blob).expect("the tree was accepted");
     let firmware = (board.model, board.uart, board.conduit, &board.idle_states);
     let timers = (&board.timers, &board.timer_frame);
     let devices = (&board.gic, timers, &board.watchdog);

@@ -1,6 +1,6 @@
-//! Runs each check with its fuzzer's seeds and with mutations of them, which are the same in each
-//! run. A fuzzer finds more because it prefers inputs that increase coverage. These tests find
-//! gross mistakes in seconds, without a special build.
+//! Runs each check on its fuzzer's seeds and on mutations of the seeds, which are the same in every
+//! run. A fuzzer finds more because it favors inputs that increase coverage. These tests find
+//! obvious mistakes within seconds and need no special build.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use fuzz::{Check, TARGETS};
 use xtask::soak::fuzz as verb;
 
-/// The longest mutated input, in bytes.
+/// The maximum length of a mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;
-/// The total size of a check's mutated inputs, in bytes; run time is proportional to it.
+/// The total size of a check's mutated inputs, in bytes. Run time is proportional to this size.
 const BYTES: usize = 1 << 22;
-/// The total size for `uart_log`, which writes reports in all formats.
+/// The limit for `uart_log`, which is slower because it writes reports in all formats.
 const BYTES_OF_LOGS: usize = 1 << 19;
 /// The maximum number of mutated inputs for each check.
 const INPUTS: usize = 20_000;
@@ -64,7 +64,7 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
     files.collect()
 }
 
-/// Returns the words in a target's dictionary; empty if the target has no dictionary.
+/// Returns the words in a target's dictionary, or none if the target has no dictionary.
 fn words(name: &str) -> Vec<Vec<u8>> {
     let Ok(text) = fs::read_to_string(package().join("dictionaries").join(name)) else {
         return Vec::new();

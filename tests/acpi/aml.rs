@@ -13,13 +13,13 @@ pub fn compile(name: &str) -> Vec<u8> {
     compile_asl(&fs::read_to_string(source).expect("a source"))
 }
 
-/// A state: name, power_state, true if the timers stop.
+/// A state's name and power_state, and true if the timers stop in it.
 type State = (&'static str, u32, bool);
 
-/// GTDT fields: the physical timer's flags say that it keeps running in every state.
+/// A GTDT field: flags which state that the physical timer keeps running in every state.
 const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
 
-/// Checks that the states match the AML, and that the notes contain these words.
+/// Checks that these states are read from the AML and that the notes contain these words.
 fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
     let mut tables = tables();
     write(&mut tables[2], gtdt);
@@ -79,7 +79,7 @@ fn container_is_found_in_another_table() {
     check(&[cpus], &[], &states[..2], &notes);
 }
 
-/// Only the flags of the timer used by the payload matter.
+/// Only the flags of the timer that the payload uses matter.
 #[test]
 fn another_timers_always_on_does_not_count() {
     let cpus = compile("cpus");

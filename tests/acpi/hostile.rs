@@ -1,4 +1,4 @@
-//! Truncated, corrupted, nested and circular tables never cause a panic or an endless loop.
+//! Truncated, corrupted, nested and circular tables never cause a panic or an infinite loop.
 
 use hardware::board::TreeConsole;
 
@@ -30,7 +30,7 @@ fn truncated_and_changed_tables_do_no_harm() {
     }
 }
 
-/// Describes the board with a DSDT that contains these terms, written in ASL.
+/// Describes the board with a DSDT that contains these ASL terms.
 fn with_terms(terms: &str) -> String {
     let source =
         format!("DefinitionBlock (\"\", \"DSDT\", 2, \"PSCIB\", \"LIMITS\", 1) {{ {terms} }}");
@@ -39,7 +39,7 @@ fn with_terms(terms: &str) -> String {
 
 #[test]
 fn limits_become_notes() {
-    // iasl 20250404 refuses a device that has neither an address nor an ID.
+    // iasl 20250404 rejects a device that has neither an address nor an ID.
     let nested = |devices, inside: &str| {
         "Device (DEV0) { Name (_ADR, 0) ".repeat(devices) + inside + &"}".repeat(devices)
     };
@@ -85,7 +85,8 @@ fn limits_become_notes() {
 
 #[test]
 fn too_many_objects_become_a_note() {
-    // Name (A000, Package () {0}) and so on; iasl would take seconds to compile that many.
+    // Name (A000, Package () {0}) and so on, assembled by hand because iasl would take seconds to
+    // compile them.
     let object = |number: u32| {
         [
             b"\x08",
@@ -131,11 +132,11 @@ fn broken_aml_becomes_a_note() {
     assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
 }
 
-/// A core whose parent is not the cluster of another core does not form a cluster.
+/// A core does not form a cluster unless its parent is also another core's cluster.
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
-    // The cores are at these offsets. The inner loop goes through possible parent offsets.
+    // The cores are at these offsets. The inner loop tries all possible parent offsets.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {
             let mut tables = tables();
@@ -171,7 +172,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         let found = describe(&tables);
         assert!(found.contains(reason), "{found}");
     }
-    // Without any clusters, the cores form a single cluster.
+    // If there are no clusters, all cores form a single one.
     let cores = [0, 1, 2, 3].map(|uid| processor(0b1010, 0, uid, &[]));
     let mut tables = tables();
     tables[4] = table("PPTT", 36, &[(8, 1, 3)], &cores);

@@ -1,13 +1,13 @@
-//! ACPI tables for a made-up machine, and the board that the payload reads from them.
+//! ACPI tables for a fictional machine, and the board that the payload reads from them.
 
 use device_tree::acpi::{Conversion, Tables, to_tree};
 use device_tree::adapt;
 use hardware::board::{Board, FormatError, Region};
 
-/// A field: offset, size in bytes, value.
+/// A field's offset, size in bytes, and value.
 pub type Field = (usize, usize, u64);
 
-/// Writes fields to bytes, extending them if they are too short.
+/// Writes the fields to `bytes`, extending it if it is too short.
 pub fn write(bytes: &mut Vec<u8>, fields: &[Field]) {
     for &(at, size, value) in fields {
         bytes.resize(bytes.len().max(at + size), 0);
@@ -22,7 +22,7 @@ pub fn bytes(length: usize, fields: &[Field]) -> Vec<u8> {
     bytes
 }
 
-/// Fixes the length and checksum of a table.
+/// Sets a table's length and checksum.
 pub fn seal(table: &mut Vec<u8>) {
     write(table, &[(4, 4, table.len() as u64), (9, 1, 0)]);
     let sum = table
@@ -31,7 +31,7 @@ pub fn seal(table: &mut Vec<u8>) {
     table[9] = sum.wrapping_neg();
 }
 
-/// Returns a table with these fields, followed by `parts`.
+/// Returns a table that consists of these fields followed by `parts`.
 pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]) -> Vec<u8> {
     let mut table = bytes(length, fields);
     table[..4].copy_from_slice(signature.as_bytes());
@@ -41,8 +41,7 @@ pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]
     table
 }
 
-/// Returns a GICC for the MADT, with the base addresses of a GICv2 CPU interface and a
-/// redistributor.
+/// Returns a GICC for the MADT, with a GICv2 CPU interface and a redistributor at these addresses.
 pub fn gicc(uid: u64, mpidr: u64, interface: u64, redistributor: u64) -> Vec<u8> {
     let bases = [(32, 8, interface), (60, 8, redistributor), (68, 8, mpidr)];
     let mut entry = bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (8, 4, uid), (12, 4, 1)]);
@@ -169,7 +168,7 @@ pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
-/// Returns the tree in `made`, with memory and boot arguments added, in the form the payload reads.
+/// Returns the tree in `made` with memory and boot arguments added, as the payload reads it.
 pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     let memory = Region {
         base: 0x4000_0000,
@@ -187,7 +186,7 @@ pub fn describe(tables: &[Vec<u8>]) -> String {
     match complete(&made) {
         Err(error) => format!("board: {error}"),
         Ok(tree) => {
-            let board = Board::read(&tree).expect("a tree that was read");
+            let board = Board::read(&tree).expect("the tree was read");
             let cpus = board.cpus(false).map(|(source, cpus)| {
                 let labels = cpus
                     .iter()

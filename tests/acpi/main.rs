@@ -1,5 +1,5 @@
-//! Device trees built from ACPI tables: a machine's tables, changed one at a time; AML compiled by
-//! iasl; and broken tables.
+//! Device trees built from ACPI tables: a machine's tables, with one change at a time; AML compiled
+//! by iasl; and corrupted tables.
 
 #[path = "../common/mod.rs"]
 mod common;

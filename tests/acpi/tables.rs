@@ -1,4 +1,4 @@
-//! Boards from static tables, and the errors for missing or wrong tables.
+//! Boards described by static tables, and the errors for missing or invalid tables.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +47,8 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// The tables; the changed fields, or None if the table is removed; and part of the board
-/// description or of the error.
+/// A table's signature; its changed fields, or None if the table is removed; and the expected part
+/// of the board description or error.
 #[rustfmt::skip]
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),
@@ -192,7 +192,7 @@ fn dbg2_names_the_console_without_spcr() {
         ];
         [bytes(22, &head), bytes(12, &[(4, 8, 0x900_0000)])].concat()
     };
-    // The second device's address is in the rest of the table.
+    // The second device's address is in the remainder of the table.
     let parts = [bytes(22, &[(1, 2, 22), (12, 2, 0x8003)]), device(0x8000)];
     let dbg2 = table("DBG2", 44, &[(36, 4, 44), (40, 4, 2)], &parts);
     let mut tables = tables();
@@ -244,7 +244,7 @@ impl<'m> Memory<'m> for &'m Machine {
 const RSDP: u64 = 0x1000;
 const XSDT: u64 = 0x2000;
 
-/// An RSDP with valid checksums, modified afterwards by `change`.
+/// Returns an RSDP with valid checksums, to which `change` is then applied.
 fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
     let signature = u64::from_le_bytes(*b"RSD PTR ");
     let mut rsdp = bytes(

@@ -1,6 +1,6 @@
 //! Runs the payload under QEMU and reads its output.
 
-#![allow(dead_code, reason = "each test program uses its own part of it")]
+#![allow(dead_code, reason = "each test program uses a different part")]
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -49,13 +49,13 @@ pub fn run(spec: &RunSpec) -> RunResult {
     }
 }
 
-/// Checks that no line printed by the payload is wider than a terminal. Firmware lines are not
-/// checked; those printed during the run start with a log level.
+/// Checks that no line printed by the payload is wider than a terminal. Lines printed by the
+/// firmware, which start with a log level during the run, are not checked.
 pub fn fits_terminal(text: &str) {
     const OF_FIRMWARE: &str = "ERROR:   ";
     let is_first = |line: &str| line.starts_with("Image at ") || line.starts_with("psci-bench");
     let lines = text.lines().skip_while(|line| !is_first(line));
-    // Lines drawn by the EFI shell contain escape sequences.
+    // Lines printed by the EFI shell contain escape sequences.
     let own = lines.filter(|line| !line.starts_with(OF_FIRMWARE) && !line.contains('\x1b'));
     let wide: Vec<&str> = own.filter(|line| is_too_wide(line)).collect();
     assert!(
@@ -76,19 +76,19 @@ pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
         })
 }
 
-/// Returns the text as one line, because long messages are wrapped.
+/// Returns the text as a single line, because long messages are wrapped.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that the log `plain` contains all of these words; `seen` is the human-readable log.
+/// Checks that the log `plain` contains all these words. `seen` is the human-readable log.
 pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     for word in words.iter().map(AsRef::as_ref) {
         assert!(plain.contains(word), "no {word:?} in\n{seen}");
     }
 }
 
-/// Checks that the log `plain` does not contain any of these words.
+/// Checks that the log `plain` contains none of these words.
 pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
     for word in words {
         assert!(!plain.contains(word), "{word:?} in\n{seen}");
@@ -97,7 +97,7 @@ pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
 
 pub struct Ran {
     pub result: RunResult,
-    /// The log as one line.
+    /// The log as a single line.
     pub plain: String,
 }
 
@@ -117,7 +117,7 @@ impl Ran {
     }
 }
 
-/// Runs `spec`, which must exit by itself with `verdict` and the matching exit code.
+/// Runs `spec`, which must exit on its own with `verdict` and the matching exit code.
 pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let result = run(spec);
     let text = result.text();
@@ -129,7 +129,7 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     Ran { result, plain }
 }
 
-/// Runs `spec`, which must end with PASS.
+/// Runs `spec`, which must end with a PASS verdict.
 pub fn pass(spec: &RunSpec) -> Log {
     ends(spec, Verdict::Pass).log()
 }
@@ -138,7 +138,7 @@ pub fn workspace() -> Workspace {
     Workspace::find().expect("the workspace")
 }
 
-/// Returns the QEMU board with `change` applied to the text of its file.
+/// Returns the QEMU board after applying `change` to its file's text.
 pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
@@ -146,7 +146,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     boards::parse("board.toml", &changed).expect("a good board")
 }
 
-/// Returns the QEMU board with `from` replaced by `to` in the text of its file.
+/// Returns the QEMU board after replacing `from` with `to` in its file's text.
 pub fn board_with(from: &str, to: &str) -> BoardFile {
     changed_board(|text| {
         assert!(text.contains(from), "{from}");
@@ -154,17 +154,17 @@ pub fn board_with(from: &str, to: &str) -> BoardFile {
     })
 }
 
-/// Returns the device tree for `board` with `cpus` CPUs, under TF-A.
+/// Returns the device tree for `board` with `cpus` CPUs and TF-A.
 pub fn tree_of(board: &BoardFile, gic: GicVersion, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("tf-a", Conduit::Smc, board, gic, cpus, bootargs)
 }
 
-/// Returns the device tree for `board` under QEMU's own PSCI, with a GICv3.
+/// Returns the device tree for `board` with a GICv3 and QEMU's built-in PSCI.
 pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
-/// Returns the device tree for `board` under one of its firmware variants.
+/// Returns the device tree for `board` with the firmware variant `firmware`.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,
@@ -184,7 +184,7 @@ pub fn tree_under(
     device_tree::build(board, &choices, bootargs).expect("a tree")
 }
 
-/// Returns the device tree from the QEMU board file for `cpus` CPUs.
+/// Returns the device tree built from the QEMU board file for `cpus` CPUs.
 pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_of(
         &changed_board(str::to_owned),
@@ -194,7 +194,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     )
 }
 
-/// Returns the payload with that tree appended, for tests that corrupt it.
+/// Returns the payload with such a tree appended, for tests that corrupt the tree.
 pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }
@@ -211,8 +211,8 @@ pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
 }
 
-/// Returns a page of code that loads X0 and the following registers with these values and continues
-/// on the next page: a MOVZ and three MOVK for each, and a branch.
+/// Returns a page of code that loads these values into X0 and the registers after it and then
+/// continues on the next page. It consists of a MOVZ and three MOVKs per register, and a branch.
 pub fn loading(registers: &[u64]) -> Vec<u8> {
     let mut code = Vec::new();
     for (register, value) in (0u32..).zip(registers) {
@@ -239,7 +239,7 @@ pub fn offset_of(symbol: &str) -> usize {
     found.expect("the symbol").address() as usize
 }
 
-/// A log, and the run described by its records.
+/// A log and the run that its records describe.
 pub struct Log {
     /// The log as text, with CR LF replaced by LF.
     pub text: String,
@@ -256,7 +256,7 @@ impl Log {
             let claim = Claim::of(line).filter(Claim::is_sound);
             let record = claim.and_then(|it| Some((it.seq as usize, it.record()?)));
             let (seq, record) = record.unwrap_or_else(|| panic!("a bad record in\n{text}"));
-            assert_eq!(seq, place, "a record is lost in\n{text}");
+            assert_eq!(seq, place, "a record was lost in\n{text}");
             run.add(record);
         }
         let run = run.run();
@@ -265,28 +265,28 @@ impl Log {
     }
 
     pub fn facts(&self) -> &Facts {
-        self.run.facts.as_ref().expect("a record of the machine")
+        self.run.facts.as_ref().expect("a machine record")
     }
 
-    /// Returns the exception level, the conduit, and the GIC's version (0 without a GIC).
+    /// Returns the exception level, the conduit, and the GIC version (0 if there is no GIC).
     pub fn machine(&self) -> (u8, Conduit, u32) {
         let facts = self.facts();
         let gic = facts.gic.map_or(0, GicVersion::number);
         (facts.exception_level, facts.conduit, gic)
     }
 
-    /// Returns a scenario's results, one for each method and helper.
+    /// Returns a scenario's results, one per method and helper.
     pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
         self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// Returns a scenario's cells, with the MPIDRs of their CPUs.
+    /// Returns a scenario's cells, each with its CPU's MPIDR.
     pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, &Cell)> {
         let cells = self.scenarios(id).flat_map(|it| &it.cells);
         cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
-    /// Returns a scenario's series, with the MPIDRs of their CPUs.
+    /// Returns a scenario's series, each with its CPU's MPIDR.
     pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.scenarios(id).flat_map(Scenario::all_series);
         all.map(|it| (self.mpidr(it.cell.cpu), it))
@@ -298,7 +298,7 @@ impl Log {
         self.cells(id).filter_map(found).collect()
     }
 
-    /// Returns the statistics for one metric on a CPU that ran alone.
+    /// Returns the statistics for one metric on a CPU that was measured on its own.
     pub fn alone(
         &self,
         id: ScenarioId,
@@ -320,11 +320,11 @@ impl Log {
     }
 
     fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
-        self.run.cpu(cpu).mpidr.expect("a CPU with a MPIDR")
+        self.run.cpu(cpu).mpidr.expect("a CPU with an MPIDR")
     }
 }
 
-/// `RT_INSTR` rows: the values by test, then by cluster and core.
+/// The values in `RT_INSTR` lines, by test and then by cluster and core.
 pub type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
 
 /// Reads the `RT_INSTR` lines of `text`.

@@ -1,6 +1,6 @@
-//! The barriers, cache and TLB maintenance, and system register writes in the assembly files, in
-//! order. QEMU does not reveal a missing instruction, so every change to this list needs an
-//! explanation.
+//! Lists the barriers, cache and TLB maintenance, and system register writes in the assembly files,
+//! in order. A missing instruction goes unnoticed in QEMU, so every change to this list must be
+//! explained.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,9 @@ fn kind(word: u32) -> Option<&'static str> {
     }
 }
 
-/// Lists such words by symbol. Rust symbols are mangled and therefore not listed. Labels after a
-/// function are not listed either, because the linker may place any other function there.
+/// Lists these instructions by symbol. Rust symbols are omitted because they are mangled. Labels
+/// that mark the end of a function are omitted too, because the linker may place any function
+/// there.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols
@@ -56,7 +57,7 @@ fn the_list_is_as_it_was() {
     assert!(found == frozen, "the list is now:\n{found}");
 }
 
-/// Checks maintenance and barriers that the model in `coherence` does not cover.
+/// Checks the maintenance and barriers that the model in `coherence` does not cover.
 #[test]
 fn each_barrier_before_the_caches_is_held() {
     const NOP: u32 = 0xd503_201f;
@@ -65,7 +66,7 @@ fn each_barrier_before_the_caches_is_held() {
     let words = code.words.range(begin..end);
     let words = words.filter(|(_, word)| matches!(kind(**word), Some("sys" | "dsb" | "isb")));
     let places: Vec<u64> = words.map(|(at, _)| *at).collect();
-    // TLBI, IC, DSB, ISB, and an ISB after SCTLR, for EL2 and for EL1.
+    // TLBI, IC, DSB, ISB, and an ISB after the SCTLR write, once for EL2 and once for EL1.
     assert_eq!(places.len(), 10);
     for at in places {
         let found = list(&code.with(at, &[NOP]));

@@ -1,15 +1,14 @@
-//! The conditions under which reset does not write back the image, and the order of two stores: the
-//! one that clears a translation table's memory and the one that links the table. `coherence`
-//! checks the maintenance itself.
+//! Checks when the reset code skips writing back the image, and that a translation table's memory
+//! is cleared before the table is linked. `coherence` checks the maintenance itself.
 
 use super::accesses_memory;
 use super::code::{Code, Flow, flow};
 
 const DSB_ISHST: u32 = 0xd503_3a9f;
 
-/// If the image is entered with caches on, as by U-Boot's `go`, it is written back to memory before
-/// the caches are turned off, with no memory access from then until the ISB. Only SCTLR.M and
-/// SCTLR.C decide whether this is skipped.
+/// If the image is entered with caches on, as with U-Boot's `go`, the image is written back to
+/// memory before the caches are turned off. From then until the ISB, memory is not accessed. Only
+/// SCTLR.M and SCTLR.C determine whether this is skipped.
 #[test]
 fn caches_that_are_on_at_reset_are_written_back_first() {
     let code = Code::load();
@@ -30,18 +29,18 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
     let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);
     let entry = code.between("reset", "write_image_back");
     assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 3);
-    // Three SCTLR writes and an ISB, according to the list in `barriers`.
+    // Three SCTLR writes and an ISB; the list in `barriers` shows them.
     let turning = code.between("turn_caches_off", "caches_are_off");
     assert!(!turning.iter().any(|word| accesses_memory(*word)));
 }
 
-/// The function that clears the table pool: memset, followed by a barrier.
+/// The function that clears the table pool calls memset and then executes a barrier.
 #[test]
 fn a_table_is_zero_before_it_is_linked() {
     let code = Code::load();
     let mut symbols = code.symbols.iter();
     let zero = symbols.find(|(name, _)| name.contains("6tables5Pages4zero"));
-    let (_, begin) = zero.expect("a function that clears pages");
+    let (_, begin) = zero.expect("the function that clears pages");
     let mut words = code.words.range(begin..).map(|(_, word)| *word);
     let call = words.find(|word| !matches!(flow(*word), Flow::On));
     assert!(matches!(call.map(flow), Some(Flow::Call(_))), "memset");

@@ -1,4 +1,4 @@
-//! The code in the linked image: words, symbols, and paths through them.
+//! The linked image's code: words, symbols, and the paths through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,7 +53,7 @@ impl Code {
         *found.unwrap_or_else(|| panic!("no code at {address:#x}"))
     }
 
-    /// Returns the words from one symbol up to another.
+    /// Returns the words from one symbol up to but not including another.
     pub fn between(&self, begin: &str, end: &str) -> Vec<u32> {
         let range = self.symbol(begin)..self.symbol(end);
         self.words.range(range).map(|(_, word)| *word).collect()
@@ -72,8 +72,8 @@ impl Code {
         code
     }
 
-    /// Follows every path from the symbol `entry`. `step` receives an address, its word and a
-    /// state, and returns the state after the word, or None if the path ends.
+    /// Follows every path from the symbol `entry`. `step` is passed an address, the word there and
+    /// a state. It returns the state after that word, or None if the path ends there.
     pub fn follow<S: Clone + Ord>(
         &self,
         entry: &str,
@@ -104,7 +104,7 @@ impl Code {
                     callers.push(at + 4);
                     target(offset)
                 }
-                Flow::Return => callers.pop().context("a return without a call")?,
+                Flow::Return => callers.pop().context("return without a call")?,
             };
             pending.push((next, state, callers));
         }
@@ -134,7 +134,7 @@ pub enum Flow {
     Jump(i64),
     /// At this offset or at the next word.
     Either(i64),
-    /// At this offset, and later at the next word.
+    /// At this offset, then at the next word after the return.
     Call(i64),
     /// In the caller.
     Return,
@@ -144,7 +144,7 @@ pub fn flow(word: u32) -> Flow {
     match word {
         w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),
         w if w >> 26 == 0b10_0101 => Flow::Call(signed(w, 26) * 4),
-        // B.cond, CBZ, CBNZ: a 19-bit offset starting at bit 5.
+        // B.cond, CBZ, CBNZ: a 19-bit offset that starts at bit 5.
         w if w >> 24 == 0x54 || w >> 25 & 0x3f == 0b01_1010 => {
             Flow::Either(signed(w >> 5 & 0x7_ffff, 19) * 4)
         }

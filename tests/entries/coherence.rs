@@ -1,5 +1,6 @@
-//! Runs the code that executes before the caches are on, at all three entry points, under the cache
-//! model. Every instruction is executed, for all kinds of loaders and CPUs.
+//! Runs the code that executes before the caches are on under the cache model, starting from each
+//! of the three entry points. Together, the runs cover every instruction and all kinds of loaders
+//! and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,7 @@ const ID_AA64MMFR3: u32 = 0xd538_0760;
 const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
-/// Returns the words in the loaded image. Memory after the image has none.
+/// Returns the words in the loaded image. Memory after the image contains none.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");
@@ -42,7 +43,7 @@ fn image() -> BTreeMap<u64, u64> {
     words
 }
 
-/// The instructions that were executed, and the faults.
+/// The executed instructions and the faults found.
 #[derive(Default)]
 struct Result {
     executed: BTreeSet<u64>,
@@ -52,7 +53,7 @@ struct Result {
 }
 
 impl Result {
-    /// Returns the bytes that were sent.
+    /// Returns the bytes sent to the UART.
     fn run(&mut self, mut cpu: Cpu<'_>) -> Vec<u8> {
         self.paths += usize::from(cpu.run());
         self.executed.extend(&cpu.executed);
@@ -64,7 +65,8 @@ impl Result {
     }
 }
 
-/// Executes reset at each exception level, with caches on and off, and with all kinds of trees.
+/// Executes the reset code at each exception level, with caches on and off, and with all kinds of
+/// trees.
 fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -> Result {
     let mut result = Result::default();
     let (offset, size) = (0x60, 0x68);
@@ -85,7 +87,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 let mut memory = image.clone();
                 memory.insert(BASE + offset, at);
                 memory.insert(BASE + size, len);
-                // No marks, or marks written with 1, 2 and 4 bytes.
+                // No marks, or marks written with 1-, 2- or 4-byte stores.
                 let width = [0, 1, 2, 4][bits & 3];
                 memory.insert(BASE + uart, UART - register);
                 let offset = if width == 0 { 0 } else { register + 1 };
@@ -99,8 +101,8 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 if has_el2 {
                     cpu.system.extend(WITH_ALL);
                 }
-                // A loader whose caches are off has written back everything it loaded, but nothing
-                // else.
+                // A loader that turned its caches off has written back everything it loaded, but
+                // nothing else.
                 let tree = if at == end {
                     len.next_multiple_of(LINE)
                 } else {
@@ -122,7 +124,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
     result
 }
 
-/// Executes an entry on a CPU after another CPU has written to memory through its caches.
+/// Executes a CPU's entry code after another CPU has written to memory through its caches.
 fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     let mut result = Result::default();
     let root = BASE + code.symbol("root_table");
@@ -140,7 +142,7 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.system.insert(MPIDR, 0x8000_0001);
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
-            // Also the neighbors of that word.
+            // Also write to the other words in its cache line.
             for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
                 let (cpu_1, pc, way) = (1, 0, Way::Cached);
                 cpu.model.store(
@@ -159,16 +161,16 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     result
 }
 
-/// ID register fields, with the EL1 and EL2 registers that exist if the field is not 0. Registers
-/// are given as the words that read them. The pairs are TCRX and TCR2, SCTLRX and SCTLR2, GCS and
-/// GCSCR.
+/// ID register fields, and the EL1 and EL2 registers that exist if the field is nonzero. A register
+/// is represented by the instruction word that reads it. The pairs are TCRX and TCR2, SCTLRX and
+/// SCTLR2, GCS and GCSCR.
 const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
     (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
     (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
     (ID_AA64PFR1, 1 << 44, [0xd538_2500, 0xd53c_2500]),
 ];
 
-/// If the field is 0, accessing the register is undefined.
+/// If the field is 0, accesses to the register are UNDEFINED.
 #[test]
 fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     const GARBAGE: u64 = 0xa5a5;
@@ -269,8 +271,8 @@ fn mutations_are_found() {
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
-    // If the DSB after these is missing, the one in invalidate_written is still early enough for
-    // data. The DSB is needed for instruction fetches, which are not modeled; the list in
+    // The DSB after these is not tested, because for data the DSB in invalidate_written is early
+    // enough. Instruction fetches, which are not modeled, do need the first DSB. The list in
     // `barriers` checks it.
     for (name, at, fault) in [
         (
@@ -288,13 +290,13 @@ fn mutations_are_found() {
         ("no DSB after DC IVAC", barriers[1], Overwritten),
         ("no DC CIVAC", write_backs[0], Discarded),
     ] {
-        // EL3, which hands over to EL2, also writes back its own caches.
+        // The EL3 code, which hands over to EL2, also writes back its own caches.
         for level in 2..=3 {
             let faults = reset(&code.with(at, &[NOP]), &image, level..=level).faults;
             assert!(faults.contains(&fault), "{name}, EL{level}: {faults:?}");
         }
     }
-    // The channel is loaded before the caches are on.
+    // Loads the channel before the caches are on.
     for entry in ["secondary_entry", "wake_entry"] {
         let at = places(entry, &call("cpu_setup"))[0];
         let to = code.symbol("find_slot");

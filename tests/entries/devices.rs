@@ -1,11 +1,11 @@
 //! Loads from devices must have acquire semantics: Cortex-A57 erratum 832075
-//! (`src/machine/memory/mmio.rs`). Three pieces of code contain all such loads, which are checked
-//! here; `tests/house` checks that there are no others.
+//! (`src/machine/memory/mmio.rs`). All of these loads are in three pieces of code, which are
+//! checked here. `tests/house` checks that there are no others.
 
 use super::accesses_memory;
 use super::code::Code;
 
-/// LDARB, LDARH and 32-bit LDAR, without their registers.
+/// LDARB, LDARH and 32-bit LDAR, with the register fields masked out.
 const ACQUIRES: [u32; 3] = [0x08df_fc00, 0x48df_fc00, 0x88df_fc00];
 
 /// Returns the loads and stores in `words`, except SP-relative ones.
@@ -14,7 +14,7 @@ fn accesses(words: &[u32]) -> Vec<u32> {
     accesses.filter(|word| word >> 5 & 0x1f != 31).collect()
 }
 
-/// Returns the words of the function whose symbol contains both parts.
+/// Returns the words in the function whose symbol contains both parts.
 fn function(code: &Code, parts: [&str; 2]) -> Vec<u32> {
     let is_it = |name: &str| parts.iter().all(|part| name.contains(part));
     let mut symbols = code.symbols.iter().filter(|(name, _)| is_it(name));
@@ -29,7 +29,7 @@ fn function(code: &Code, parts: [&str; 2]) -> Vec<u32> {
 fn loads_from_devices_acquire() {
     let code = Code::load();
     let read = function(&code, ["mmio..Mmio$u20$as$u20$", "4read17h"]);
-    // Its address and size arguments are 64-bit, but no device register is.
+    // The address and size arguments are 64-bit, but no device register is.
     let is_narrow = |word: &u32| word >> 30 != 3;
     let narrow = accesses(&read).into_iter().filter(is_narrow);
     let mut found: Vec<u32> = narrow.map(|word| word & !0x3ff).collect();
@@ -45,7 +45,7 @@ fn loads_from_devices_acquire() {
     assert_eq!(accesses(&probe), [ACQUIRES[2] | 2 << 5 | 1]);
     assert_eq!(accesses(&probe_byte[..1]), [ACQUIRES[0] | 2 << 5 | 1]);
 
-    // GICC_IAR. The stores are to GICD_SGIR and, twice, to GICC_EOIR.
+    // GICC_IAR. One store is to GICD_SGIR and two are to GICC_EOIR.
     let sgi = accesses(&code.between("loop_sgi_v2", "loop_sgi_v2_end"));
     let [send, acknowledge, ends @ ..] = &sgi[..] else {
         panic!("{sgi:08x?}")

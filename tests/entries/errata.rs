@@ -1,6 +1,6 @@
 //! Looks for instruction sequences that Cortex-A53 r0p0 to r0p4 may execute incorrectly (Arm,
-//! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and in assembly, which
-//! the compiler's workaround does not cover.
+//! Cortex-A53 MPCore Software Developers Errata Notice). Both compiled code and assembly are
+//! searched, because the compiler's workaround does not cover assembly.
 
 use super::accesses_memory;
 use super::code::Code;
@@ -16,8 +16,8 @@ fn is_based_on(word: u32, base: u32) -> bool {
     word >> 27 & 7 == 0b111 && word >> 24 & 3 == 0b01 && word >> 5 & 0x1f == base
 }
 
-/// Returns the erratum whose sequence starts at `at`. For 843419 this includes some harmless
-/// sequences, such as those that load a pair.
+/// Returns the erratum whose sequence starts at `at`. For 843419, some harmless sequences also
+/// match, such as those that load a pair.
 fn erratum(code: &Code, at: u64) -> Option<u32> {
     let word = |place: u64| code.words.get(&(at + 4 * place)).copied().unwrap_or(0);
     if accesses_memory(word(0)) && accumulates(word(1)) {
@@ -29,7 +29,7 @@ fn erratum(code: &Code, at: u64) -> Option<u32> {
     (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
 }
 
-/// Returns all such sequences in a program, by address.
+/// Returns all erratum sequences in a program, by address.
 fn errata(code: &Code) -> Vec<(u64, u32)> {
     let places = code.words.keys();
     let found = places.filter_map(|at| Some((*at, erratum(code, *at)?)));
@@ -41,8 +41,8 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(errata(&Code::load()), []);
 }
 
-/// The application's linker has no workaround for 843419, whose sequences EFI firmware also
-/// contains.
+/// 843419 is not checked: the application's linker has no workaround for it, and EFI firmware
+/// contains such sequences too.
 #[test]
 fn the_efi_application_has_no_sequence_of_835769() {
     let code = Code::load_efi();
@@ -62,7 +62,7 @@ fn no_line_is_cleaned_without_being_invalidated() {
     assert_eq!(Code::load_efi().places(cleans), [0; 0]);
 }
 
-/// Checks the scan itself.
+/// Tests the scan itself.
 #[test]
 fn a_sequence_put_in_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
@@ -81,7 +81,7 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// So CPTR_EL2, whose layout depends on E2H, does not trap any instruction in the image.
+/// CPTR_EL2, whose layout depends on E2H, therefore never traps an instruction in the image.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

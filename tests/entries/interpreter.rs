@@ -1,5 +1,5 @@
 //! Executes the entry code on the host, up to the SCTLR write that turns the caches on. All
-//! accesses go through the same cache model as in whole runs.
+//! accesses go through the cache model that complete runs also use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,17 +19,17 @@ const SPSR_EL3: u32 = 0xd53e_4000;
 const ELR_EL3: u32 = 0xd53e_4020;
 const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
-/// The register that marks are written to.
+/// The address of the UART register that marks are written to.
 pub const UART: u64 = 0x900_0018;
 /// The executing CPU.
 const CPU: u32 = 0;
 
-/// A CPU between an entry point and turning its caches on.
+/// A CPU between an entry point and the point where its caches are turned on.
 pub struct Cpu<'c> {
     code: &'c Code,
     pub x: [u64; 32],
     pc: u64,
-    /// Bits N, Z, C and V.
+    /// The N, Z, C and V flags.
     flags: [bool; 4],
     pub el: u64,
     /// System registers, keyed by the word that reads them into X0.
@@ -59,7 +59,8 @@ fn bit_mask(word: u32) -> u64 {
 }
 
 impl<'c> Cpu<'c> {
-    /// Returns a CPU at the symbol `entry` of an image whose writable data is `memory`.
+    /// Returns a CPU that is about to execute the symbol `entry` in an image whose writable data is
+    /// `memory`.
     pub fn new(code: &'c Code, entry: &str, memory: BTreeMap<u64, u64>) -> Self {
         let mut model = CacheModel::new(4);
         // Another CPU may fill its caches at any time.
@@ -80,7 +81,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// Sets SCTLR of the current exception level to the state left by a loader.
+    /// Sets the current exception level's SCTLR to the state that a loader leaves it in.
     pub fn set_caches(&mut self, is_on: bool) {
         let value = if is_on { ENABLES } else { 0 };
         self.system.insert(SCTLR[self.el as usize], value);
@@ -140,8 +141,8 @@ impl<'c> Cpu<'c> {
         holds != (condition & 1 == 1 && condition != 15)
     }
 
-    /// Executes until the caches are on, then loads the image and the stored words through them.
-    /// Returns false if the path ended earlier.
+    /// Executes code until the caches are on, then loads the image and the stored words through the
+    /// caches. Returns false if the path ended earlier.
     pub fn run(&mut self) -> bool {
         let halt = self.code.symbol("halt");
         for _ in 0..1_000_000 {
@@ -230,7 +231,7 @@ impl<'c> Cpu<'c> {
                 let value = u64::from(word >> 10 & 0xfff) << (12 * (word >> 22 & 1));
                 self.add(word, d, first, value);
             }
-            // Only LSL is supported as the shift.
+            // LSL is the only supported shift.
             0x116 | 0x156 | 0x196 | 0x1d6 if word >> 21 & 3 == 0 => {
                 self.add(word, d, first, second << amount);
             }
@@ -277,7 +278,7 @@ impl<'c> Cpu<'c> {
             _ if word >> 24 == 0xd5 => self.system(word, d),
             // STRB, STRH, and STR of a W register, without an offset.
             _ if matches!(word >> 10, 0xe_4000 | 0x1e_4000 | 0x2e_4000) => {
-                assert_eq!(first, UART, "a narrow store at {:#x}", self.pc - BASE);
+                assert_eq!(first, UART, "narrow store at {:#x}", self.pc - BASE);
                 self.sent.push(self.x[d] as u8);
             }
             _ => self.access(word, d, n, second),

@@ -12,12 +12,12 @@ const ONE_LESS: u32 = 0xf100_0673;
 /// `mov x0, x20`: the function ID.
 const FUNCTION: u32 = 0xaa14_03e0;
 
-/// Returns `b.ne` to the word at this distance.
+/// Returns a `b.ne` to the instruction at this distance, in words.
 const fn unless_equal(words: i32) -> u32 {
     0x5400_0001 | (words as u32 & 0x7_ffff) << 5
 }
 
-/// Checks the words between the two counter reads around a loop.
+/// Checks the instructions between the two counter reads around a loop.
 #[test]
 fn a_region_is_the_loop_and_nothing_else() {
     let code = Code::load();
@@ -38,7 +38,7 @@ fn a_region_is_the_loop_and_nothing_else() {
     }
 }
 
-/// Checks the loops, up to their return on success.
+/// Checks each loop up to its return on success.
 #[test]
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();
@@ -71,7 +71,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     for (name, operation) in operations {
         let name = format!("loop_{name}");
         let mut found = code.between(&name, &format!("{name}_end"));
-        // The following code handles an SGI that has not arrived yet.
+        // The code that follows handles an SGI that has not arrived yet.
         found.truncate(operation.len() + 3);
         let end = again(operation.len() as i32 + 1);
         assert_eq!(found, [operation, &end[..]].concat(), "{name}");

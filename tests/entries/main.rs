@@ -1,8 +1,9 @@
-//! Checks instructions in the linked image: entry points, timed regions, SErrors.
+//! Checks the instructions in the linked image: entry points, timed regions, and SError unmasking.
 //!
 //! Until SCTLR is written, a load may return a stale value when another CPU's cache holds a newer
 //! one, and a store may be overwritten by a line that is written back later. QEMU does not model
-//! caches and cannot reveal this, so the instructions themselves are compared with a list.
+//! caches and therefore cannot detect this, so the instructions themselves are compared with a
+//! list.
 
 mod barriers;
 mod caches;
@@ -31,17 +32,18 @@ fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
-/// Returns true for a word that turns the MMU and the caches on. This is any SCTLR write except two
-/// kinds: those that keep them off at the next level after an entry at EL3, where the same path
-/// continues ([`leaving_el3_keeps_them_off`]), and those that turn them off during reset.
+/// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does so, with
+/// two exceptions: writes that keep them off at the next level after an entry at EL3, where the
+/// same path continues ([`leaving_el3_keeps_them_off`]), and writes that turn them off during
+/// reset.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
     let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
     writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
-/// The loads and stores in the reset path, each listed once. Reset must relocate, build tables and
-/// find an appended tree, and it invalidates everything it wrote.
+/// The loads and stores in the reset path, each listed once. The reset code must relocate the
+/// image, build translation tables and find an appended tree. It invalidates everything it wrote.
 const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
@@ -63,11 +65,11 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
 ];
 
-/// The load in all entry points. Its value was written once, with caches off.
+/// The load that every entry point performs. The value was written once, with caches off.
 const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: where the root is", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
-/// Returns `word` without the offset within the page, which the linker chooses.
+/// Returns `word` without its page offset, which the linker chooses.
 fn without_offset(code: &Code, word: u32) -> u32 {
     let offset = (code.symbol("root_table") & 0xfff) as u32 / 8;
     let is_root = |plain: u32| word == plain | offset << 10;
@@ -75,8 +77,8 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
 }
 
-/// Compares the accesses before the SCTLR write with a list: all of these must be present, and no
-/// others.
+/// Compares the accesses before the SCTLR write with a list. The code must contain all accesses in
+/// the list and no others.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let (mut accesses, mut met) = (BTreeMap::new(), false);
     code.follow(entry, (), |at, word, ()| {
@@ -100,7 +102,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     }
     match left[..] {
         [] => Ok(()),
-        _ => bail!("the list has {left:08x?} too much"),
+        _ => bail!("{left:08x?} from the list are missing"),
     }
 }
 
@@ -110,17 +112,17 @@ const HVC: u32 = 0xd400_0002;
 const CNTPCT: u32 = 0xd53b_e020;
 const CNTVCT: u32 = 0xd53b_e040;
 
-/// The call paths, each with its instruction and its counter, and true if the counter is read
-/// twice.
+/// The call paths, each with its call instruction and its counter. The last value is true if the
+/// counter is read twice.
 const PATHS: [(&str, u32, u32, bool); 3] = [
     ("smc", SMC, CNTPCT, false),
     ("smc_twice", SMC, CNTPCT, true),
     ("hvc", HVC, CNTVCT, false),
 ];
 
-/// The counter is read into x19 (and x20) before the call and into x4 (and x5) after it. A suspend
-/// keeps the first value for a return through the entry point. It has the same ISB as the region:
-/// without the ISB the read could happen before the agreed start.
+/// The counter is read into x19 (and x20) before the call and into x4 (and x5) after it. The
+/// suspend path saves the first value in case the CPU returns through the entry point. It uses the
+/// same ISB as the timed region; without the ISB, the read could happen before the agreed start.
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     const COPY: u32 = 0xaa13_03f4; // mov x20, x19
@@ -152,8 +154,8 @@ fn reset_touches_only_what_is_on_its_list() {
     check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
 }
 
-/// EL3 is left with a single ERET to the following word, where the path from the other levels
-/// joins. The next level's SCTLR has M, C and I clear.
+/// EL3 is left with a single ERET to the next instruction, where the path from the other levels
+/// joins. M, C and I are clear in the next level's SCTLR.
 #[test]
 fn leaving_el3_keeps_them_off() {
     const ERET: u32 = 0xd69f_03e0;
@@ -163,7 +165,7 @@ fn leaving_el3_keeps_them_off() {
     assert_eq!(first, Some(leaving.len() - 1));
     let (mut value, mut written) = (0, 0);
     for word in leaving {
-        // MOVZ and MOVK with 16 bits into X9 (Arm ARM, C6.2).
+        // MOVZ and MOVK, which each move 16 bits to X9 (Arm ARM, C6.2).
         let bits = u64::from(word >> 5 & 0xffff);
         let shift = 16 * (word >> 21 & 3);
         match word & 0xff80_001f {
@@ -174,7 +176,7 @@ fn leaving_el3_keeps_them_off() {
         if writes_sctlr(word) {
             assert_eq!(word & 0x1f, 9, "from X9");
             assert_eq!(value & (1 | 1 << 2 | 1 << 12), 0, "{value:#x}");
-            assert_eq!(value >> 23 & 1, 1, "a RES1 bit, so it was read: {value:#x}");
+            assert_eq!(value >> 23 & 1, 1, "RES1 bit 23 is clear: {value:#x}");
             written += 1;
         }
         assert!(!accesses_memory(word), "{word:08x}");
@@ -191,7 +193,7 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     }
 }
 
-/// The vector for an IRQ on SP_EL0 first reads the counter selected by X18, into X16 and X17.
+/// The IRQ vector for SP_EL0 first reads the counter that X18 selects into X16 and X17.
 #[test]
 fn a_timers_handler_begins_with_the_counter() {
     const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // Branches to the fifth word.
@@ -210,12 +212,12 @@ fn a_timers_handler_begins_with_the_counter() {
     }
 }
 
-/// `msr spsel, #0` and `msr daifclr, #2`: without them no IRQ is taken.
+/// `msr spsel, #0` and `msr daifclr, #2`. Without them, no IRQ is taken.
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 
-/// Interrupts for the handler are unmasked in one place, on SP_EL0. An interrupt taken anywhere
-/// else would use the vector that dumps registers.
+/// Interrupts for the handler are unmasked in only one place, on SP_EL0. An interrupt taken
+/// anywhere else would use the vector that dumps the registers.
 #[test]
 fn interrupts_are_taken_at_one_place() {
     let code = Code::load();
@@ -231,11 +233,11 @@ fn interrupts_are_taken_at_one_place() {
     assert!((code.symbol("stress_loop")..code.symbol("timer_interrupt")).contains(&unmask));
 }
 
-/// Each load consists of the operations it is named after. Cache maintenance is in the list in
-/// `barriers`.
+/// Each load consists of the operations it is named after. The list in `barriers` covers the cache
+/// maintenance.
 #[test]
 fn loads_store_as_they_are_named() {
-    // Pairs of X registers, offset addressing: STP and STNP.
+    // STP and STNP of X register pairs with offset addressing.
     const STP: u32 = 0x2a4;
     const STNP: u32 = 0x2a0;
     let code = Code::load();

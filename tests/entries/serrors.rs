@@ -1,4 +1,4 @@
-//! Where SErrors are unmasked: never before there is a stack for the register dump.
+//! Checks that SErrors are never unmasked before there is a stack for the register dump.
 
 use std::collections::BTreeSet;
 
@@ -25,13 +25,13 @@ fn binds(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
 }
 
-/// Follows every path from `entry` to the writes to SP. Returns the addresses of these writes, each
-/// with true if TPIDR was written before.
+/// Follows every path from `entry` to the writes to SP. Returns each write's address, and true if
+/// TPIDR was written before it.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {
         if may_unmask(word) {
-            bail!("{word:08x} at {at:#x} comes before a stack");
+            bail!("{word:08x} at {at:#x} comes before the stack is set");
         }
         if sets_sp(word) {
             found.insert((at, is_bound));
@@ -42,9 +42,9 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     Ok(found)
 }
 
-/// On CPU_ON and wake-up, SErrors are unmasked as soon as there is a stack. TPIDR already points to
-/// the channel through which vectors.S finds it. At reset this is left to the Rust code, which has
-/// a console to report them on.
+/// On CPU_ON and wake-up, SErrors are unmasked as soon as there is a stack. By then, TPIDR points
+/// to the channel, where vectors.S looks up the stack. At reset, unmasking is left to the Rust
+/// code, which can report SErrors on a console.
 #[test]
 fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();
@@ -57,6 +57,6 @@ fn serrors_are_let_in_when_there_is_a_stack() {
         assert_eq!(code.word(at + 4), UNMASK, "{entry}: SErrors stay masked");
     }
     assert_eq!(stacks(&code, "_start").expect("a stack first").len(), 1);
-    // Twice in boot.S, once for the lead, and after the handler returns (timer_load.S).
+    // Two in boot.S, one for the lead, and one after the handler returns (timer_load.S).
     assert_eq!(code.places(may_unmask).len(), 4);
 }

@@ -1,11 +1,11 @@
-//! A CPU's steps around a timed call, derived from the calls in the linked image. Around a suspend,
-//! pending interrupts are drained after waiting for the start, the first call after the wake-up
-//! comes before anything else, and the GIC's CPU interface is set up again. Before a call that is
-//! timed without the caller's cache lines, these lines are evicted.
+//! Checks the steps that a CPU performs around a timed call, based on the calls in the linked
+//! image. Around a suspend, pending interrupts are drained after the wait for the start. After the
+//! wake-up, the first call is made before anything else, and the GIC's CPU interface is set up
+//! again. Before a call that is timed without the caller's cache lines, these lines are evicted.
 
 use super::code::{Code, Flow, flow};
 
-/// `blr xN`: the timed call, or the start if its closure is not called by name.
+/// `blr xN`: the timed call, or the start if its closure is called indirectly.
 fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
@@ -20,8 +20,8 @@ enum Call {
     SetUpAgain,
 }
 
-/// Returns the address of the only function with this part in its symbol. In a symbol, a name is
-/// preceded by its length, and the hash by `17h`.
+/// Returns the address of the only function whose symbol contains this part. In a mangled symbol,
+/// each name is preceded by its length, and the hash by `17h`.
 fn named(code: &Code, part: &str) -> u64 {
     let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
     let (_, at) = found.next().expect(part);
@@ -29,7 +29,8 @@ fn named(code: &Code, part: &str) -> u64 {
     *at
 }
 
-/// Returns the calls of known kinds in the function with this part in its symbol, by address.
+/// Returns the calls of known kinds, in address order, in the function whose symbol contains this
+/// part.
 fn calls(code: &Code, function: &str) -> Vec<Call> {
     let callees = [
         ("9GicDriver5drain17h", Call::Drain),
@@ -65,7 +66,7 @@ fn interrupts_are_drained_after_the_wait_and_the_gic_is_set_up_after_the_call() 
     assert!(calls.starts_with(&expected), "{calls:?}");
 }
 
-/// The cache lines of the timed function, its stack frame and its results.
+/// Covers the cache lines of the timed function, its stack frame and its results.
 #[test]
 fn the_callers_lines_are_evicted_right_before_the_call() {
     const DC_CIVAC: u32 = 0xd50b_7e20;
@@ -89,7 +90,7 @@ fn the_callers_lines_are_evicted_right_before_the_call() {
     assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);
 }
 
-/// `call_path.rs` defines their size and the size of their frame as constants.
+/// `call_path.rs` defines the size of these functions and of their stack frame as constants.
 #[test]
 fn timed_functions_are_as_long_as_what_is_evicted() {
     const PUSH_FRAME: u32 = 0xa9bd_7bfd; // stp x29, x30, [sp, #-48]!

@@ -1,4 +1,4 @@
-//! The mutation classes: the change that each makes, and how a run that passes may then differ.
+//! The mutation classes: what each one changes, and how a passing run may then differ.
 
 use fdt_blob::Blob;
 
@@ -6,26 +6,26 @@ use self::Allows::{Nothing, OtherFigures, OtherStates};
 use self::TreeChange::{Bits, Byte, Field, Tree};
 use crate::mutations::*;
 
-/// A change to part of the image.
+/// How part of the image is changed.
 #[derive(Clone, Copy, Debug)]
 pub enum TreeChange {
-    /// Changes the tree's tokens, and returns a description, or None if there is nothing to change.
+    /// Changes the tree's tokens and returns a description, or None if there is nothing to change.
     Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
     /// Changes the 8-byte number at this offset in the parameter block.
     Field(usize),
-    /// Changes one byte of the parameter block, in the range with this offset and size.
+    /// Changes one byte of the parameter block within this offset and size.
     Byte(usize, usize),
-    /// Flips bits of the parameter block.
+    /// Flips bits in the parameter block.
     Bits,
 }
 
-/// How a run that passes may differ from the unmutated run.
+/// How a passing run may differ from the unmutated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allows {
     Nothing,
-    /// Rows for states that the unmutated run does not have.
+    /// Rows for states that are missing from the unmutated run.
     OtherStates,
-    /// Rows with the same state and CPU but other figures.
+    /// Rows for the same state and CPU, but with different figures.
     OtherFigures,
 }
 
@@ -52,13 +52,13 @@ pub const TREES: &[Class] = &[
     class("values-exchanged", Tree(exchange_values), OtherStates),
     // A power_state may become another valid one, or a status may become "disabled".
     class("bits-flipped", Tree(flip_bits), OtherStates),
-    // The firmware accepts some of the other values.
+    // The firmware also accepts some of the other values.
     class("state-changed", Tree(change_state), OtherStates),
     class("cell-changed", Tree(change_cell), Nothing),
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // The lead services a watchdog; on QEMU's clock it may do so during a wake-up.
+    // The lead services a watchdog. With QEMU's clock this may happen during a wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),

@@ -1,4 +1,4 @@
-//! Judges one run of a mutant: its outcome, and whether it is a finding.
+//! Determines the outcome of a mutant's run, and whether it is a finding.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use xtask::qemu::run_result::{RunResult, word};
 pub enum BootOutcome {
     /// The log has a last line with this verdict.
     Closed(Verdict),
-    /// There is no last line, and the machine powered off: the payload's output ends by saying
-    /// which UART the console moved to.
+    /// The machine powered off without a last line. The payload's output ends with a message that
+    /// names the UART that the console moved to.
     Moved,
-    /// There is no last line, and the machine powered off: neither the parameter block nor the tree
-    /// names the machine's UART.
+    /// The machine powered off without a last line, because neither the parameter block nor the
+    /// tree names the machine's UART.
     Mute,
-    /// Anything else: a hang, or an end without a last line.
+    /// Anything else: the run hung or ended without a last line.
     Lost,
 }
 
@@ -48,8 +48,8 @@ impl BootOutcome {
             Self::Moved => {
                 "moved: the console moved to the tree's UART, and the last line names it"
             }
-            Self::Mute => "mute: neither parameter block nor tree names the machine's UART",
-            Self::Lost => "lost: a hang, or an end without a last line",
+            Self::Mute => "mute: the machine's UART is in neither the parameter block nor the tree",
+            Self::Lost => "lost: the run hung or ended without a last line",
         }
     }
 }
@@ -59,16 +59,16 @@ pub type JudgedBoot = (BootOutcome, Option<String>);
 
 /// A serial scenario's tag, power_state and CPU. The CPU is None if the log does not name it.
 type RowKey = (&'static str, u32, Option<Mpidr>);
-/// Power-down, wake-up and cache flush, in ticks.
+/// Power-down, wake-up and cache flush latencies, in ticks.
 type RowFigures = [Option<u64>; 3];
 
-/// Rows of the serial scenarios that suspend CPUs.
+/// Rows from the serial scenarios that suspend CPUs.
 pub type Rows = BTreeMap<RowKey, RowFigures>;
 
-/// Returns the rows from the records in a log.
+/// Returns the rows in a log's records.
 pub fn read_rows(log: &[u8]) -> Rows {
     let mut rows = Rows::new();
-    // A file that is not a log has no rows; the verdict shows that.
+    // A file that is not a log has no rows; the verdict already shows this.
     let Ok(runs) = read_bytes("log", log) else {
         return rows;
     };
@@ -91,17 +91,17 @@ pub fn read_rows(log: &[u8]) -> Rows {
     rows
 }
 
-/// The runs that mutants are compared with.
+/// The results that mutants' runs are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub unmutated: Rows,
-    /// The rows of `unmutated`, and those measured with each of the other idle states.
+    /// The rows in `unmutated`, plus the rows measured with each of the other idle states.
     pub all: Rows,
     pub uart: Option<Uart>,
 }
 
 impl Reference {
-    /// Judges `result`, a run of `image`.
+    /// Judges `result`, the result of running `image`.
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> JudgedBoot {
         let turned_off = result.ending == MachineEnding::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {
@@ -124,14 +124,14 @@ impl Reference {
         )
     }
 
-    /// Describes the first of `rows` that `class` does not allow, if there is one.
+    /// Describes the first row in `rows` that `class` does not allow, if there is one.
     fn find_wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
         rows.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;
             let cpu = mpidr.map_or_else(|| "without a number".to_owned(), |it| it.to_string());
-            let of = format!("{tag} by {state:#x} on CPU {cpu}");
+            let of = format!("{tag} with state {state:#x} on CPU {cpu}");
             if class.allows != Allows::OtherStates && !self.unmutated.contains_key(key) {
-                return Some(format!("{of}: the unmutated run has no such row"));
+                return Some(format!("{of}: this row is missing from the unmutated run"));
             }
             let expected = self.all.get(key).filter(|it| *it != figures)?;
             let wrong = format!("{of}: {figures:?} ticks, unmutated {expected:?}");

@@ -21,8 +21,8 @@ use crate::run::FuzzOptions;
 
 /// Boots faulty device trees and parameter blocks in QEMU under TF-A.
 ///
-/// A run is good if it ends by itself with a last line, and if a PASS has the unmutated run's
-/// figures. The image and log of any other run are kept in target/psci-bench/fuzz/boot. See
+/// A run is good if it ends on its own with a last line and, for a PASS, if its figures match the
+/// unmutated run's. The image and log of any other run are kept in target/psci-bench/fuzz/boot. See
 /// docs/device-trees.md.
 #[derive(Debug, Parser)]
 #[command(
@@ -31,8 +31,8 @@ use crate::run::FuzzOptions;
 Exit codes:
   0  every run is good
   1  at least one is a finding
-  2  bad use, or something could not be fetched, built or started
-  3  the unmutated run does not pass, or the user ended it
+  2  invalid usage, or a dependency could not be fetched, built or started
+  3  the unmutated run did not pass, or the user interrupted the command
 
 Examples:
   cargo run -p boot-fuzz -- --trees 1000 --blocks 100

@@ -1,13 +1,13 @@
-//! The mutations: each function changes one thing, and returns a description of it.
+//! The mutations. Each function makes one change and returns a description of it.
 
 use std::ops::Range;
 
 use fdt_blob::{Blob, BlobToken, cells};
 
-/// A plausible size for a tree.
+/// A plausible device tree size.
 const TREE_SIZE: u64 = 0x1000;
 
-/// Addresses on QEMU's `virt` to which registers are moved.
+/// Addresses on QEMU's `virt` machine that registers are moved to.
 const ADDRESSES: &[(&str, u64)] = &[
     ("address 0", 0),
     ("the distributor", 0x800_0000),
@@ -38,12 +38,12 @@ impl FuzzRandom {
         word ^ word >> 31
     }
 
-    /// Returns a number below `end`; 0 if `end` is 0.
+    /// Returns a random number below `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         self.word().checked_rem(end as u64).unwrap_or(0) as usize
     }
 
-    /// Returns an element of `all`, which must not be empty.
+    /// Returns a random element of `all`, which must not be empty.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
@@ -61,8 +61,8 @@ fn choose_node(tree: &Blob, random: &mut FuzzRandom) -> Range<usize> {
     begin..tree.end(begin)
 }
 
-/// Returns the index of a random property that satisfies `wanted`, with the names of its node and
-/// of the property.
+/// Returns the index of a random property that satisfies `wanted`, and the names of its node and
+/// the property.
 fn choose(
     tree: &Blob,
     random: &mut FuzzRandom,
@@ -79,7 +79,7 @@ fn choose(
     match &tree.tokens[at] {
         BlobToken::Property(name, _) => Some((
             at,
-            format!("{} {name}", node.expect("a property is in a node")),
+            format!("{} {name}", node.expect("every property is in a node")),
         )),
         _ => None,
     }
@@ -174,7 +174,7 @@ pub fn change_state(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> 
     Some(format!("{what} {state:#x}"))
 }
 
-/// Changes one half of a 16-byte entry of a `reg`: 0 is the address, 1 the size.
+/// Changes one half of a 16-byte `reg` entry: half 0 is the address, half 1 the size.
 fn change_reg(
     tree: &mut Blob,
     random: &mut FuzzRandom,
@@ -200,7 +200,7 @@ pub fn resize_reg(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     change_reg(tree, random, 1, size)
 }
 
-/// Returns the cells of a `reg` with one page at `base`.
+/// Returns the cells of a `reg` that covers one page at `base`.
 fn page(base: u64) -> String {
     format!("{:x} {:x} 0 1000", base >> 32, base as u32)
 }
@@ -273,8 +273,8 @@ pub fn change_bootargs(tree: &mut Blob, random: &mut FuzzRandom) -> Option<Strin
     Some(format!("{:.40}", String::from_utf8_lossy(added)))
 }
 
-/// Overwrites the 8-byte field at `at` in the parameter block with a number that is too large, or
-/// that resembles an offset or a size.
+/// Overwrites the parameter block's 8-byte field at `at` with a number that is too large, or that
+/// looks like an offset or a size.
 pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().expect("eight bytes"));
@@ -293,7 +293,7 @@ pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> Str
     format!("{new:#x}")
 }
 
-/// Sets byte `at` of the parameter block to a small number or to a random one.
+/// Sets byte `at` of the parameter block to a small number or a random number.
 pub fn change_byte(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);

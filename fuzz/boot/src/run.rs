@@ -1,8 +1,8 @@
 //! Boots invalid device trees and parameter blocks in QEMU under TF-A.
 //!
-//! The firmware and the payload are built once. Each run has a different image in flash. A run is
-//! good if it prints a last line and QEMU exits by itself, and if a PASS has the same figures as
-//! the unmutated run. [`crate::judge`] has the rules, [`crate::classes`] the mutations.
+//! The firmware and the payload are built once. Each run boots a different image from flash. A run
+//! is good if it prints a last line and QEMU exits on its own and, for a PASS, if its figures match
+//! the unmutated run's. [`crate::judge`] defines the rules, and [`crate::classes`] the mutations.
 
 use std::fs;
 use std::io::{self, Write};
@@ -36,13 +36,13 @@ use xtask::soak::in_threads;
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
 pub const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
-/// Time limit for a run, in seconds. On an idle host, a run takes less than one second.
+/// Time limit for a run, in seconds. A run takes less than a second on an idle host.
 const TIMEOUT: u64 = 30;
-/// Exit code if mutants were not judged: the unmutated run does not pass, or the user interrupted
-/// the command.
+/// Exit code if no verdict was reached, because the unmutated run did not pass or the user
+/// interrupted the command.
 const EXIT_NOT_JUDGED: u8 = 3;
 
-/// The options of a run.
+/// The command's options.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FuzzOptions {
     /// Number of mutated device trees to boot.
@@ -51,10 +51,10 @@ pub struct FuzzOptions {
     /// Number of mutated parameter blocks to boot.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub blocks: u32,
-    /// Mutation seed: equal seeds give equal mutations.
+    /// Mutation seed. The same seed produces the same mutations.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Machines to run at a time.
+    /// Number of machines to run in parallel.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }
@@ -73,7 +73,7 @@ pub struct Mutant {
 }
 
 impl Base {
-    /// Builds the payload, and a tree with the boot arguments `args`.
+    /// Builds the payload and a tree with the boot arguments `args`.
     pub fn of(workspace: &Workspace, args: &str) -> Result<Self> {
         let board = boards::load(BOARD)?;
         let wish = ImageWish {
@@ -95,7 +95,7 @@ impl Base {
     /// Returns the unmutated tree.
     pub fn tree(&self) -> &[u8] {
         let tree = self.contents.tree.as_deref();
-        tree.expect("the wish is for the board's tree")
+        tree.expect("the board's tree was requested")
     }
 
     /// Returns the payload image with `tree` appended.
@@ -104,8 +104,8 @@ impl Base {
         image::assemble(self.flat.clone(), Some(tree), it.emergency, it.cpus)
     }
 
-    /// Creates mutant `number`, using `classes` in turn. The mutation depends only on `number` and
-    /// `seed`.
+    /// Creates mutant `number`. The classes in `classes` take turns. The mutation depends only on
+    /// `number` and `seed`.
     pub fn mutant(&self, classes: &'static [Class], number: usize, seed: u64) -> Result<Mutant> {
         let mut random = FuzzRandom(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
         let random = &mut random;
@@ -142,8 +142,8 @@ struct FuzzBench<'b> {
     seed: u64,
 }
 
-/// Boots mutants, and writes the number of each outcome to `out`. Returns the exit code, which is 1
-/// if there are findings.
+/// Boots mutants and writes the number of runs with each outcome to `out`. Returns the exit code,
+/// which is 1 if there are findings.
 pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
@@ -182,8 +182,8 @@ pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -
     })
 }
 
-/// Runs the unmutated image, first with the mutants' plan and then with each power-down state in
-/// turn, and returns the rows of these runs. Returns None if any of them does not pass.
+/// Runs the unmutated image, first with the plan used for mutants and then with each power-down
+/// state in turn, and returns the resulting rows. Returns None if any run does not pass.
 fn reference(
     workspace: &Workspace,
     prepared: &Prepared,
@@ -204,7 +204,7 @@ fn reference(
         if result.verdict != Verdict::Pass || rows.is_empty() {
             let line = result.line();
             say(&format!(
-                "the unmutated run with {plan:?} does not PASS: {line}"
+                "the unmutated run with {plan:?} did not pass: {line}"
             ));
             return Ok(None);
         }
@@ -218,8 +218,8 @@ fn reference(
     Ok(reference)
 }
 
-/// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings. Stops
-/// early if interrupted.
+/// Runs all mutants, `at_a_time` of them in parallel, and keeps the findings. Stops early if
+/// interrupted.
 fn run_all(
     bench: &FuzzBench<'_>,
     jobs: &[(&'static [Class], u32)],
@@ -253,7 +253,7 @@ fn run_all(
     Ok(done.0)
 }
 
-/// Adds a run to the summary. If it is a finding, keeps its image and log.
+/// Adds a run to the summary. If the run is a finding, also keeps its image and log.
 fn note(
     keep: &mut Keep,
     number: u32,

@@ -15,7 +15,8 @@ fn a_seed_repeats_its_mutants_and_every_class_changes_something() {
             assert_eq!((mutant.what, &mutant.image), (again.what, &again.image));
             let other = base.mutant(classes, number, 8).expect("a mutant");
             let others = [&mutant.image, &other.image];
-            // Some seeds replace a field with the value it already has, but not all do.
+            // With some seeds, the mutation rewrites a field with its current value, but not with
+            // all.
             assert!(others.iter().any(|it| **it != unmutated), "{name}");
         }
     }

@@ -1,4 +1,4 @@
-//! Boots a few mutants of each class; none may be a finding.
+//! Boots a few mutants of each class. None of them may be a finding.
 
 use std::process::Command;
 
@@ -16,6 +16,6 @@ fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
         .filter_map(|line| line.split_whitespace().next());
     let counts: Vec<u32> = counts.filter_map(|count| count.parse().ok()).collect();
     assert_eq!(counts.iter().sum::<u32>(), 23, "{said}");
-    // Only a run that passes is compared with the unmutated run, so at least one must pass.
+    // Only passing runs are compared with the unmutated run, so at least one must pass.
     assert!(counts[0] > 0, "{said}");
 }
