@@ -1,4 +1,4 @@
-//! The memory that runs allocate from the payload's heap.
+//! Checks how much memory runs allocate from the payload's heap.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use suite::output::{self, RunObserver};
 use suite::scenario::Needs;
 use sync::Heap;
 
-/// A heap, and the address range of its region.
+/// A heap and its region's address range.
 #[derive(Clone, Copy)]
 struct Memory {
     heap: &'static Heap,
@@ -23,19 +23,19 @@ struct Memory {
 }
 
 thread_local! {
-    /// The memory of this thread's run. None outside of runs and during rounds.
+    /// The memory of this thread's run. None outside runs and during rounds.
     static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
     /// The peak number of bytes in use.
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocates a run's memory from its heap, and all other memory from the system.
+/// Allocates a run's memory from the run's heap, and all other memory from the system.
 struct Switch;
 
 #[global_allocator]
 static SWITCH: Switch = Switch;
 
-// SAFETY: each block is freed by the allocator that allocated it: heap blocks are in the heap's
+// SAFETY: each block is freed by the allocator that allocated it. Blocks from the heap are in its
 // region, which is never freed.
 unsafe impl GlobalAlloc for Switch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -85,14 +85,14 @@ impl Memory {
     }
 }
 
-/// The fake machine, whose own memory comes from the system.
+/// The fake machine. Its own memory comes from the system.
 struct Watched {
     fake: Fake,
     heap: &'static Heap,
 }
 
 impl Watched {
-    /// Calls `act` as if in a round.
+    /// Calls `act` within a round.
     fn in_round<T>(&mut self, act: impl FnOnce(&mut Fake) -> T) -> T {
         self.heap.begin_round();
         let memory = MEMORY.take();
@@ -129,7 +129,7 @@ impl Machine for Watched {
     }
 }
 
-/// Marks the heap at each scenario, as the payload does.
+/// Marks the heap at the start of each scenario, as the payload does.
 struct HeapMarks(&'static Heap);
 
 impl RunObserver for HeapMarks {
@@ -159,7 +159,7 @@ const STATES: [IdleState<'static>; 2] = [
     },
 ];
 
-/// Discards everything that is printed.
+/// Discards all printed text.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {
@@ -168,7 +168,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Runs a plan. Returns the number of bytes it used, and the computed number.
+/// Runs a plan. Returns the number of bytes used and the predicted number.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
     let needs = Needs::of(&plan, cpus, STATES.len()).heap;

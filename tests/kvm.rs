@@ -1,10 +1,10 @@
-//! The payload as a guest at EL1 under KVM, on a Linux emulated by QEMU
-//! ([`xtask::qemu::kvm_host`]): in Debian's QEMU, and in a VMM with kvmtool's memory layout. KVM
-//! kills a guest for instructions that it cannot emulate, delivers interrupts through list
-//! registers, and returns from power-down to the caller.
+//! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
+//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM with kvmtool's memory
+//! layout. KVM kills a guest that executes an instruction it cannot emulate, delivers interrupts
+//! through list registers, and returns to the caller after a power-down.
 //!
-//! The figures come from an emulated host, so only relations between them are checked, never
-//! durations. Each machine takes a minute, so these tests run only with `cargo xtask test kvm`.
+//! Because the host is emulated, the tests compare figures with each other but never check absolute
+//! durations. Each machine takes a minute, so these tests only run with `cargo xtask test kvm`.
 
 mod common;
 
@@ -29,28 +29,28 @@ use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// A busy host takes ten times as long as an idle host.
+/// Allows for a busy host, which takes ten times as long as an idle one.
 const TIMEOUT: Duration = Duration::from_secs(420);
-/// Everything a guest can do, with few samples. KVM accepts any power_state.
+/// Everything that can be measured in a guest, with few samples. KVM accepts any power_state.
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
-/// The scenarios that cause an exit to the hypervisor, and the variant that is compared with the
-/// empty loop.
+/// The scenarios that cause exits to the hypervisor, each with the variant that is compared with
+/// the empty loop.
 const EXITS: [(ScenarioId, Variant); 3] = [
     (ScenarioId::NullCall, Variant::PsciVersion),
     (ScenarioId::SelfSgi, Variant::Sgi),
     (ScenarioId::SysregTrap, Variant::Pmselr),
 ];
 const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
-/// A host CPU without FEAT_VHE: KVM switches to EL2 and back for each exit.
+/// A host CPU without FEAT_VHE, where KVM switches to EL2 and back on every exit.
 const WITHOUT_VHE: &str = "cortex-a57";
-/// The address of kvmtool's first UART, since 2021.
+/// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
-/// Its address before 2021: the PC I/O port, which is in the first page.
+/// Its address before 2021, which is the PC I/O port in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
-/// Runs a guest with two CPUs on a Linux host with this GIC and these CPUs.
+/// Runs a guest with two CPUs on a Linux host with this GIC and CPU model.
 fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common::Log {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
@@ -103,14 +103,14 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
     common::Log::new(&outcome.log)
 }
 
-/// Returns the payload as one file for all loaders. The VMM provides the tree.
+/// Returns the payload without a tree, because the VMM provides one.
 fn bare() -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// Checks the facts about a guest, and that all scenarios available to it were measured; PMU
-/// scenarios only if there is a PMU.
+/// Checks the facts about a guest and that all scenarios available to it were measured. PMU
+/// scenarios are available only if there is a PMU.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
     assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number()));
@@ -119,7 +119,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, intid));
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.run.cpus.len(), 2);
-    // Each CPU powered down and woke up, in parallel and serially.
+    // Each CPU powered down and woke up, both in parallel and serially.
     for t in &ScenarioId::SUITE[..4] {
         let samples = log.metric(*t, Metric::Wake);
         assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
@@ -128,7 +128,8 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_exits_cost(log, has_pmu);
 }
 
-/// On each CPU, the best sample with an exit takes longer than the best sample without.
+/// Checks that, on each CPU, the shortest sample with an exit takes longer than the shortest sample
+/// without one.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
         let least = |(t, variant), metric| {
@@ -191,7 +192,7 @@ fn kvmtools_tree(gic: GicVersion, uart: u64) -> Vec<u8> {
 macro_rules! guests {
     ($($name:ident: $run:expr;)*) => {
         $(#[test]
-        #[ignore = "a Linux and its guest, a minute: cargo xtask test kvm"]
+        #[ignore = "boots Linux and a guest, takes a minute: cargo xtask test kvm"]
         fn $name() {
             $run;
         })*

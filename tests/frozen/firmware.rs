@@ -1,5 +1,5 @@
-//! The firmware that frozen figures belong to. The figures count the firmware's instructions, so
-//! TF-A built by another compiler has different figures.
+//! The firmware that a set of frozen figures was measured with. The figures count the firmware's
+//! instructions, so they differ if TF-A is built with another compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use crate::common::workspace;
 use crate::machine::Machine;
 
-/// The file that describes the firmware, in a folder of frozen figures.
+/// The file in each folder of frozen figures that describes the firmware.
 pub const DESCRIPTION: &str = "firmware.json";
 
-/// The tools that built a firmware, and the result.
+/// The tools that built a firmware, and hashes of the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first line of the compiler's and the linker's version output.
+    /// The first line of the version output of the compiler and of the linker.
     pub toolchain: [String; 2],
-    /// The SHA-256 of `bl31.bin`, with the GICv2 driver and with the GICv3 driver.
+    /// The SHA-256 hashes of `bl31.bin` with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],
 }
 
@@ -53,9 +53,8 @@ pub fn all() -> Vec<Frozen> {
         .collect()
 }
 
-/// Returns the figures for `firmware`: those for the same BL31, or otherwise those for the same
-/// toolchain. The latter were measured before a change to the sources, which must not change the
-/// figures.
+/// Returns the figures for `firmware`. If there are none for the same BL31, returns those for the
+/// same toolchain: the sources have changed since, but source changes must not affect the figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {

@@ -1,8 +1,8 @@
-//! Rules that the figures must satisfy under the instruction clock, with any firmware.
+//! Rules that all figures measured with the instruction clock must satisfy, whatever the firmware.
 //!
-//! The suite's lead is CPU 0.0. In a serial scenario it suspends while all other CPUs are off, and
-//! is on while the others power down. The other CPUs in its cluster are therefore never the last
-//! man there, and CPUs in other clusters always are.
+//! The suite's lead is CPU 0.0. In a serial scenario, the lead suspends while all other CPUs are
+//! off, and stays on while the others power down. Therefore, the other CPUs in its cluster are
+//! never the last man in their cluster, and the CPUs in other clusters always are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +13,18 @@ use crate::common::{Rows, rt_instr};
 type Scenario = BTreeMap<[u64; 2], Vec<u64>>;
 
 const LEAD: [u64; 2] = [0, 0];
-/// The index of the cache flush in a row.
+/// The index of the cache flush column.
 const FLUSH: usize = 2;
-/// A cluster flush takes more than this many times as long as a core flush.
+/// The minimum ratio of a cluster flush to a core flush.
 const FLUSH_FACTOR: u64 = 10;
 
 /// A CPU's role in a serial scenario.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Part {
     Lead,
-    /// The CPU's cluster stays on.
+    /// A CPU whose cluster stays on.
     MateOfLead,
-    /// The CPU's cluster powers down with it.
+    /// A CPU whose cluster powers down with it.
     LastMan,
 }
 
@@ -47,10 +47,10 @@ fn has_one_row(rows: &Scenario) -> bool {
     rows.values().collect::<BTreeSet<_>>().len() == 1
 }
 
-/// A statement, and whether it is true.
+/// A rule and whether it is satisfied.
 type Check = (&'static str, bool);
 
-/// The rows of the suspend and CPU_OFF scenarios.
+/// The suspend and CPU_OFF scenarios' rows.
 struct Suite<'r> {
     deep: &'r Scenario,
     deep_parallel: &'r Scenario,
@@ -77,17 +77,20 @@ impl Suite<'_> {
         let mut deep = self.deep.iter();
         vec![
             (
-                "deep, serial: a row for each part",
+                "deep, serial: CPUs with the same role have equal rows",
                 has_a_row_a_part(self.deep),
             ),
-            ("core, serial: one row", has_one_row(self.core)),
-            ("CPU_OFF: a row for each part", has_a_row_a_part(self.off)),
+            ("core, serial: all rows are equal", has_one_row(self.core)),
             (
-                "CPU_OFF: the lead's row is that of its deep suspend",
+                "CPU_OFF: CPUs with the same role have equal rows",
+                has_a_row_a_part(self.off),
+            ),
+            (
+                "CPU_OFF: the lead's row equals its deep suspend row",
                 self.off[&LEAD] == self.deep[&LEAD],
             ),
             (
-                "a cluster's flush is longer than a core's",
+                "a cluster flush takes longer than a core flush",
                 cluster_flush > FLUSH_FACTOR * core_flush,
             ),
             (
@@ -99,7 +102,7 @@ impl Suite<'_> {
 
     fn check_one_cpu(&self) -> Check {
         let is_serial = self.deep_parallel == self.deep && self.core_parallel == self.core;
-        ("parallel rows are serial ones", is_serial)
+        ("parallel rows equal serial rows", is_serial)
     }
 
     fn check_parallel(&self) -> Vec<Check> {
@@ -119,18 +122,18 @@ impl Suite<'_> {
         let mut core = self.core_parallel.values();
         vec![
             (
-                "deep, parallel: one last man a cluster",
+                "deep, parallel: one last man per cluster",
                 clusters.all(has_one_last_man),
             ),
             (
-                "core, parallel: no flush but the core's",
+                "core, parallel: only core flushes",
                 core.all(|row| row[FLUSH] == self.core_flush()),
             ),
         ]
     }
 }
 
-/// Lists the statements that are false for `all`.
+/// Lists the rules that `all` violates.
 pub fn broken(all: &Rows) -> Vec<String> {
     let scenario = |name: &str| &all[&format!("test_rt_instr_{name}")];
     let suite = Suite {
@@ -147,10 +150,12 @@ pub fn broken(all: &Rows) -> Vec<String> {
     }
     if suite.deep.len() <= CPUS_IN_ORDER {
         checks.extend(suite.check_parallel());
-        checks.push(("PSCI_VERSION: one row", has_one_row(version)));
+        checks.push(("PSCI_VERSION: all rows are equal", has_one_row(version)));
     }
     let broken = checks.iter().filter(|(_, holds)| !holds);
-    broken.map(|(what, _)| format!("not so: {what}")).collect()
+    broken
+        .map(|(what, _)| format!("violated: {what}"))
+        .collect()
 }
 
 #[test]

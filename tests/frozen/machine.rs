@@ -6,7 +6,7 @@ use boards::GicVersion;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 
-/// A machine and how it is entered.
+/// A machine and the exception level at which the payload is entered.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub gic: GicVersion,
@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Returns all machines: with 1, 4, 8 and 32 CPUs. A GICv2 supports at most 8.
+    /// Returns all machines, which have 1, 4, 8 or 32 CPUs. A GICv2 supports at most 8.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (gic, counts) in [
@@ -29,7 +29,7 @@ impl Machine {
         all
     }
 
-    /// Returns the name of the file that contains its figures.
+    /// Returns the name of the file with this machine's figures.
     pub fn file(&self) -> String {
         let level = match self.level {
             Level::El1 => 1,
@@ -38,7 +38,7 @@ impl Machine {
         format!("gic{}-el{level}-smp{}.txt", self.gic.number(), self.cpus)
     }
 
-    /// Returns the run with the six scenarios under the instruction clock.
+    /// Returns a run of the six scenarios with the instruction clock.
     pub fn spec(&self) -> RunSpec {
         RunSpec {
             smp: Some(self.cpus),

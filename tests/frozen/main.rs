@@ -1,24 +1,25 @@
-//! Figures measured with the first edition, which must not change when the code is restructured.
-//! Each folder `tests/data/frozen/gcc-*` has the figures for one firmware. One column was measured
-//! again: Wakeup for the deepest level in parallel, which had included the time in which awake CPUs
-//! read timestamps.
+//! Compares current figures with the first edition's figures, which must not change when the code
+//! is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures for one firmware.
+//! One column has been remeasured: the wake-up latency of the parallel deepest-level scenario,
+//! which used to include the time that awake CPUs spent reading timestamps.
 //!
-//! Serial and CPU_OFF rows, and all rows for machines with one CPU, must be equal to the tick. In
-//! parallel scenarios QEMU runs one CPU after another, each until it yields. The number of
-//! instructions from a wake-up to the spin loop therefore decides which CPU sees the start first
-//! and takes a lock first. If it changes slightly, because the compiler outlines differently, one
-//! CPU may overtake three others in the queue: it gains three steps, and each of the others loses
-//! one. Each column's sum must therefore be within 1 %, and its sorted figures within a fifth.
+//! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
+//! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
+//! instructions from a wake-up to the spin loop therefore determines which CPU sees the start first
+//! and takes a lock first. If this number changes slightly, for example because the compiler
+//! outlines differently, a CPU may overtake three others in the queue. It then gains three steps,
+//! and each of the others loses one. Therefore, a column's sum may differ by 1%, and its sorted
+//! figures by 20%.
 //!
-//! With 32 CPUs even that is too strict: a CPU's turn ends in the middle of the queue, and a single
-//! NOP changes half of a column. In this case the same CPUs must have rows, and each cluster must
-//! have one last man, as before.
+//! With 32 CPUs, even these limits are too strict: a CPU's turn ends in the middle of the queue,
+//! and a single NOP changes half of a column. In this case, the only requirements are that the same
+//! CPUs have rows and that the last men are in the same clusters as before.
 //!
 //! If there are no frozen figures for a firmware, each run is compared with a second run in the
-//! same way, and the [`invariants`] must hold.
+//! same way. The [`invariants`] are checked in either case.
 //!
-//! The test writes the measured figures to `target/psci-bench/frozen`, under the same file names.
-//! To freeze the figures for another firmware, copy them to a new folder in `tests/data/frozen`.
+//! The test writes the measured figures to `target/psci-bench/frozen`, using the same file names.
+//! To freeze another firmware's figures, copy them to a new folder in `tests/data/frozen`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -40,15 +41,15 @@ use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
 
-/// Figures in a parallel column may differ by the inverse of this number.
+/// A parallel column's figures may differ by up to the reciprocal of this number.
 const FIGURE_PARTS: u64 = 5;
-/// The sum of a parallel column may differ by the inverse of this number.
+/// A parallel column's sum may differ by up to the reciprocal of this number.
 const SUM_PARTS: u64 = 100;
 
-/// Parallel scenarios with more CPUs than this are compared only by their last men.
+/// In parallel scenarios with more CPUs than this, only the last men are compared.
 const CPUS_IN_ORDER: usize = 8;
 
-/// Returns the sorted figures of each column.
+/// Returns each column's figures, sorted.
 fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     let width = rows.values().map(Vec::len).max().unwrap_or(0);
     let column = |place: usize| {
@@ -59,8 +60,8 @@ fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     (0..width).map(column).collect()
 }
 
-/// Returns the clusters of the last men. A last man's cache flush (the third figure) is more than
-/// half of the longest.
+/// Returns the last men's clusters. A CPU is a last man if its cache flush (the third figure) takes
+/// more than half as long as the longest.
 fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     let flush = |row: &Vec<u64>| row.get(2).copied().unwrap_or(0);
     let longest = rows.values().map(flush).max().unwrap_or(0);
@@ -141,8 +142,8 @@ fn figures_of_the_first_edition_stay() {
     let frozen = firmware::find(&all, &firmware);
     if frozen.is_none() {
         note(&format!(
-            "no figures are frozen of the firmware that {} builds: they are held against \
-             invariants, and against those of a second run",
+            "there are no frozen figures for firmware built by {}: the figures are checked \
+             against the invariants and compared with a second run's",
             firmware.toolchain[0]
         ));
     }
@@ -165,7 +166,7 @@ fn figures_of_the_first_edition_stay() {
     }
     assert!(
         list.is_empty(),
-        "{}\nThe figures that were found are in {}; they are held against {frozen:?}",
+        "{}\nThe measured figures are in {}; they were compared with {frozen:?}",
         list.join("\n"),
         found_in.display()
     );

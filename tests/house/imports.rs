@@ -1,6 +1,6 @@
-//! Determines which files import which, from every path in a `use` or inline. Test modules are
-//! ignored, and so are a parent's `mod` and `pub use`. A name that a module re-exports counts as an
-//! import of the file that defines it.
+//! Determines which files import each other, based on all paths in `use` items and in other code.
+//! Test modules are ignored, as are a parent's `mod` and `pub use` items. Using a re-exported name
+//! counts as an import of the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,16 +11,16 @@ use fancy_regex::Regex;
 use quote::ToTokens;
 use syn::{Item, UseTree, Visibility};
 
-/// The path of a module or an item, starting with the crate name.
+/// A module's or item's path, starting with the crate name.
 type Names = Vec<String>;
 
-/// A module: a file, or a part of a file in braces.
+/// A module, which is either a file or a braced part of a file.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
-    /// The paths in the module's code, except those in a `pub use`.
+    /// The paths in the module's code, except those in `pub use` items.
     named: Vec<Names>,
-    /// The paths imported by `use`, keyed by the name they introduce.
+    /// The paths imported by `use` items, keyed by the name that each introduces.
     uses: BTreeMap<String, Names>,
 }
 
@@ -30,16 +30,16 @@ pub struct Crates {
     modules: BTreeMap<Names, Source>,
 }
 
-/// Imports between files: the importer, and the imported file.
+/// Imports between files, as pairs of the importing file and the imported file.
 pub type Imports = BTreeSet<(PathBuf, PathBuf)>;
 
-/// Returns the path of an item in a module.
+/// Returns the path of the item `name` in a module.
 fn join(module: &[String], name: &str) -> Names {
     [module, &[name.to_owned()]].concat()
 }
 
 impl Crates {
-    /// Reads the crate with this name and all its modules, starting at its root file.
+    /// Reads all modules of the crate with this name, starting at its root file.
     pub fn read(&mut self, name: &str, root: &Path) {
         let folder = root.parent().expect("a folder");
         self.read_file(vec![name.into()], root, folder);
@@ -67,7 +67,7 @@ impl Crates {
                     match child.content {
                         Some((_, items)) => self.read_items(path, file, &folder, items),
                         None if flat.exists() => self.read_file(path, &flat, &folder),
-                        // A file that belongs to another crate.
+                        // The file belongs to another crate.
                         None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
                         None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }
@@ -138,16 +138,16 @@ impl Crates {
     }
 }
 
-/// Returns true for an item that is compiled only for tests. Its attributes come before its first
-/// brace.
+/// Returns true for an item that is compiled only for tests. The attributes precede the item's
+/// first brace.
 fn is_for_tests(item: &Item) -> bool {
     let text = item.to_token_stream().to_string().replace(' ', "");
     let head = text.split('{').next().expect("a split has a part");
     head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 
-/// Returns the paths in a `use`, with groups expanded, using the names before `as`; `self` in a
-/// group is the module itself.
+/// Returns the paths in a `use` item with groups expanded. If a path is renamed, the original name
+/// is returned. `self` in a group is the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
@@ -163,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths with at least two names in other code, including macros: tokens are printed
-/// with a space between them.
+/// Returns the paths that consist of at least two names in other code, including macros. Works on
+/// tokens printed with spaces between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
@@ -174,8 +174,8 @@ fn paths_in(item: &Item) -> Vec<Names> {
     found.map(path).collect()
 }
 
-/// Returns the imports that are part of a cycle: the imported file imports the importer, directly
-/// or indirectly.
+/// Returns the imports that are part of a cycle, in which the imported file directly or indirectly
+/// imports the importing file.
 pub fn circular(imports: &Imports) -> Imports {
     let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
     for (from, to) in imports {
@@ -192,8 +192,8 @@ pub fn circular(imports: &Imports) -> Imports {
     imports.iter().filter(comes_back).cloned().collect()
 }
 
-/// Returns the imports that violate the order of the folders: from one of them to a later one.
-/// Files outside these folders are ignored.
+/// Returns the imports that violate the folder order, because a file in one folder imports a file
+/// in a later folder. Files outside these folders are ignored.
 pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
     let room = |file: &Path| {
         let inner = file.strip_prefix(root).ok()?;

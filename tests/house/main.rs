@@ -1,6 +1,6 @@
-//! The structure of the code inside the crates (Cargo enforces the dependencies between them): no
-//! two files import each other, and no folder imports one that comes after it in the table of its
-//! crate's root file.
+//! Checks the code structure within each crate (Cargo enforces the dependencies between crates). No
+//! two files import each other, and no folder imports a folder that is listed after it in the table
+//! in the crate's root file.
 
 mod imports;
 
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
-/// The crates whose imports are checked: the name and the root file.
+/// The crates whose imports are checked, as pairs of name and root file.
 const CRATES: [(&str, &str); 13] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
@@ -36,7 +36,8 @@ fn read_all(root: &Path) -> Crates {
     crates
 }
 
-/// Returns the folders of a crate in the order of the table at the start of its root file.
+/// Returns a crate's folders in the order in which the table at the start of its root file lists
+/// them.
 fn order(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).expect("the crate's root");
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
@@ -45,7 +46,7 @@ fn order(file: &Path) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Returns a line for each import, with file paths relative to the root.
+/// Returns one line per import, with file paths relative to the root.
 fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf)>) -> String {
     let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     let line = |it: &'i (PathBuf, PathBuf)| format!("{} -> {}\n", short(&it.0), short(&it.1));
@@ -72,8 +73,8 @@ fn no_folder_imports_a_later_one() {
     }
 }
 
-/// Writes a crate with these files. Returns the number of imports in cycles and the number of
-/// imports from a later folder.
+/// Writes a crate that consists of these files. Returns the number of imports in cycles and the
+/// number of imports from a later folder.
 fn judge(files: &[(&str, &str)]) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
@@ -95,7 +96,7 @@ fn planted_imports_are_found() {
     let high = ("high/mod.rs", "mod a; mod b; pub use self::a::A;");
     let b = ("high/b.rs", "pub struct B;");
     let sound = ("high/a.rs", "use super::b::B; pub struct A(B);");
-    // Only a parent's `pub use`, and a test, which may import anything.
+    // These contain only a parent's `pub use` and a test module, which may import anything.
     let test = "pub struct L; #[cfg(test)] mod tests { use crate::high::A; }";
     let low = ("low.rs", test);
     assert_eq!(judge(&[lib, high, sound, b, low]), (0, 0));
@@ -113,14 +114,14 @@ fn planted_imports_are_found() {
         let low = ("low.rs", text);
         assert_eq!(judge(&[lib, high, sound, b, low]), (0, 1), "{text}");
     }
-    // A parent whose items use its child, which uses them.
+    // A parent and its child that use each other's items.
     let parent = "mod a; mod b; pub struct A; fn f() { b::g() }";
     let parent = ("high/mod.rs", parent);
     let child = ("high/b.rs", "pub fn g() { super::A; }");
     assert_eq!(judge(&[lib, parent, ("high/a.rs", ""), child, low]), (2, 0));
 }
 
-/// Returns all Rust files below `root`, by their relative paths, with their text.
+/// Returns the text of all Rust files below `root`, by relative path.
 fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut pending = vec![root.to_path_buf()];
@@ -138,9 +139,9 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Only one file loads from addresses directly or through an external crate: the one for
-/// translation tables, which are not in a device. Devices are read by `src/machine/memory/mmio.rs`,
-/// whose loads are checked in `tests/entries`.
+/// Only the translation table file loads from addresses directly or through an external crate.
+/// Translation tables are not device memory. Devices are read by `src/machine/memory/mmio.rs`,
+/// whose loads `tests/entries` checks.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: &str = "arm_gic::gicv3::{GicCpuInterface, InterruptGroup};";

@@ -23,7 +23,7 @@ const RAM: Region = Region {
 };
 const HEADER: usize = 36;
 
-/// A machine's memory at the time it was turned off.
+/// A machine's memory when it was turned off.
 struct Ram(Vec<u8>);
 
 impl<'m> Memory<'m> for &'m Ram {
@@ -34,7 +34,7 @@ impl<'m> Memory<'m> for &'m Ram {
 }
 
 impl Ram {
-    /// The RSDP, which leads to all tables.
+    /// Returns the address of the RSDP, from which all tables can be found.
     fn rsdp(&self) -> u64 {
         let marks = memchr::memmem::find_iter(&self.0, b"RSD PTR ");
         let mut places = marks.map(|at| RAM.base + at as u64);
@@ -55,7 +55,7 @@ impl Ram {
         (&self).bytes(address, size).expect("a table").to_vec()
     }
 
-    /// Returns all tables, the DSDT first.
+    /// Returns all tables, starting with the DSDT.
     fn tables(&self) -> Vec<Vec<u8>> {
         let xsdt = self.table(self.number(self.rsdp() + 24, 8));
         let addresses = xsdt[HEADER..].chunks(8);
@@ -68,7 +68,7 @@ impl Ram {
     }
 }
 
-/// Runs the payload on a machine described by ACPI, and returns the machine's memory.
+/// Runs the payload on a machine that ACPI describes, and returns the machine's memory.
 fn ram_after_run(properties: &str, more: &str) -> Ram {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("ram");
@@ -125,10 +125,10 @@ fn tables_and_device_tree_give_the_same_board() {
 /// Returns the device tree built from tables, with memory and boot arguments.
 fn with_memory(tables: &Tables<'_>, bootargs: &str) -> Vec<u8> {
     let made = acpi::to_tree(tables, "arm,cortex-a57").expect("a tree");
-    adapt(&made.tree, Some(bootargs), Some(&[RAM])).expect("a tree that can be used")
+    adapt(&made.tree, Some(bootargs), Some(&[RAM])).expect("the tree is usable")
 }
 
-/// Returns a DSDT with four CPUs in two containers and with these states.
+/// Returns a DSDT that declares four CPUs in two containers, with these states.
 fn states(core: u32, cluster: u32) -> Vec<u8> {
     let source = workspace().root.join("tests/data/acpi/nested.asl");
     let source = fs::read_to_string(source).expect("the source");
@@ -136,12 +136,12 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
     compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
 }
 
-/// The names of QEMU's files: the tables, and the pointer to them.
+/// The names of QEMU's files for the tables and for the pointer to them.
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
-/// QEMU's commands for firmware that places the tables (hw/acpi/bios-linker-loader.c in QEMU): 128
-/// bytes each.
+/// The 128-byte commands with which QEMU tells the firmware how to place the tables
+/// (hw/acpi/bios-linker-loader.c in QEMU).
 #[derive(Default)]
 struct Linker(Vec<u8>);
 
@@ -164,7 +164,7 @@ impl Linker {
         self.add(1, &[file], &[16], &[zone]);
     }
 
-    /// Adds the tables' address to the 8 bytes at `at`.
+    /// Adds the tables' address to the 8-byte value at `at`.
     fn pointer(&mut self, file: &str, at: usize) {
         self.add(2, &[file, FILE], &[at], &[8]);
     }
@@ -174,7 +174,7 @@ impl Linker {
     }
 }
 
-/// Provides these tables, the DSDT first, where EDK2 reads them from QEMU.
+/// Provides these tables, starting with the DSDT, where EDK2 reads them from QEMU.
 fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
     let (mut blob, mut places) = (Vec::new(), Vec::new());
     for table in tables {
@@ -212,7 +212,7 @@ fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
         .firmware_file("etc/table-loader", &linker.0)
 }
 
-/// Returns QEMU's tables for a machine with a GICv3, with a different DSDT.
+/// Returns QEMU's tables for a machine with a GICv3, with the DSDT replaced.
 fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
     static TABLES: LazyLock<Vec<Vec<u8>>> =
         LazyLock::new(|| ram_after_run("gic-version=3,virtualization=on", "").tables());
@@ -234,8 +234,8 @@ fn nested_idle_states_are_found() {
     check_states(&log, 0x1_0001, 0x1_0011);
 }
 
-/// The device tree built from the tables is passed to the application, under firmware that powers
-/// down CPUs.
+/// The device tree that was built from the tables is passed to the application, under firmware that
+/// powers CPUs down.
 #[test]
 fn nested_idle_states_power_cpus_down() {
     let tables = changed_tables(states(0x1_0002, 0x200_0220));
@@ -249,7 +249,7 @@ fn nested_idle_states_power_cpus_down() {
     check_states(&log, 0x1_0002, 0x201_0222);
 }
 
-/// Checks the states that a run's scenarios used.
+/// Checks which states a run's scenarios used.
 fn check_states(log: &Log, core: u32, deepest: u32) {
     for (id, expected) in [
         (ScenarioId::CpuSuspendSerial, core),
@@ -267,8 +267,7 @@ fn mend_checksum(table: &mut [u8]) {
     table[9] = table[9].wrapping_sub(sum);
 }
 
-/// If something required for a measurement is missing, there is an error message, and EFI
-/// continues.
+/// If something that measurements require is missing, an error is printed and EFI continues.
 #[test]
 fn the_shell_comes_back_from_bad_tables() {
     let script = "fs0:\r\napp.efi\r\necho The shell is back\r\nreset -s\r\n";

@@ -1,4 +1,5 @@
-//! Machines other than `virt`: with other UARTs, with other GICs or no GIC, with and without PSCI.
+//! Machines other than `virt`, with other UARTs, with other GICs or no GIC, and with or without
+//! PSCI.
 
 use boards::GicVersion;
 use device_tree::adapt;
@@ -13,7 +14,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU hands over the user's tree, with the same /psci node as in its own tree.
+/// `-dtb`: QEMU hands over the user's tree and adds the same /psci node that its own tree has.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";
@@ -27,8 +28,8 @@ fn zcu102() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// An image at address 0, as on Armada 8K. A reference cannot point to its first bytes. No tree is
-/// handed over, and the memory around the image belongs to the image.
+/// An image at address 0, as on Armada 8K. A Rust reference cannot point to its first bytes. No
+/// tree is handed over, and the memory around the image belongs to the image.
 #[test]
 fn zcu102_from_address_0() {
     let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");
@@ -41,8 +42,8 @@ fn zcu102_from_address_0() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// A boot at EL3, with only the UART in the parameter block. The machine starts all its CPUs, and a
-/// loader holds three of them.
+/// A boot at EL3 with only the UART in the parameter block. The machine starts all its CPUs, and a
+/// loader holds three of them in a loop.
 #[test]
 fn raspi3b_from_address_0() {
     const WFI: u32 = 0xd503_207f;
@@ -60,7 +61,7 @@ fn raspi3b_from_address_0() {
         .parks(Verdict::Incomplete, &["INCOMPLETE: entered at EL3"]);
 }
 
-/// The tree that the machine generates.
+/// Uses the tree that the machine generates.
 #[test]
 fn versal() {
     let log = Machine::new("xlnx-versal-virt")
@@ -72,7 +73,8 @@ fn versal() {
     assert_eq!(log.run.cpus.len(), 2);
 }
 
-/// The CPU nodes show that there is no PSCI firmware. A call would not return, so no call is made.
+/// The CPU nodes show that there is no PSCI firmware. A firmware call would not return, so none is
+/// made.
 #[test]
 fn raspi3b_has_no_psci() {
     let no_psci = [
@@ -90,8 +92,8 @@ fn raspi3b_has_no_psci() {
         .parks(Verdict::BadInput, &no_psci);
 }
 
-/// TF-A on that board: it has PSCI but not CPU_SUSPEND, and there is still no GIC. Scenarios that
-/// need no interrupt are measured.
+/// TF-A on the same board implements PSCI but not CPU_SUSPEND, and there is still no GIC. Scenarios
+/// that do not need an interrupt are measured.
 #[test]
 fn raspi3b_under_tf_a() {
     // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
@@ -99,7 +101,7 @@ fn raspi3b_under_tf_a() {
     let firmware = built(&Platform::stock(&stock, 0, GicVersion::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
-    // All four CPUs start at address 0 and at EL3, as on the board.
+    // All four CPUs start at address 0 at EL3, as on the real board.
     let log = Machine::new("raspi3b")
         .with("-serial null -serial stdio")
         .loaded("armstub8.bin", &armstub, 0, "")

@@ -1,4 +1,4 @@
-//! The EFI application, started by EDK2 and by U-Boot.
+//! The EFI application, started by EDK2 and U-Boot.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,18 +24,18 @@ pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
 /// Returns the application, without a device tree and with these built-in boot arguments.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    // cargo keeps only one build: alternating would keep rebuilding both.
+    // cargo keeps only one build, so alternating would rebuild each of them every time.
     static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT
         .lock()
-        .expect("a test that fails here fails all others here");
+        .expect("no test panicked while holding the lock");
     let application = built
         .entry(args.map(str::to_owned))
         .or_insert_with(|| efi::build(&workspace(), &plain(), args).expect("the application"));
     application.clone()
 }
 
-/// Returns EDK2 on a machine with these properties.
+/// Returns a machine with these properties that boots EDK2.
 pub fn edk2(properties: &str) -> Machine {
     setup::ensure(&workspace(), &[Need::Aavmf]).expect("EDK2");
     Machine::new(&format!("virt,{properties}"))
@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// Each way in which EDK2 describes a machine, with the GIC and the exception level.
+/// All the ways in which EDK2 describes a machine, with the GIC and the exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -75,8 +75,8 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     }
 }
 
-/// Returns U-Boot under TF-A with PMF. Its environment starts the application with these boot
-/// arguments, because keys that are typed before U-Boot waits for them can be lost.
+/// Returns U-Boot under TF-A with PMF. U-Boot's environment starts the application with these boot
+/// arguments, because keys typed before U-Boot waits for them can be lost.
 pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
     let flash = with_bl33(&built(&overlay()), u_boot());
     let environment = environment(&start_command(application.len()), Some(args));
@@ -99,8 +99,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A shell script that starts the application three times. EFI continues after each start that
-/// measures nothing.
+/// A shell script starts the application three times. After a start that measures nothing, EFI
+/// continues.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(
@@ -123,7 +123,7 @@ fn the_shell_comes_back_from_bad_arguments() {
         ]);
 }
 
-/// Returns EDK2 with the keys of Debian's example and with Secure Boot, which [`AAVMF`] lacks on
+/// Returns EDK2 with Debian's example keys and Secure Boot, which [`AAVMF`] does not support on
 /// Debian 13.
 fn secure(application: &[u8]) -> Machine {
     const CODE: &str = "/usr/share/AAVMF/AAVMF_CODE.snakeoil.fd";
@@ -157,7 +157,7 @@ fn secure_boot_starts_the_signed_application_alone() {
     secure(&signed).run().passes(&[ALL]);
 }
 
-/// The image written by `cargo xtask stick`: EDK2 finds the application on it.
+/// EDK2 finds the application in the image written by `cargo xtask stick`.
 #[test]
 fn the_stick_starts_it() {
     let image = stick::image(&workspace(), &application(Some(STATES))).expect("an image");

@@ -1,5 +1,5 @@
-//! Real TF-A: what it hands over if BL33 is a Linux kernel, and if it follows the Firmware Handoff
-//! specification. (All other tests use the default, X0 = MPIDR.)
+//! Real TF-A that treats BL33 as a Linux kernel or follows the Firmware Handoff specification. (All
+//! other tests use TF-A's default, which passes only the MPIDR in X0.)
 
 use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
@@ -16,12 +16,13 @@ pub fn built(platform: &Platform) -> FirmwareBuild {
     firmware::build(&workspace, &tf_a, platform).expect("TF-A builds")
 }
 
-/// The overlay platform for GICv3.
+/// Returns the overlay platform for GICv3.
 pub fn overlay() -> Platform {
     Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
 }
 
-/// Returns a TF-A platform, with the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
+/// Returns a TF-A platform with the FIP at `fip_base` and, if `preloaded`, with BL33 already in
+/// memory.
 pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     Stock {
         platform: platform.into(),
@@ -32,15 +33,15 @@ pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     }
 }
 
-/// Returns the flash with this BL33.
+/// Returns a flash image with this BL33.
 pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
     let (flash, _) = flash::build(firmware, None, bl33).expect("a flash");
     flash
 }
 
-/// Returns the machine that starts from this flash. QEMU's tree does not list idle states, but its
-/// boot arguments do. QEMU adds boot arguments to the tree only with `-kernel`, which TF-A does not
-/// load.
+/// Returns a machine that boots from this flash. QEMU's tree lists no idle states, so the boot
+/// arguments do. QEMU adds boot arguments to the tree only with `-kernel`; TF-A does not load that
+/// file.
 pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     Machine::new(&format!(
         "virt,secure=on,gic-version=3,virtualization={virtualization}"

@@ -1,19 +1,19 @@
-//! X0 to X3 if no tree is appended: a stub loads them and jumps to the payload, like a loader.
-//! (TF-A's own transfer list is tested in `firmware`.)
+//! Tests the values passed in X0 to X3 when no tree is appended. Like a loader, a stub sets these
+//! registers and jumps to the payload. (`firmware` tests TF-A's own transfer list.)
 
 use hardware::image::handoff::{REGISTER, SIGNATURE};
 
 use crate::common;
 use crate::machine::{FEW, Machine, Seen};
 
-/// The address of a tree or list, on a machine with 256 MiB.
+/// The address of a tree or transfer list on a machine with 256 MiB of memory.
 const THERE: u64 = 0x4800_0000;
 /// The last page of that machine's memory.
 const LAST: u64 = 0x4fff_f000;
-/// An address without memory.
+/// An address where there is no memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
 
-/// Runs the payload with these registers, and with `bytes` at the address `at`.
+/// Runs the payload with these register values and with `bytes` at the address `at`.
 fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
     let image = [common::loading(&registers), common::image_of(None, 4)].concat();
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -27,7 +27,7 @@ fn tree() -> Vec<u8> {
     common::good_tree(4, &format!("{FEW} only=psci_version_parallel"))
 }
 
-/// Returns a transfer list with this tree, if any, after an empty entry.
+/// Returns a transfer list that contains an empty entry, followed by this tree if there is one.
 fn list(tree: Option<&[u8]>) -> Vec<u8> {
     let mut list = vec![0; 0x18];
     for (tag, data) in [(0u32, Some(&b"nothing"[..])), (1, tree)] {
@@ -44,14 +44,14 @@ fn list(tree: Option<&[u8]>) -> Vec<u8> {
     list
 }
 
-/// The tree is passed in X1 and X3, or in X2, whatever the other registers contain.
+/// The tree is passed in X1 and X3, or in X2, regardless of what the other registers contain.
 #[test]
 fn a_tree_is_found() {
     let in_list = "device tree in the transfer list at 0x48000000 (X3)";
     let by_x2 = "device tree at 0x48000000 (X2)";
     entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
     entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
-    // A list may have no tree. This list is located after the tree.
+    // A transfer list may lack a tree. This list follows the tree.
     let mut both = tree();
     both.resize(0x8000, 0);
     both.extend(list(None));
@@ -71,7 +71,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     at(THERE, &bad, "wrong checksum at offset 0x4");
     at(THERE, &tree(), "not a transfer list");
     at(NOWHERE, &good, "not a transfer list");
-    // It starts in memory, but claims to extend beyond the end of memory.
+    // The tree starts in memory, but its size extends past the end of memory.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
     long[8..16].copy_from_slice(&[size, size].concat());

@@ -1,4 +1,4 @@
-//! A QEMU machine started with a raw command line, and its output.
+//! QEMU machines started with a raw command line, and their output.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,13 +18,13 @@ use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
 
-/// Boot arguments for few samples: only their presence is tested.
+/// Boot arguments for few samples, because tests only check that samples are present.
 pub const FEW: &str = "iterations=2 warmup=0";
 
-/// Long enough for a busy host.
+/// Long enough even for a busy host.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// The file in which QEMU records exceptions, and QEMU's names for calls.
+/// The file in which QEMU records exceptions, and QEMU's names for firmware calls.
 const RECORD: &str = "exceptions.log";
 const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 
@@ -35,7 +35,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts with `-M` and more words, separated by spaces.
+    /// Starts a command line with `-M` and these words, which are separated by spaces.
     pub fn new(machine: &str) -> Self {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
@@ -51,7 +51,7 @@ impl Machine {
         self
     }
 
-    /// Adds `option` and its value, including any spaces.
+    /// Adds `option` and its value, which may contain spaces.
     pub fn option(mut self, option: &str, value: impl Into<OsString>) -> Self {
         self.words.extend([option.into(), value.into()]);
         self
@@ -63,13 +63,13 @@ impl Machine {
         path
     }
 
-    /// Adds `option` and the name of a file with these bytes.
+    /// Adds `option` and the name of a file that contains these bytes.
     pub fn file(self, option: &str, name: &str, bytes: &[u8]) -> Self {
         let path = self.written(name, bytes);
         self.option(option, path)
     }
 
-    /// Loads these bytes into memory; `more` contains additional loader options.
+    /// Loads these bytes into memory. `more` contains additional loader options.
     pub fn loaded(self, name: &str, bytes: &[u8], address: u64, more: &str) -> Self {
         let path = self.written(name, bytes);
         let file = path.display();
@@ -89,7 +89,7 @@ impl Machine {
         self.option("-drive", drive)
     }
 
-    /// Adds a drive with these bytes; `more` contains additional options.
+    /// Adds a drive that contains these bytes. `more` contains additional options.
     pub fn drive(self, name: &str, bytes: &[u8], more: &str) -> Self {
         let path = self.written(name, bytes);
         self.option("-drive", format!("file={},{more}", path.display()))
@@ -118,7 +118,7 @@ impl Machine {
         self.run_until(None)
     }
 
-    /// Runs until the machine exits, or until the UART's output contains `mark`.
+    /// Runs until the machine exits or the UART output contains `mark`.
     pub fn run_until(self, mark: Option<&str>) -> Seen {
         let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
@@ -149,7 +149,7 @@ impl Machine {
     }
 }
 
-/// Looks for a mark in the UART's output.
+/// Looks for a mark in the UART output.
 struct Screen<'s> {
     bytes: Vec<u8>,
     mark: Option<&'s str>,
@@ -174,19 +174,19 @@ impl Write for Screen<'_> {
 impl Display for Screen<'_> {}
 
 pub struct Seen {
-    /// The command line and the log, for messages.
+    /// The command line and the log, for failure messages.
     text: String,
     /// The log, with wrapped lines joined.
     plain: String,
     verdict: Option<Verdict>,
     ending: MachineEnding,
     log: Vec<u8>,
-    /// The number of SMCs and HVCs, if they were recorded.
+    /// The number of SMCs and HVCs, if recorded.
     pub calls: Option<usize>,
 }
 
 impl Seen {
-    /// Checks that the log does not contain any of these words.
+    /// Checks that the log contains none of these words.
     pub fn lacks(&self, words: &[&str]) -> &Self {
         common::lacks_words(&self.plain, words, &self.text);
         self
@@ -216,7 +216,7 @@ impl Seen {
         assert_eq!(ended, (None, &MachineEnding::Interrupted), "{}", self.text);
     }
 
-    /// Checks that the run ended with this verdict and these words, that it then waits, and that it
+    /// Checks that the run ended with this verdict and these words, that it parked, and that it
     /// made no firmware calls.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         self.lacks(&["Unhandled"])
@@ -224,8 +224,7 @@ impl Seen {
         assert_eq!(self.calls, Some(0), "{}", self.text);
     }
 
-    /// Checks that the run ended because of its input, printed these words, and turned the machine
-    /// off.
+    /// Checks that the run rejected its input, printed these words, and turned the machine off.
     pub fn refuses(&self, words: &[&str]) {
         self.lacks(&["Unhandled"]).ends(Verdict::BadInput, words);
     }
@@ -236,7 +235,7 @@ pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     payload::image(&workspace(), tree, emergency, 8).expect("an image")
 }
 
-/// Returns the payload without a device tree, for machines that hand over a tree.
+/// Returns the payload without a device tree, for machines that hand over their own.
 pub fn plain() -> Vec<u8> {
     image(None, Emergency::default())
 }

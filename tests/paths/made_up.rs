@@ -1,8 +1,9 @@
-//! A board known only from its device tree, tests/data/made-up.dts: QEMU's `sbsa-ref` under TF-A's
-//! platform for it. Everything in that tree differs from `virt`: the UART (on a bus with ranges),
-//! the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the cpu-map shows,
-//! the location of the PSCI node, and the only idle state, a standby state selected by the tree's
-//! boot arguments. (CPUs do not return from its power-down states.)
+//! A board that is only known from its device tree, tests/data/made-up.dts. It runs on QEMU's
+//! `sbsa-ref` machine with TF-A's platform for that machine. Everything in that tree differs from
+//! `virt`: the UART (on a bus with ranges), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in
+//! three clusters that only the cpu-map shows, the location of the PSCI node, and the only idle
+//! state, which is a standby state selected by the tree's boot arguments. (CPUs do not return from
+//! the firmware's power-down states.)
 
 use boards::{Conduit, GicVersion};
 use hardware::board::Mpidr;
@@ -14,12 +15,12 @@ use xtask::build::flash;
 use crate::firmware::{built, stock};
 use crate::machine::{Machine, compiled, with_tree};
 
-/// PRELOADED_BL33_BASE: anywhere in memory.
+/// PRELOADED_BL33_BASE, which may be anywhere in memory.
 const LOADED_AT: u64 = 0x100_2000_0000;
 
 #[test]
 fn by_its_tree_alone() {
-    // PLAT_QEMU_FIP_BASE; BL33 is in memory.
+    // PLAT_QEMU_FIP_BASE; BL33 is already in memory.
     let stock = stock("qemu_sbsa", 0x1_2000, true);
     let firmware = built(&Platform::stock(&stock, LOADED_AT, GicVersion::V3));
     let image = with_tree(&compiled("made-up.dts"));

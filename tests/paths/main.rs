@@ -1,6 +1,6 @@
-//! The boot paths: one image, through every path that QEMU supports. If the loader provides the
-//! tree, the file is always the same byte for byte ([`machine::plain`]); otherwise a tree is
-//! appended.
+//! Boots one image through every boot path that QEMU supports. If the loader provides the tree, the
+//! image file is always byte-for-byte the same ([`machine::plain`]). Otherwise, a tree is appended
+//! to it.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! U-Boot's `booti`, which many boards use to load kernels, and programs that it starts with the
-//! MMU and the caches on.
+//! U-Boot's `booti` command, which many boards use to load kernels, and standalone programs, which
+//! U-Boot starts with the MMU and caches on.
 
 use std::fs;
 
@@ -19,8 +19,8 @@ pub fn u_boot() -> Vec<u8> {
     fs::read(U_BOOT).expect("U-Boot")
 }
 
-/// Without input, this U-Boot boots the file passed to QEMU with `-kernel`, and hands over QEMU's
-/// tree at an address that it chooses.
+/// If no key is pressed, this U-Boot boots the file passed to QEMU with `-kernel` and hands over
+/// QEMU's tree at an address of U-Boot's choice.
 const SAID: [&str; 3] = [
     "U-Boot",
     "Starting kernel ...",
@@ -40,11 +40,11 @@ fn booti() {
     }
 }
 
-/// Returns a U-Boot legacy image for a standalone program (include/image.h), which is copied to
-/// `address` and started there.
+/// Returns a U-Boot legacy image (include/image.h) for a standalone program, which U-Boot copies to
+/// `address` and starts there.
 fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     const MAGIC: u32 = 0x2705_1956;
-    // U-Boot, arm64, standalone, not compressed.
+    // OS U-Boot, architecture arm64, type standalone, no compression.
     const KIND: [u8; 4] = [17, 22, 1, 0];
     let header = |checksum: u32| {
         let words = [
@@ -62,9 +62,9 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     [&header(Crc32::of(&header(0))), program].concat()
 }
 
-/// Starts the payload with the MMU and the caches on, like `go`. The test uses `bootm`, which hands
+/// Starts the payload with the MMU and caches on, as `go` does. The test uses `bootm`, which hands
 /// over in the same way, because `go` in this U-Boot waits until QEMU's PL011 is full. QEMU does
-/// not model caches: `tests/entries` checks their maintenance.
+/// not model caches; `tests/entries` checks the cache maintenance.
 #[test]
 fn a_standalone_program() {
     let start = environment("setenv autostart yes; bootm 0x48000000", None);
@@ -90,7 +90,7 @@ fn booti_behind_tf_a() {
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        // All four CPUs wake up, because this firmware powers down CPUs.
+        // All four CPUs have wake-up figures, because this firmware powers CPUs down.
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

@@ -1,5 +1,5 @@
-//! A UART other than a PL011: the 16550 in QEMU's `pci-serial`, set up by a stub in front of the
-//! payload.
+//! A UART that is not a PL011: the 16550 in QEMU's `pci-serial`, which a stub sets up before it
+//! jumps to the payload.
 
 use boards::Conduit;
 use xtask::build::image::Emergency;
@@ -11,9 +11,9 @@ use crate::machine::{Machine, Seen, image};
 const STUB: u64 = 0x4010_0000;
 const IMAGE: u64 = 0x4020_0000;
 
-/// Assigns the I/O ports starting at 0x1000 to PCI function 00:02.0, and continues to the payload.
-/// The function's configuration space is at 0x40_1001_0000, and port 0 at 0x3eff_0000:
-/// VIRT_HIGH_PCIE_ECAM, VIRT_PCIE_PIO in QEMU's hw/arm/virt.c.
+/// Assigns the I/O ports from 0x1000 to PCI function 00:02.0 and then jumps to the payload. The
+/// function's configuration space is at 0x40_1001_0000, and port 0 at 0x3eff_0000:
+/// VIRT_HIGH_PCIE_ECAM and VIRT_PCIE_PIO in QEMU's hw/arm/virt.c.
 const CODE: [u32; 8] = [
     0xd2a2_0021, // mov  x1, #0x10010000
     0xf2c0_0801, // movk x1, #0x40, lsl #32
@@ -25,7 +25,7 @@ const CODE: [u32; 8] = [
     0xd61f_0060, // br   x3
 ];
 
-/// Runs the payload with a tree that has these arguments, or without a tree.
+/// Runs the payload with a tree that contains these boot arguments, or without a tree.
 fn run(bootargs: Option<&str>) -> Seen {
     let pl011 = "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000";
     let ns16550 = "kind = \"ns16550\"\nbase = 0x3eff_1000\nsize = 8";
@@ -46,7 +46,7 @@ fn a_run_on_a_16550() {
     run(Some("iterations=2 warmup=0 only=cpu_susp_serial")).passes(&[]);
 }
 
-/// Only the parameter block names the UART.
+/// Only the parameter block specifies the UART.
 #[test]
 fn a_16550_for_emergencies() {
     run(None).refuses(&["ERROR:", "no device tree"]);

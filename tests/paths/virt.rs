@@ -1,4 +1,4 @@
-//! QEMU's own loaders, on `virt` with QEMU's own PSCI.
+//! QEMU's built-in loaders and PSCI on the `virt` machine.
 
 use boards::{BoardFile, Conduit, GicVersion};
 use run::measure::Metric;
@@ -9,25 +9,25 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};
 
-/// Returns the board file's tree for QEMU's own PSCI, which has one idle state.
+/// Returns the board file's tree for QEMU's built-in PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = boards::load("qemu").expect("the board");
     common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
-/// Boot arguments as written into every tree by the Raspberry Pi firmware.
+/// Boot arguments that the Raspberry Pi firmware adds to every tree.
 const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
                          vc_mem.mem_base=0x3ec00000 console=tty1 rootwait";
 
-/// `-kernel`, which hands over QEMU's own tree.
+/// `-kernel`: QEMU hands over its own tree.
 #[test]
 fn kernel_at_el1() {
     let passed_over = format!("Ignored boot arguments of another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
-    // As many as Linux accepts.
+    // As many boot arguments as Linux accepts.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
     let many = format!("{words} {FEW}");
-    // 125 words of 8 characters, not counting the spaces between them.
+    // 125 words of 8 characters, plus a space each.
     let shown = format!("another program: {}...", &words[..125 * 9]);
     let only = "iterations=2 warmup=0 only=psci_version_parallel";
     for (gic, cpus, args, passed_over) in [
@@ -54,7 +54,7 @@ fn kernel_at_el1() {
     }
 }
 
-/// No tree is handed over, X0 is 0, and the user chooses the address.
+/// No tree is handed over, X0 is 0, and the user chooses the load address.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
@@ -76,7 +76,7 @@ fn loaded_anywhere() {
     }
 }
 
-/// Returns a machine at EL2, with the payload and a tree for this board.
+/// Returns a machine that enters the payload at EL2, with a tree for this board.
 fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
     let image = with_tree(&common::builtin_tree(board, Conduit::Smc, cpus, FEW));
     Machine::new("virt,virtualization=on,gic-version=3")
@@ -84,8 +84,8 @@ fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
-/// Booted on a Cortex-A53, like HiKey960: information in the tree about another CPU, or about the
-/// SoC, determines how all CPUs read the counter.
+/// Boots on a Cortex-A53, as on HiKey960. What the tree specifies about another CPU or about the
+/// SoC determines how all CPUs read the counter.
 #[test]
 fn the_counter_has_an_erratum() {
     let a53 = "[cpus]\ncompatible = [\"arm,cortex-a53\", \"arm,cortex-a73\"]\n";
@@ -102,12 +102,12 @@ fn the_counter_has_an_erratum() {
     }
 }
 
-/// An SError left pending by a loader, here at EL2 for the payload at EL1. It is taken once there
+/// A loader at EL2 leaves an SError pending for the payload at EL1. The payload takes it once there
 /// is a console to report it on.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
-    // Continues on the next page at EL1 with SP_EL1 and everything masked.
+    // Continues on the next page at EL1 with SP_EL1 and all exceptions masked.
     let mut stub: Vec<u8> = [
         0xd2a0_0001 | (HCR_RW_AMO_VSE >> 16) << 5, // movz x1, …, lsl #16
         0xf280_0001 | (HCR_RW_AMO_VSE & 0xffff) << 5, // movk x1, …
@@ -135,7 +135,7 @@ fn an_serror_is_pending() {
         );
 }
 
-/// Returns code that stores words to 32-bit addresses, followed by the words in `then`.
+/// Returns code that stores words to 32-bit addresses, followed by the instructions in `then`.
 fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     let mut code = Vec::new();
     for (address, value) in stores {
@@ -150,7 +150,7 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
 }
 
 /// An earlier stage left the UART's SPI enabled, which is asserted from the first byte onwards. It
-/// also acknowledged SGI 0, which has the same priority as the payload's SGI, and never ended it.
+/// also acknowledged SGI 0, which has the same priority as the payload's SGI, without ending it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;
@@ -222,7 +222,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
     }
 }
 
-/// Like a board with an unknown interrupt controller: CPUs are turned on and off, but not
+/// As on a board with an unknown interrupt controller, CPUs are turned on and off but not
 /// suspended.
 #[test]
 fn a_tree_without_a_gic() {
@@ -244,8 +244,8 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing can wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // Checks that the exception record, which contains no calls in other tests, does show calls: at
-    // least CPU_ON and CPU_OFF for each sample.
+    // In other tests, the exception record contains no calls. This checks that calls would be
+    // recorded: there must be at least a CPU_ON and a CPU_OFF for each sample.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
     assert_eq!(log.facts().gic, None);
@@ -253,8 +253,8 @@ fn a_tree_without_a_gic() {
     assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
-/// Nothing can be measured at EL3. This is reported on the UART from the tree or the parameter
-/// block. No call is made, although both specify a conduit.
+/// Nothing can be measured at EL3. The error is printed on the UART that the tree or the parameter
+/// block specifies. No call is made, although both specify a conduit.
 #[test]
 fn entered_at_el3() {
     let board = boards::load("qemu").expect("the board");

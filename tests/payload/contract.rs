@@ -1,5 +1,5 @@
-//! Checks a real log with the regular expressions of other programs that read logs: TF-A's LAVA
-//! monitor, its RT_INSTR parsers and its expect script.
+//! Checks a real log with the regular expressions that other log readers use: TF-A's LAVA monitor,
+//! its RT_INSTR parsers and its expect script.
 
 use fancy_regex::{Captures, Regex};
 use report::log::read_bytes;
@@ -9,14 +9,14 @@ use run::record::LINE_MAX;
 
 use crate::common;
 
-/// Returns the suite in the order of measurement: the last scenario in TFTF's order comes first.
+/// Returns the suite's scenarios in measurement order: the last one in TFTF's order comes first.
 fn suite() -> [ScenarioId; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
     suite
 }
 
-/// Returns the groups in each match of an expression.
+/// Returns the capture groups of each match of an expression.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
     let expression = Regex::new(expression).expect("a sound expression");
     let groups = |found: Captures<'_, str>| {
@@ -27,7 +27,7 @@ fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
     };
     let found = expression.captures_iter(text);
     found
-        .map(|it| groups(it.expect("within the limit of steps")))
+        .map(|it| groups(it.expect("within the step limit")))
         .collect()
 }
 
@@ -46,8 +46,8 @@ fn check_monitor(text: &str) {
     assert_eq!(cases, expected);
 }
 
-/// There is one line for each CPU and test, in a stable order, with tabs and a trailing `/>`, as
-/// TF-A's awk scripts require.
+/// As TF-A's awk scripts require, there is one line for each CPU and test, in a stable order, with
+/// tabs and a trailing `/>`.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
     let mut rows = matches(row, text).into_iter().map(|found| {
@@ -70,10 +70,10 @@ fn check_rows(text: &str) {
 }
 
 /// Each scenario's records follow its text. The last record precedes the summary. The summary and
-/// the last line fit on a screen of 100 columns and 30 lines.
+/// the last line fit on a screen with 100 columns and 30 lines.
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
-    for part in parts.map(|part| part.split("******").next().expect("a split has a part")) {
+    for part in parts.map(|part| part.split("******").next().expect("the first part")) {
         let (text, records) = part.split_at(part.find("@PB ").expect("records"));
         let is_header = text.contains("\r\npsci-bench ") && text.contains("\r\n  Plan       : ");
         assert!(is_header || text.contains("  TEST COMPLETE"), "{part}");
@@ -94,9 +94,9 @@ fn other_programs_find_their_marks() {
     let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass)
         .says(&["Tests Failed : 0"])
         .lacks(&["Tests Passed : 0", "Panic:", "Unhandled exception on "]);
-    // A UART at 115,200 baud takes 3.6 s for a default run.
+    // At 115,200 baud, the UART takes 3.6 s to send a default run's log.
     assert!(ran.result.log.len() <= 40 << 10);
-    // As received over the UART: the line endings are CR LF.
+    // The text as received over the UART, with CR LF line endings.
     let text = ran.result.text();
     let start = text.find("Booting trusted firmware test framework");
     let end = text.find("Exiting tests.").expect("its end");
@@ -105,7 +105,7 @@ fn other_programs_find_their_marks() {
     check_rows(&text);
     // TF-A's expect script waits for this.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // ASCII, CR LF and short lines, starting with our first line.
+    // From our first line on, the log is ASCII with CR LF and short lines.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
         let is_record = line.starts_with("@PB ");
@@ -130,7 +130,7 @@ fn each_start_has_an_identity_of_its_own() {
         let lacks = runs[0].lacks();
         assert!(runs.len() == 1 && lacks.is_empty(), "{lacks:?}");
         assert_eq!(runs[0].header.run, runs[0].run.id);
-        runs[0].header.run.expect("an identity in the header")
+        runs[0].header.run.expect("the header contains an identity")
     });
     assert_ne!(first, second);
 }
