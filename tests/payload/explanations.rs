@@ -7,7 +7,7 @@ use run::model::Verdict;
 
 use crate::common::{self, spec};
 
-/// Returns the explanations for a suite run on this firmware variant, one per line.
+/// Returns the explanations, one per line, for a suite run on this firmware variant.
 fn explained(variant: &str) -> String {
     let options = format!("--icount --variant {variant}");
     let ran = common::ends(&spec(&options, "iterations=2 warmup=1"), Verdict::Pass);

@@ -1,4 +1,4 @@
-//! Board faults, in real firmware: each test boots QEMU under a TF-A with one fault
+//! Board faults in real firmware. Each test boots QEMU under a TF-A build with one fault
 //! (platforms/qemu/tf-a). It expects a verdict that names the fault, the CPU and the step, and
 //! complete results for everything that the fault does not affect.
 //!
@@ -20,7 +20,7 @@ use crate::common::{self, Ran};
 
 /// The number of samples requested.
 const N: u32 = 3;
-/// The machine's number of CPUs, in clusters of four. The lead is CPU 0.
+/// The number of CPUs in the machine, in clusters of four. The lead is CPU 0.
 const CPUS: u64 = 8;
 /// The CPU that most faults affect.
 const VICTIM: Mpidr = Mpidr::new(5);
@@ -38,19 +38,19 @@ const SUSPENDING: [ScenarioId; 5] = [
 /// The scenarios that CPU_SUSPEND faults do not affect.
 const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
-/// Returns `fault`, limited to the victim.
+/// Returns `fault`, restricted to the victim.
 fn at_victim(fault: &str) -> String {
     format!("{fault},cpu={VICTIM}")
 }
 
-/// Returns a run under firmware with `fault`. Under the instruction clock, deadlines take no real
-/// time and runs are repeatable.
+/// Returns a run under firmware with `fault`. With the instruction clock, waiting for deadlines
+/// takes no real time, and runs are repeatable.
 fn spec(fault: &str) -> RunSpec {
     let options = format!("--icount --fault {fault}");
     common::spec(&options, &format!("iterations={N} warmup=1"))
 }
 
-/// Returns a run with only this scenario.
+/// Returns a run of only this scenario.
 fn only(scenario: &str, fault: &str) -> RunSpec {
     let args = Some(format!("iterations={N} warmup=1 only={scenario}"));
     RunSpec {
@@ -59,8 +59,8 @@ fn only(scenario: &str, fault: &str) -> RunSpec {
     }
 }
 
-/// Returns a run in which a CPU may spin for seconds, which would take minutes under the
-/// instruction clock.
+/// Returns a run in which a CPU may spin for seconds. With the instruction clock this would take
+/// minutes.
 fn by_the_hosts_clock(fault: &str) -> RunSpec {
     let icount = false;
     RunSpec {
@@ -69,12 +69,13 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec`, and expects this verdict, these words, and that the fault occurred.
+/// Runs `spec` and expects this verdict, these words, and the fault to have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
-    // The firmware prints the name of its fault; otherwise the test would prove nothing.
-    let fault = spec.fault.as_deref().expect("a run with a fault");
-    let name = fault.split(',').next().expect("a split has a part");
+    // The firmware prints the fault's name when it occurs. Without this line, the test would prove
+    // nothing.
+    let fault = spec.fault.as_deref().expect("the run has a fault");
+    let name = fault.split(',').next().expect("the fault has a name");
     let struck = format!("psci-bench fault: {name} struck ");
     let text = seen.result.text();
     let times = text.split_once(&struck).map(|(_, rest)| rest);
@@ -84,7 +85,7 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 }
 
 impl Ran {
-    /// Checks that all CPUs except these have all samples of these scenarios.
+    /// Checks that all CPUs except these have all samples for these scenarios.
     fn complete_but(self, scenarios: &[ScenarioId], but: &[Mpidr]) -> Self {
         let log = self.log();
         for t in scenarios {
@@ -105,25 +106,25 @@ impl Ran {
     }
 }
 
-/// Expects no effect: every CPU has all its samples.
+/// Expects the fault to have no effect: every CPU has all its samples.
 fn costs_nothing(spec: &RunSpec, words: &[&str]) -> Ran {
     run(spec, Pass, words).complete_but(&ALL, &[])
 }
 
-/// Expects that the victim is lost before it has all samples of any scenario.
+/// Expects the victim to be lost before any of its scenarios has all samples.
 fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words).complete_but(&ALL, &[VICTIM])
 }
 
-/// Expects that the victim is lost in a suspend, after PSCI_VERSION.
+/// Expects the victim to be lost in a suspend, after PSCI_VERSION has been measured.
 fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words)
         .complete_but(&[PsciVersionParallel], &[])
         .complete_but(&SUSPENDING, &[VICTIM])
 }
 
-/// Expects that only the victim's loss is reported, with the reason in the first of `words`. The
-/// report is on a separate line, before the scenario ends.
+/// Expects only the victim's loss to be reported, with the reason in the first of `words`. The
+/// report is on a line of its own, before the scenario ends.
 fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
@@ -136,15 +137,15 @@ fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     seen
 }
 
-/// Expects that all CPUs except the lead are lost, one after another; the lead's own part
-/// continues.
+/// Expects all CPUs except the lead to be lost, one after another, while the lead's own
+/// measurements continue.
 fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
     let others: Vec<Mpidr> = (1..CPUS).map(Mpidr::new).collect();
     run(spec, Fail, &["7 CPUs lost"]).complete_but(&ALL, &others);
 }
 
-/// Expects that each CPU_SUSPEND on the victim fails: the parallel scenarios have no valid round
-/// and name the reason; the serial scenarios have all other CPUs.
+/// Expects every CPU_SUSPEND on the victim to fail. The parallel scenarios have no valid rounds and
+/// report the reason. The serial scenarios have results for all other CPUs.
 fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
     let words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
     run(spec, Fail, &words)
@@ -152,14 +153,13 @@ fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
         .complete_but(&UNTOUCHED, &[]);
 }
 
-/// Expects that each CPU_SUSPEND on the victim is refused with this error.
+/// Expects every CPU_SUSPEND on the victim to be rejected with this error.
 fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
     let refused = format!("rejects power_state 0x02010222 on CPU 1.1: {}", words[0]);
     spoils_suspend(spec, &[&refused]);
 }
 
-/// Expects that there are no PMF timestamps, for this reason, and that the caller-side times are
-/// measured.
+/// Expects PMF timestamps to be unavailable for this reason, and caller-side times to be measured.
 fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);
     // The lead cannot turn itself on.
@@ -169,8 +169,7 @@ fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
         .complete_but(&but_off, &[]);
 }
 
-/// Expects that the victim's timestamps are invalid, so that its samples are rejected for this
-/// reason.
+/// Expects the victim's timestamps to be invalid and its samples to be rejected for this reason.
 fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
@@ -179,7 +178,7 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
 }
 
-/// Expects that the lead is lost; another CPU reports it and ends the run.
+/// Expects the lead to be lost. Another CPU reports this and ends the run.
 fn loses_lead(spec: &RunSpec, words: &[&str]) {
     run(spec, Incomplete, words);
 }

@@ -1,8 +1,8 @@
-//! Checks that results are plausible under the instruction clock, on the pinned TF-A version.
-//! `tests/frozen` checks the rows for single CPUs to the tick.
+//! Checks that results are plausible with the instruction clock and the pinned TF-A version.
+//! `tests/frozen` checks serial rows to the tick.
 //!
-//! One tick is then one instruction on any CPU, so a result includes the instructions that other
-//! CPUs executed meanwhile, but it is exactly repeatable.
+//! With this clock, one tick is one instruction on any CPU. A result therefore includes the
+//! instructions that other CPUs executed in the meantime, but it is exactly repeatable.
 
 use std::collections::BTreeSet;
 
@@ -28,20 +28,19 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
         let last = mates().max_by_key(|it| it.1.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
-    // isb and mrs between the two reads. Anything more is due to the call itself.
+    // An isb and an mrs are between the two reads. Everything else is due to the call itself.
     assert_eq!(log.facts().overheads.empty, 2);
-    // Between the two mrs there are smc, isb, mrs and the firmware's path: the same on every CPU
-    // and in every sample.
+    // Between the two mrs are an smc, an isb, an mrs and the path through the firmware, which are
+    // the same on every CPU and in every sample.
     let calls = log.metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);
     assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
 }
 
-/// Two of four runs must be identical to the byte. On a busy host up to one in eight runs with 32
-/// CPUs differs because of QEMU, and rarely twice in the same way (`xtask::qemu::host_cpu`). If the
-/// payload caused the differences, through memory contents or host time, hardly any two runs would
-/// be identical.
+/// Two of four runs must be byte-for-byte identical. On a busy host, up to one in eight runs with
+/// 32 CPUs differs because of QEMU, rarely twice in the same way (`xtask::qemu::host_cpu`). If the
+/// payload depended on memory contents or host time, hardly any two runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
@@ -54,12 +53,12 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
         eprintln!("two runs differ: {:#?}", pairs.find(|(a, b)| a != b));
         seen.push(text);
     }
-    panic!("no two runs are the same: on stderr is where they differ");
+    panic!("no two runs are the same; stderr shows where they differ");
 }
 
-/// The length of the lead's naps is computed from its CNTFRQ_EL0. Halving that value makes them
-/// half as long in ticks and changes nothing else: the lead polls twice as often. The caller-side
-/// results include the sleep, whose length is also computed from CNTFRQ_EL0.
+/// The length of the lead's naps is computed from its CNTFRQ_EL0. Halving that value halves their
+/// length in ticks, so the lead polls twice as often, but nothing else changes. Caller-side results
+/// are not compared, because they include the sleep, whose length is also computed from CNTFRQ_EL0.
 #[test]
 fn no_figure_depends_on_how_often_the_lead_looks() {
     let run = |hz: u32| {

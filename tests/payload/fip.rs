@@ -1,5 +1,5 @@
-//! Replaces BL33 in a FIP created by TF-A's build: the result boots with trusted boot, and is
-//! rejected without a valid certificate.
+//! Replaces BL33 in a FIP created by TF-A's build. The result boots with trusted boot, but is
+//! rejected if there is no valid certificate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -26,7 +26,7 @@ const CPUS: u32 = 4;
 /// The payload's boot arguments.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
-/// Returns TF-A with a FIP created by its own build.
+/// Returns a TF-A build with a FIP that the build created.
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
@@ -38,14 +38,15 @@ fn built() -> FirmwareBuild {
     firmware::build(&workspace, &tf_a, &platform).expect("firmware")
 }
 
-/// Returns the exit code of `cargo xtask` with the words of `line`, followed by `args` as one word.
+/// Returns the exit code of `cargo xtask` when run with the words in `line`, and with `args` as a
+/// single word.
 fn xtask(line: &str, args: Option<&str>) -> u8 {
     let args = args.into_iter().flat_map(|args| ["--args", args]);
     let words = ["xtask"].into_iter().chain(line.split_whitespace());
     xtask::cli::main(words.chain(args).map(OsString::from))
 }
 
-/// Discards the UART output, and sets a flag when it contains `what`.
+/// Discards the UART output and sets a flag when the output contains `what`.
 struct Until<'u> {
     what: &'u str,
     said: String,
@@ -68,7 +69,7 @@ impl Write for Until<'_> {
 
 impl Display for Until<'_> {}
 
-/// Starts BL1 of `firmware` with the FIP in the file `fip`, and waits until the UART prints
+/// Starts BL1 from `firmware` with the FIP in the file `fip`, and waits until the UART prints
 /// `until`.
 fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
@@ -100,7 +101,8 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
-/// With and without the key for the old certificates. `fip build` uses the released payload.
+/// Tests `fip build` with and without the key for the old certificates. The command uses the
+/// released payload.
 #[test]
 fn in_a_fip_with_certificates() {
     let firmware = built();
@@ -123,7 +125,7 @@ fn in_a_fip_with_certificates() {
     process::output(openssl.args(["genrsa", "-out", &other, "2048"])).expect("a key");
     assert_eq!(build(&format!("--nt-fw-key {other}")), 2);
     assert!(!Path::new(&new).exists());
-    // With the key it boots.
+    // With the key, it boots.
     let key = firmware.dir.join(NT_FW_KEY);
     assert_eq!(build(&format!("--nt-fw-key {}", key.display())), 0);
     let outcome = boot(&firmware, &new, "no such words");
@@ -134,7 +136,8 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // If it is forced in with the old certificate, it does not boot: the check is real.
+    // If the payload is inserted by force and the old certificate is kept, it does not boot, which
+    // shows that the firmware checks the certificate.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

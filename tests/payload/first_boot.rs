@@ -1,4 +1,4 @@
-//! A boot that stops at some stage, in an image that prints marks: the last mark shows the stage.
+//! Boots that stop at some stage, with an image that prints marks. The last mark shows the stage.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn marking(mut image: Vec<u8>) -> Vec<u8> {
 }
 
 /// Runs `image` with these `qemu` options until it exits or has been silent for too long. Expects
-/// `last` to be the last stage marked, and to be named in the diagnosis.
+/// `last` to be the last stage marked and to be named in the diagnosis.
 fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     let spec = RunSpec {
         payload: Payload::Image(image),
@@ -70,7 +70,7 @@ fn a_cpu_that_never_arrives_leaves_the_mark_of_cpu_on() {
     stops_at(image, "--smp 2 --fault cpu-on-lost", CpuOn);
 }
 
-/// Marks are on separate lines, and do not change any result.
+/// Marks are on lines of their own and do not change any result.
 #[test]
 fn a_good_boot_has_all_marks_in_order() {
     let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");

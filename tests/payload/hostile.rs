@@ -1,5 +1,5 @@
-//! Invalid external input: the payload says what is wrong and where, and ends with the right exit
-//! code.
+//! Invalid external input: the payload reports what is wrong and where, and exits with the correct
+//! exit code.
 
 use boards::GicVersion;
 use fdt_blob::{Blob, cells};
@@ -11,7 +11,7 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran, spec};
 
-/// Runs `spec`, and expects the verdict and these words.
+/// Runs `spec` and expects this verdict and these words.
 fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     common::ends(spec, verdict).says(words)
 }
@@ -41,7 +41,7 @@ fn no_device_tree() {
     };
     // TF-A hands over X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
-    // Misaligned, memory without a tree, no memory, the end of the address space.
+    // Misaligned, in memory but without a tree, not in memory, and at the end of the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}")];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
@@ -49,7 +49,8 @@ fn no_device_tree() {
     }
 }
 
-/// Words that a loader may add to the tree it hands over are an error in an appended tree.
+/// A loader may add such words to a tree that it hands over, but in an appended tree they are an
+/// error.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");
@@ -68,7 +69,7 @@ fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     ends(&much, Verdict::BadInput, &words);
 }
 
-/// The entry code builds its tables after the tree that the parameter block points to.
+/// The entry code builds its translation tables after the tree that the parameter block points to.
 #[test]
 fn an_impossible_parameter_block_is_reported() {
     const TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
@@ -103,7 +104,7 @@ fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
     *tree.value(node, name).expect("it is there") = value.to_vec();
 }
 
-/// Returns `reg` of a device with one page of registers.
+/// Returns the `reg` value for a device with one page of registers.
 fn page(base: u32) -> Vec<u8> {
     cells(&[0, base, 0, 0x1000])
 }
@@ -113,7 +114,7 @@ fn with_console(base: u32) -> RunSpec {
     changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
 }
 
-/// The RTC is not a UART, but the tree does not show that.
+/// The RTC is not a UART, but the tree does not reveal this.
 #[test]
 fn a_console_that_moves_says_where_to() {
     let result = common::run(&with_console(0x901_0000));
@@ -142,7 +143,7 @@ fn a_console_in_memory_or_nowhere_does_not_move() {
     ends(&spec, Verdict::Pass, &words);
 }
 
-/// Sets the UART's address in the parameter block of `image`.
+/// Sets the UART address in the parameter block of `image`.
 fn set_emergency_uart(image: &mut [u8], base: u64) {
     image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
 }
@@ -150,7 +151,8 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
-    // The first address has no device; the second UART's status register is in another page.
+    // There is no device at the first address. At the second, the UART's status register is in a
+    // different page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();
         set_emergency_uart(&mut image, base);
@@ -158,7 +160,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
     }
 }
 
-/// Nothing can be printed; the diagnosis shows where the output would have gone.
+/// Nothing can be printed, but the diagnosis shows where the output went.
 #[test]
 fn of_a_mute_end_both_uarts_are_named() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
@@ -177,7 +179,7 @@ fn of_a_mute_end_both_uarts_are_named() {
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
     let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
-    // The CPU interface address belongs to a readable device: a virtio device.
+    // The CPU interface address belongs to a readable device, a virtio device.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";
     set(&mut tree, node, "reg", &reg);
@@ -189,11 +191,11 @@ fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
 #[test]
 fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     let mut image = common::image(2, "");
-    // The conduit, which follows the UART.
+    // Corrupts the conduit, which follows the UART.
     image[PARAMETER_BLOCK + 0x39] = 0xff;
     let words = ["the parameter block is damaged; rebuild the image"];
     ends(&of_image(image.clone()), Verdict::BadInput, &words);
-    // The magic number: the whole block is ignored.
+    // Corrupts the magic number, so that the entire block is ignored.
     image[PARAMETER_BLOCK] ^= 1;
     let result = common::run(&of_image(image));
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
@@ -225,7 +227,7 @@ fn an_exception_names_its_place() {
     }
 }
 
-/// There is space only for the lead's redistributor.
+/// The region has space for only the lead's redistributor.
 #[test]
 fn a_cpu_without_a_redistributor_is_named() {
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]);
@@ -234,7 +236,7 @@ fn a_cpu_without_a_redistributor_is_named() {
     ends(&spec, Verdict::BadInput, &words);
 }
 
-/// An undefined instruction on the lead, and one in code that the lead does not execute.
+/// Tests an undefined instruction on the lead, and one in code that the lead does not execute.
 #[test]
 fn an_exception_is_dumped_and_costs_its_cpu() {
     let on_lead = [
@@ -262,7 +264,7 @@ fn an_exception_is_dumped_and_costs_its_cpu() {
     }
 }
 
-/// CPU 0 boots, but its node describes another CPU.
+/// CPU 0 boots, but its node describes a different CPU.
 #[test]
 fn a_cpu_that_is_missing_from_the_tree() {
     let mut tree = Blob::read(&common::good_tree(1, ""));

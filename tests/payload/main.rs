@@ -1,5 +1,5 @@
-//! The payload under QEMU: its output and its verdicts. Each module covers one topic; all modules
-//! form one program, which is linked only once.
+//! The payload's output and verdicts under QEMU. Each module covers one topic. All modules form a
+//! single program, which is linked only once.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! The payload with various numbers of CPUs, with the overlay platform's variants, and with each
-//! firmware, GIC and exception level. Every run must end with PASS.
+//! Runs the payload with various CPU counts, with each variant of the overlay platform, and with
+//! each combination of firmware, GIC and exception level. Every run must end with PASS.
 
 use hardware::board::Mpidr;
 use hardware::image::Conduit;
@@ -23,10 +23,10 @@ fn count_rows(log: &common::Log) -> usize {
         .sum()
 }
 
-/// Few samples: only their presence is tested.
+/// Boot arguments for few samples, because tests only check that samples are present.
 const FEW: &str = "iterations=4 warmup=1";
 
-/// A single CPU has no other CPUs to turn off, but has its own row.
+/// A single CPU has no other CPUs to turn off, but it has a row of its own.
 #[test]
 fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
     let new = "vendor-specific EL3 call 0xc7000020";
@@ -66,8 +66,8 @@ fn every_wake_pattern_and_both_methods() {
     }
 }
 
-/// Few batches: only their presence and scale are tested. A suite scenario and CPU_ON find the CPUs
-/// in the expected state.
+/// Runs few batches, because only the presence and scale of figures are tested. A suite scenario
+/// and CPU_ON show that the CPUs are still in the expected state.
 #[test]
 fn loops_and_timers_on_every_machine() {
     let args = "only=micro,timer_latency,susp_deep_serial,dirty_sweep dirty=0 loops=6400 batch=64 \
@@ -100,8 +100,8 @@ fn loops_and_timers_on_every_machine() {
             assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
         }
         assert!(figures(ScenarioId::SelfSgi, Variant::Sgi) > 3 * 64);
-        // A tick is an instruction: the read, two instructions in the loop, and a few around all 64
-        // iterations.
+        // One tick is one instruction. There are the read, two instructions in the loop, and a few
+        // around all 64 iterations.
         let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
         assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
         let has_pmf = firmware == FirmwareKind::TfA;
@@ -114,7 +114,7 @@ fn loops_and_timers_on_every_machine() {
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
-        // The branch and the counter. Each idle CPU adds its own instructions.
+        // Counts the branch and the counter read. Each idle CPU adds its own instructions.
         let lead = Mpidr::new(0);
         let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
         let entry = entry.expect("samples");
@@ -122,9 +122,9 @@ fn loops_and_timers_on_every_machine() {
     }
 }
 
-/// The time from CPU_OFF to OFF seen by the lead matches the time reported by the firmware. It does
-/// not include the rest of one of the lead's naps, which take 50 us or 3125 instructions. The
-/// difference is the cost of the call that detected OFF and of the caller's own part.
+/// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. It
+/// does not include the remainder of a nap of the lead, which takes 50 us or 3125 instructions. The
+/// difference is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
@@ -133,8 +133,8 @@ fn off_is_seen_when_it_is() {
     for cpu in (1..4).map(Mpidr::new) {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
         let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
-        // With this clock every second turn belongs to the lead, which polls without a pause. For
-        // the firmware's own time the lead sleeps.
+        // With this clock, the lead polls without a pause and gets every other turn. While the
+        // firmware's own time is measured, the lead sleeps.
         let is_soon = seen < 2 * told + 1_000 && seen > told;
         assert!(is_soon, "{cpu}: {seen}, {told:?}");
     }

@@ -1,5 +1,5 @@
-//! CPU_ON soon after CPU_OFF, on firmware that, for 500 us after a CPU is OFF, either refuses
-//! CPU_ON or accepts it but still powers off the CPU.
+//! CPU_ON soon after CPU_OFF. For 500 us after a CPU is reported as OFF, the firmware either
+//! rejects CPU_ON, or accepts it but powers off the CPU anyway.
 
 use run::measure::Metric;
 use run::model::Verdict;
@@ -43,7 +43,7 @@ fn a_cpu_turned_on_immediately_after_its_off_is_lost() {
 fn an_internal_failure_that_passes_loses_no_cpu() {
     let variant = "cpu-on-race=500,cpu-on-answer=failure";
     let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
-    // The time during which the firmware refused the call is not included in the power-up.
+    // The time during which the firmware rejected the call is not included in the power-up time.
     let cells = log.cells(ScenarioId::CpuOn);
     let ways_up = cells.filter_map(|(_, cell)| cell.series_of(Metric::TurnOn));
     let longest = ways_up.map(|it| it.summary.max).max();

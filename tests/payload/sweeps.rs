@@ -1,5 +1,5 @@
-//! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A, and under QEMU's own
-//! PSCI, which supports only a few of them.
+//! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A and under QEMU's
+//! built-in PSCI, which supports only a few of them.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
-/// The lead, and the next CPU.
+/// The lead and the next CPU.
 const CPUS: [Mpidr; 2] = [Mpidr::new(0), Mpidr::new(1)];
 
-/// Returns the medians for one variant and metric: by x, then by MPIDR.
+/// Returns the medians for one variant and metric, by x and then by MPIDR.
 fn medians(
     log: &Log,
     scenario: ScenarioId,
@@ -32,7 +32,7 @@ fn medians(
 }
 
 /// TF-A holds the locks for the levels above the core while a CPU powers down at these levels. It
-/// takes no lock for the core level alone.
+/// takes no lock if only the core level powers down.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
@@ -45,13 +45,13 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
         longest.copied().collect::<Vec<u64>>()
     });
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
-    // The last men of two clusters, one after the other.
+    // Two clusters' last men flush their caches one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
 
-/// The caller-side time does not include making lines dirty, not even on the lead: the start is set
-/// afterwards.
+/// The caller-side time does not include the time taken to dirty the lines, even on the lead,
+/// because the start is set afterwards.
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
@@ -60,7 +60,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
-        // QEMU has no caches, so the call is the same and sleeps for the same time.
+        // QEMU does not model caches, so the call is the same and sleeps for the same time.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
             assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");
@@ -75,7 +75,7 @@ const CORE: u64 = 0x1_0002;
 const CLUSTER: u64 = 0x101_0022;
 const SYSTEM: u64 = 0x201_0222;
 
-/// Returns the states that were measured in this variant on this number of CPUs.
+/// Returns the states measured in this variant, each of which must have figures for `cpus` CPUs.
 fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> {
     let found = medians(log, ScenarioId::IdleStates, variant, metric);
     for (state, step) in &found {
@@ -91,7 +91,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
     for variant in [Variant::Serial, Variant::Parallel] {
         assert_eq!(states(&log, variant, Metric::Powerdown, 8), all);
-        // Standby returns to its caller and flushes nothing.
+        // Standby returns to the caller and flushes nothing.
         assert_eq!(states(&log, variant, Metric::CacheFlush, 8), all[1..]);
     }
     use Metric::{CacheFlush, Count, Powerdown, Residency};
@@ -100,19 +100,19 @@ fn every_idle_state_also_in_os_initiated_mode() {
         assert_eq!(found, all[2..], "{metric:?}");
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
-    // The payload chooses which CPU requests the cluster level: the last one.
+    // The payload chooses the CPU that requests the cluster level, which is the last one.
     for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;
             assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
         }
     }
-    // All CPUs are down, so every requested state is reached.
+    // All CPUs are powered down, so every requested state is reached.
     for variant in [Variant::Parallel, Variant::Osi] {
         let counts = of(variant, Count);
         assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
     }
-    // The lead is awake while another CPU suspends alone, so the system stays up.
+    // The lead is awake while another CPU suspends on its own, so the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];
     let counts = [0, 1, 4].map(|cpu| serial[&Mpidr::new(cpu)]);
     assert_eq!(counts, [1, 0, 0]);
@@ -120,7 +120,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
-/// Returns the medians for a step of `cold_call` by MPIDR. There must be `cpus` of them.
+/// Returns the medians for a step of `cold_call`, by MPIDR. There must be one for each of `cpus`
+/// CPUs.
 fn cold_calls(
     log: &Log,
     (variant, x): (Variant, u64),
@@ -133,8 +134,8 @@ fn cold_calls(
     step
 }
 
-/// The instruction clock has no caches. A cold call executes the same instructions as a warm call,
-/// so the two only differ if something other than the call is timed.
+/// The instruction clock does not model caches. A cold call executes the same instructions as a
+/// warm call, so their figures differ only if something other than the call is timed.
 #[test]
 fn a_cold_call_is_the_same_call() {
     let args = "only=cold_call iterations=2 warmup=1";
@@ -167,12 +168,12 @@ fn a_cold_call_is_the_same_call() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
-/// QEMU's own PSCI has no PMF and only a standby state.
+/// QEMU's built-in PSCI has no PMF and only a standby state.
 #[test]
 fn cold_calls_without_pmf_and_power_down() {
     let args = "only=cold_call iterations=2 warmup=0";
     let spec = spec("--smp 2 --icount --firmware builtin", args);
-    let no_pmf = "Without PMF, no timestamp is read.";
+    let no_pmf = "Without PMF, no timestamps are read.";
     let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
     for step in [(Variant::VersionWarm, 0), (Variant::VersionEvicted, 0)] {
         cold_calls(&log, step, Metric::Call, 2);
@@ -187,7 +188,7 @@ fn cold_calls_without_pmf_and_power_down() {
     }
 }
 
-/// QEMU's own PSCI has no power-down, so a suspend measures the caller-side time.
+/// QEMU's built-in PSCI has no power-down state, so suspends are measured on the caller's side.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
@@ -211,7 +212,7 @@ fn what_the_firmware_does_not_have_is_said() {
     assert!(suspend.map(|it| it.status).eq([skipped]));
 }
 
-/// This also holds if the GIC loses its state, and if the firmware keeps caches coherent.
+/// SYSTEM_SUSPEND also works if the GIC loses its state, and if the firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
     for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {

@@ -1,5 +1,4 @@
-//! `timer_latency`: every expiry is accounted for under each load. `matrix` runs it on every
-//! machine.
+//! `timer_latency` accounts for every expiry under each load. `matrix` runs it on every machine.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ fn spec(options: &str, args: &str) -> RunSpec {
 }
 
 /// Checks that every expiry in each series is accounted for, and that the series matches its
-/// histogram. Returns the number of overruns, counted for each series.
+/// histogram. Returns the total number of overruns in all series.
 pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
     let all = log.series(ScenarioId::TimerLatency);
     let all = all.map(|(mpidr, it)| {
@@ -49,7 +48,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     all.values().map(overruns).sum()
 }
 
-/// Under the instruction clock no expiry is missed. In real time some may be missed, and are
+/// With the instruction clock, no expiry is missed. In real time, some may be missed, and these are
 /// counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {
@@ -65,9 +64,9 @@ fn handled_and_overruns_are_all_expiries() {
     }
 }
 
-/// A timer that stops firing: the image turns it off in the loop, with an instruction that replaces
-/// the one selecting the first load. An idle CPU then waits in WFI until another timer wakes it,
-/// whether the lead is alone or not.
+/// A timer stops firing because the image turns it off in the loop, with an instruction that
+/// replaces the one selecting the first load. An idle CPU then waits in WFI until another timer
+/// wakes it, even if the lead is the only CPU.
 #[test]
 fn a_silent_timer_is_named_where_the_cpu_is_idle() {
     const FIRST: u32 = 0xaa04_03fb; // mov x27, x4

@@ -1,10 +1,10 @@
-//! States that stop the CPUs' own timers: a CPU that stays awake wakes the others by SGI, and a
+//! States that stop the CPUs' own timers. A CPU that stays awake wakes the others with SGIs, and a
 //! timer frame is used only if it wakes the lead in a trial.
 //!
 //! The overlay firmware stops the timers (`timer-stop=1`). QEMU has no AArch64 machine with a
-//! memory-mapped generic timer, so memory takes its place here. A working frame is tested with
-//! fakes: `crates/hardware/src/devices/timer_frame.rs`, `crates/suite/src/scenario/tests/wake.rs`,
-//! `xtask/tests/machine/sse_timer.rs`.
+//! memory-mapped generic timer, so plain memory is used in its place here. Working frames are
+//! tested with fakes: `crates/hardware/src/devices/timer_frame.rs`,
+//! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
 use run::measure::Metric;
@@ -20,10 +20,10 @@ use crate::common;
 
 /// The number of samples requested.
 const N: u32 = 3;
-/// The machine's number of CPUs, in clusters of four.
+/// The number of CPUs in the machine, in clusters of four.
 const CPUS: usize = 8;
 
-/// Returns a run in which a power-down stops the timers.
+/// Returns a run in which power-downs stop the timers.
 fn spec(options: &str, args: &str) -> RunSpec {
     let options = format!("--icount --variant timer-stop=1 {options}");
     common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
@@ -35,8 +35,8 @@ fn has_first_figure(cell: &Cell) -> bool {
     metrics.iter().any(|it| cell.figure(*it).is_some())
 }
 
-/// Checks that all scenarios have all rows (parallel scenarios across both helper placements) and
-/// that PSCI_STAT counts the expected level.
+/// Checks that all scenarios have all rows (parallel scenarios have them across both helper
+/// placements) and that PSCI_STAT counts the expected level.
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
@@ -89,7 +89,7 @@ fn a_helper_costs_what_a_cpus_own_timer_costs() {
     }
 }
 
-/// SGIs do not wake CPU 7, or the lead's first helper never arrives: only one CPU is lost.
+/// Only one CPU is lost if SGIs do not wake CPU 7, or if the lead's first helper never arrives.
 #[test]
 fn a_fault_of_a_helper_costs_one_cpu() {
     let asleep = "Skipped: SGI did not wake CPU 0x7 from 0x00010002 ";
@@ -107,7 +107,7 @@ fn a_fault_of_a_helper_costs_one_cpu() {
     }
 }
 
-/// Returns a run of four CPUs whose device tree says that power-downs do not stop timers.
+/// Returns a run with four CPUs whose device tree claims that power-downs do not stop timers.
 fn undeclared(options: &str) -> RunSpec {
     let board = common::changed_board(str::to_owned);
     let tree = common::tree_of(
@@ -152,7 +152,7 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     ];
     let spec = undeclared("--icount --fault suspend-never,cpu=0x3,skip=1");
     let log = common::ends(&spec, Verdict::Fail).says(&words).log();
-    // It is reported when it is lost, not in the next round.
+    // The CPU is reported as soon as it is lost, not in the next round.
     let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
     let next = log.text.find("> Executing 'Suspend to deepest");
     assert!(next.is_some_and(|next| named < next), "{}", log.text);
@@ -168,8 +168,8 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
 
 /// An address between the machine's devices.
 const NOTHING: u64 = 0x0a10_0000;
-/// QEMU's own device tree, at the start of memory: the third word of its header, read as CNTTIDR,
-/// says that frame 7 is implemented.
+/// QEMU's own device tree at the start of memory. The third word of its header, read as CNTTIDR,
+/// shows frame 7 as implemented.
 const QEMU_TREE: u64 = 0x4000_0000;
 /// Unused memory at the end of RAM.
 const MEMORY: u64 = 0x7fff_0000;
@@ -180,12 +180,12 @@ fn a_frame_that_can_not_be_used_is_named() {
         (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
         (QEMU_TREE, MEMORY, 7, "frame's count differs from the CPUs'"),
     ] {
-        // The payload must not use the memory that takes the place of a frame.
+        // The payload must not use the memory that stands in for a frame.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
             let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
             let text = text.replace("memory-mib = 1024", "memory-mib = 1021");
-            // All the firmware's power-downs stop the timers.
+            // All of the firmware's power-down states stop the timers.
             let stops = "local-timer-stop = true\npower-state = 0x0";
             text.replace("power-state = 0x0", stops)
                 + &format!(

@@ -1,12 +1,12 @@
-//! The watchdog as a last resort, on a machine that has one, under firmware whose suspends do not
-//! return.
+//! Uses the watchdog as a last resort, on a machine with a watchdog and firmware whose suspends do
+//! not return.
 
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::common::{run, spec};
 
-/// A single CPU, which is the lead.
+/// A machine with a single CPU, which is the lead.
 const ALONE: &str = "--board qemu-sbsa --smp 1";
 
 /// platforms/qemu-sbsa/board.toml explains why it does not list this power state.
@@ -32,8 +32,8 @@ fn a_lead_that_does_not_come_back_is_reset() {
     );
 }
 
-/// Under --icount a wait takes no real time: a machine parked with its watchdog on would be reset
-/// immediately.
+/// With --icount, waiting takes no real time, so a machine that parks with its watchdog on would be
+/// reset immediately.
 #[test]
 fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";

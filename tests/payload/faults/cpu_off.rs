@@ -38,7 +38,7 @@ fn affinity_info_fails() {
     );
 }
 
-/// Firmware that reports that it lacks CPU_OFF is measured with the warm method.
+/// Firmware that reports CPU_OFF as missing is measured with the warm method.
 #[test]
 fn absent() {
     let words = [
@@ -53,8 +53,8 @@ fn absent() {
         .complete_but(&but_off, &[]);
 }
 
-/// The firmware has CPU_OFF, but the tree says that CPUs do not come back after it, so it is not
-/// called.
+/// The firmware implements CPU_OFF, but the tree specifies that CPUs do not come back after it, so
+/// CPU_OFF is not called.
 #[test]
 fn forbidden() {
     let board = common::changed_board(str::to_owned);
@@ -83,7 +83,7 @@ fn forbidden() {
         .lacks(&["<RT_INSTR:"]);
 }
 
-/// If the firmware does not report it, the scenario that discovers it is lost.
+/// If the firmware does not report CPU_OFF as missing, the scenario that discovers this fails.
 #[test]
 fn not_supported() {
     let words = [
@@ -96,8 +96,8 @@ fn not_supported() {
         .complete_but(&[SuspendDeepSerial], &[]);
 }
 
-/// The victim powers off for another CPU's turn, but not for its own. The results of other CPUs in
-/// its cluster are those of a cluster that stays up.
+/// The victim powers off when it is another CPU's turn, but not when it is the victim's own turn.
+/// For the other CPUs in its cluster, the results show a cluster that stays up.
 #[test]
 fn denied_out_of_turn() {
     let words = [

@@ -1,4 +1,4 @@
-//! CPU_ON failures, and CPUs that do not arrive.
+//! CPU_ON failures and CPUs that do not arrive.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn on_pending_for_ever() {
     );
 }
 
-/// An earlier CPU_OFF may take some time.
+/// An earlier CPU_OFF may take some time to complete.
 #[test]
 fn on_pending_for_a_while() {
     costs_nothing(&spec(&at_victim("cpu-on-pending,count=20")), &[]);
@@ -62,7 +62,7 @@ fn arrives_late() {
     );
 }
 
-/// If the CPU arrives later than that, it is sent away and does not keep its cluster up.
+/// If the CPU arrives after the time limit, it is turned away and does not keep its cluster up.
 #[test]
 fn arrives_too_late() {
     loses_victim(
@@ -80,7 +80,8 @@ fn another_context_id() {
     );
 }
 
-/// The first CPU has 10 s to arrive, and each later CPU has 1 s: 16 s in total instead of 70 s.
+/// The first CPU has 10 s to arrive, and each later CPU has 1 s, which is 16 s in total instead of
+/// 70 s.
 #[test]
 fn none_arrives_and_the_first_costs_the_most() {
     let spec = RunSpec {

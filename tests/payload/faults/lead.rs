@@ -14,7 +14,7 @@ fn never_wakes_in_a_parallel_round() {
     );
 }
 
-/// CPU_ON for the second CPU, while the first one is on.
+/// Affects the CPU_ON for the second CPU, when the first one is already on.
 #[test]
 fn never_returns_from_cpu_on() {
     loses_lead(
@@ -34,7 +34,7 @@ fn takes_an_exception() {
     );
 }
 
-/// Counted like the same fault on any other CPU, and not fatal.
+/// This is counted like the same fault on any other CPU and is not fatal.
 #[test]
 fn comes_back_with_another_context_id() {
     passes(
@@ -46,7 +46,7 @@ fn comes_back_with_another_context_id() {
     );
 }
 
-/// The lead does not return from its own part of the round.
+/// The lead does not return from its own call in the round.
 #[test]
 fn names_a_cpu_that_did_not_arrive_before_its_own_part() {
     let mut image = common::image(2, "only=psci_version_parallel");

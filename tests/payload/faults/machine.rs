@@ -1,4 +1,5 @@
-//! Faults in the counter, interrupts and exception level, which firmware controls outside of PSCI.
+//! Faults in the counter, interrupts and exception level, which firmware controls independently of
+//! PSCI.
 
 use boards::GicVersion;
 use run::measure::Metric;
@@ -6,14 +7,14 @@ use xtask::build::payload::TreeSource;
 
 use super::*;
 
-/// Results are then in ticks, not in an unknown unit.
+/// Results are then given in ticks rather than in an unknown unit.
 #[test]
 fn cntfrq_is_zero() {
     costs_nothing(&spec("cntfrq"), &["0 Hz cannot be right"])
         .lacks(&["<RT_INSTR:", "Warning: CNTFRQ"]);
 }
 
-/// All results are converted with the lead's frequency.
+/// All results are converted using the lead's frequency.
 #[test]
 fn cntfrq_of_another_cpu() {
     costs_nothing(
@@ -25,16 +26,17 @@ fn cntfrq_of_another_cpu() {
     );
 }
 
-/// As if the redistributor had lost power.
+/// This simulates a redistributor that lost power.
 #[test]
 fn the_gics_local_enables_are_gone_after_a_wake_up() {
     costs_nothing(&spec("gic-enables-lost"), &[]);
 }
 
-/// Several CPUs stop at the same time; each prints all its last lines.
+/// If several CPUs stop at the same time, each one still prints all of its last lines.
 #[test]
 fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
-    // All CPUs that are turned on in the second round. The lead is entered only once.
+    // The fault affects all CPUs that are turned on in the second round. The lead is entered only
+    // once.
     let args = "iterations=2 warmup=0 only=psci_version_parallel";
     let spec = common::spec("--fault serror,skip=1", args);
     let seen = run(&spec, Fail, &["7 CPUs lost"]);
@@ -70,8 +72,8 @@ fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
     }
 }
 
-/// An SError that is pending before there is a stack is taken and dumped once there is one. The
-/// calibrated sleep determines which entry is the first wake-up.
+/// An SError that becomes pending before there is a stack is taken and dumped once there is one.
+/// Which entry is the first wake-up depends on the calibrated sleep.
 #[test]
 fn an_serror_is_pending_at_an_entry() {
     let words = [
@@ -81,18 +83,18 @@ fn an_serror_is_pending_at_an_entry() {
     ];
     let tags = SUSPENDING.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
-        // In PSCI_VERSION all entries come from CPU_ON.
+        // In PSCI_VERSION, all entries are due to CPU_ON.
         let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
         let seen = run(&spec, Fail, &words).complete_but(&SUSPENDING, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
         seen.plain.contains(&in_call)
     };
-    assert!(!is_lost_in_call(0), "the first entry is by CPU_ON");
+    assert!(!is_lost_in_call(0), "the first entry is due to CPU_ON");
     assert!((1..8).any(is_lost_in_call), "no wake-up");
 }
 
-/// A pending interrupt is identified as the timer's only by its number. Here the tree specifies a
-/// number that nothing raises.
+/// A pending interrupt is recognized as the timer's only by its number. Here, the tree specifies an
+/// interrupt that nothing raises.
 #[test]
 fn another_interrupt_is_not_taken_for_the_timers() {
     let board = common::board_with("\nphysical = 30\n", "\nphysical = 24\n");
@@ -107,9 +109,9 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Incomplete, &words);
 }
 
-/// Endless interrupts on one CPU, starting 5 ms after its first arrival, when its timer has been
-/// proven to wake it. With an earlier interrupt the CPU may be lost, depending on when it checks
-/// for the timer interrupt.
+/// Endless interrupts on one CPU start 5 ms after it first arrives, when its timer has been shown
+/// to wake it. If they started earlier, the CPU could be lost, depending on when it checks for the
+/// timer interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];
@@ -122,8 +124,8 @@ fn an_interrupt_storm() {
     .complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Returns `image` modified to simulate a CPU whose HCR_EL2.E2H cannot be cleared: the only write
-/// to HCR_EL2 is removed, so the value set by the firmware stays.
+/// Returns `image` modified to simulate a CPU whose HCR_EL2.E2H cannot be cleared. The only write
+/// to HCR_EL2 is removed, so the register keeps the value set by the firmware.
 fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     const MSR_HCR_EL2_X9: [u8; 4] = 0xd51c_1109_u32.to_le_bytes();
     const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
@@ -136,8 +138,8 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     image
 }
 
-/// HCR_EL2.E2H cannot be cleared at any entry: the run continues in the EL2&0 regime, and the
-/// results for single CPUs are the same as with E2H = 0.
+/// If HCR_EL2.E2H cannot be cleared at any entry, the run continues in the EL2&0 regime, and serial
+/// results are the same as with E2H = 0.
 #[test]
 fn e2h_stays_set() {
     use Metric::{CacheFlush, Powerdown, Wakeup};
@@ -157,7 +159,7 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // Under the same fault, whose code at EL3 takes time, but with E2H cleared.
+        // The same fault, because its code at EL3 takes time, but with E2H cleared.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

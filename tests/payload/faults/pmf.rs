@@ -1,4 +1,4 @@
-//! Wrong or missing timestamps.
+//! Incorrect or missing timestamps.
 
 use super::*;
 

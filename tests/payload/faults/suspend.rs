@@ -1,4 +1,4 @@
-//! CPU_SUSPEND failures, and CPUs that do not return.
+//! CPU_SUSPEND failures and CPUs that do not return.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn invalid_parameters() {
     );
 }
 
-/// Nothing is skipped, because the other CPUs support it.
+/// Nothing is skipped, because the other CPUs support the state.
 #[test]
 fn not_supported_on_one_cpu() {
     refuses_suspend(
@@ -43,7 +43,7 @@ fn wakes_late() {
     );
 }
 
-/// If the CPU arrives later than that, it is lost, and is sent away when it arrives.
+/// If the CPU arrives after the time limit, it has been declared lost and is turned away.
 #[test]
 fn wakes_too_late() {
     loses_victim_in_suspend(
@@ -73,8 +73,8 @@ fn comes_back_to_nowhere() {
     );
 }
 
-/// The CPU is resumed at an address without memory, and without vectors. Such a CPU blocks the
-/// instruction clock for all others.
+/// The CPU resumes at an address where there is no memory, and it has no vectors. Such a CPU blocks
+/// the instruction clock for all other CPUs.
 #[test]
 fn is_resumed_nowhere() {
     loses_victim_in_suspend(
@@ -92,17 +92,18 @@ fn not_supported() {
     run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// Occasional occurrences during the measurement are counted and repeated, and are not a failure.
+/// If this happens occasionally during the measurement, the attempts are counted and repeated but
+/// not treated as a failure.
 #[test]
 fn given_up_twice() {
-    // As in TF-A 2.13 and later, with fresh EXIT stamps.
+    // Behaves like TF-A 2.13 and later, with fresh EXIT timestamps.
     let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
     let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
     let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
-/// This is a warning, not a failure: the samples count.
+/// This causes a warning rather than a failure, and the samples are used.
 #[test]
 fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];
@@ -117,7 +118,7 @@ fn reaches_less_than_was_asked_for() {
     let deep = reached(SuspendDeepSerial);
     assert_eq!(deep[&VICTIM], Some(0x1_0002));
     assert_eq!(deep[&Mpidr::new(6)], Some(0x101_0022));
-    // If only the core level was requested, nothing is wrong.
+    // There is no error if only the core level was requested.
     let core = reached(CpuSuspendParallel);
     assert!(core.values().all(|state| *state == Some(0x1_0002)));
 }
