@@ -1,4 +1,4 @@
-//! Published pages, read as tables, and the audit of their printed changes.
+//! Reads published pages as tables, and audits the changes printed on them.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ fn page(title: &str, new: &[&str], old: &[&str]) -> String {
 const NEW: [&str; 2] = ["0,0,110.0 (+10.00%),20.0,5.0", "0,1,200.0,20.0,5.0"];
 const OLD: [&str; 2] = ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"];
 
-/// A page, with the expected counts and findings.
+/// A page and the counts and findings expected for it.
 struct Audited {
     title: &'static str,
     new: [&'static str; 2],
@@ -145,7 +145,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// Text on a page, its replacement, and the error.
+/// Text on a page, its replacement, and the resulting error.
 const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
@@ -202,7 +202,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The same, for a page with a CSV file.
+/// The same for a page with a CSV file.
 const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",
@@ -262,7 +262,7 @@ fn pages_are_tables() {
             &["0,0,110.0 (+10.00%),20.0,5.0"],
         ),
     );
-    // Nanoseconds under a title that says microseconds.
+    // Nanosecond figures under a title that specifies microseconds.
     let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
     scratch.write("ns.rst", &page(SERIAL, &[&new], &[&old]));
     let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
@@ -300,7 +300,8 @@ fn pages_are_tables() {
     assert!(text.contains("the figures are in nanoseconds"), "{text}");
 }
 
-/// Only the parts with figures are regenerated; everything else on a page belongs to the publisher.
+/// Only the parts that contain figures are regenerated. The rest of a page is left to the
+/// publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());
@@ -332,7 +333,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // Given several logs, the typical run is used, which is b.log.
+    // If there are several logs, the typical run is published, which is b.log.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -1,5 +1,6 @@
-//! `cargo xtask compare`: input, output and exit codes. `publish` compares in the same way. For
-//! findings about published figures see `crates/report/src/analysis/compare/tests/published.rs`.
+//! `cargo xtask compare`: input, output and exit codes. `publish` compares in the same way. The
+//! findings for published figures are tested in
+//! `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
 
@@ -32,11 +33,11 @@ fn exit_codes() {
         (itself, 0, ""),
         (juno, 1, "regressions against"),
         (juno, 1, "the largest is Wakeup in"),
-        // A tolerance of almost everything.
+        // A tolerance that accepts almost any change.
         (&format!("{juno} --tolerance 99%"), 0, ""),
         (&format!("{same} --tolerance 0"), 0, ""),
         (&format!("{twice}-run 2"), 0, ""),
-        // An unreliable figure takes precedence, on either side.
+        // Unreliable figures on either side take precedence.
         ("compare good.log cut.log", 3, ""),
         ("compare cut.log good.log", 3, "(run 1): incomplete"),
         ("compare twice.log good.log", 2, "--old-run N"),
@@ -145,11 +146,11 @@ fn every_format_has_findings_and_gaps() {
     let lone = "CPU 1.1, which only the baseline has";
     let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
-    // A part that only the run has is not a gap.
+    // Parts that exist only in the run are not gaps.
     let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
     let passed = format!("{less} --allow-missing scenarios,cpus");
     scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
-    // CI servers must show the reason for the exit code.
+    // The JUnit file must contain the reason for the exit code, so that CI servers show it.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
@@ -163,7 +164,7 @@ fn every_format_has_findings_and_gaps() {
     let (_, unjudged) = out.split_once("by CPU, not judged").expect("a table");
     let heading = unjudged.lines().nth(1).expect("a heading");
     assert!(heading.ends_with("Change"), "{heading}");
-    // A report in the folder would be read as one of its tables.
+    // A report written to the folder would later be read as one of its tables.
     let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(
         code == 2 && said.contains("in the input folder of LOG"),
@@ -171,8 +172,8 @@ fn every_format_has_findings_and_gaps() {
     );
 }
 
-/// The tables in the form used in TF-A's documentation, with the changes that other formats report;
-/// and these files in turn as a baseline.
+/// Writes the tables in the format used in TF-A's documentation, with the same changes that other
+/// formats report, and then uses these files as a baseline.
 #[test]
 fn publish() {
     let scratch = scratch();
@@ -185,7 +186,7 @@ fn publish() {
     };
     scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);
     let current = read("current");
-    // The CPUs arrive in a different order, so the row does not show a change in Powerdown.
+    // The CPUs arrive in a different order, so no change is shown for Powerdown.
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
@@ -197,8 +198,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // A path may be either folder, one file, or the platform's folder, which means `current`.
-    // Publishing the same figures again changes nothing.
+    // A path may name either folder, a single file, or the platform's folder, which means
+    // `current`. Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),
@@ -212,7 +213,7 @@ fn publish() {
     }
 }
 
-/// Rows with identical labels cannot be assigned to CPUs.
+/// Rows with identical labels cannot be attributed to CPUs.
 #[test]
 fn tables_with_equal_labels() {
     let scratch = scratch();
@@ -223,7 +224,7 @@ fn tables_with_equal_labels() {
         "0,0,2000,7000,200",
         "1,0,4000,6000,100",
     ];
-    // The same figures in a different order, with one that is longer.
+    // The same figures in a different order, except that one is higher.
     let turned = [rows[2], rows[3], rows[0], "1,0,5500,8000,300"];
     for (folder, rows) in [("old", rows), ("new", turned)] {
         scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));
@@ -283,7 +284,7 @@ fn publish_refuses_before_it_writes() {
     let docs = "--no-page out.d --platform";
     let refused = |rows: &[(&str, &str)]| {
         for (words, part) in rows {
-            let (log, platform) = words.split_once(' ').expect("a log and a platform");
+            let (log, platform) = words.split_once(' ').expect("the log and the platform");
             scratch.refuses(&format!("publish {log} {docs} {platform}"), part);
         }
     };
@@ -303,7 +304,7 @@ fn publish_refuses_before_it_writes() {
             "current now has the figures of good.log",
         ),
     ]);
-    // Fewer figures than the existing ones.
+    // The run has fewer figures than the existing tables.
     scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
     let part = format!("{name} juno");
     refused(&[

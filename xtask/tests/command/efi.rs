@@ -1,4 +1,4 @@
-//! The EFI application as a file, signed, and on media.
+//! The EFI application as a plain file, signed, and on boot media.
 
 use std::fs;
 
@@ -17,7 +17,8 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// EFI provides the memory: trees from a running Linux, such as /sys/firmware/fdt, have none.
+/// EFI provides the memory map. Trees from a running Linux, such as /sys/firmware/fdt, contain no
+/// memory nodes.
 #[test]
 fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let scratch = scratch();
@@ -59,7 +60,7 @@ fn media_have_the_application_and_only_files_from_here_are_replaced() {
     scratch.refuses(&format!("{stick} usb"), error);
 }
 
-/// The folder has the same layout as in Linux: `data` contains no tables, but `dynamic` does.
+/// The folder has the same layout as on Linux: `data` contains no tables, but `dynamic` does.
 #[test]
 fn a_folder_of_acpi_tables_becomes_a_tree() {
     let scratch = scratch();

@@ -1,6 +1,6 @@
-//! The commands in the help, the README and docs/. Those that need no board, QEMU or network are
-//! run on the logs in docs/samples and on made-up files. `xtask/src/cli/full/tests.rs` parses all
-//! of them with clap.
+//! The example commands in the help, the README and docs/. Commands that do not need a board, QEMU
+//! or a network are run on the logs in docs/samples and on made-up files.
+//! `xtask/src/cli/full/tests.rs` parses all of them with clap.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use xtask::setup::workspace::Workspace;
 
 use crate::support::{outcome, path_with, script, xtask};
 
-/// Verbs whose examples are not run here, and why.
+/// Subcommands whose examples are not run here, each with the reason.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
     ("qemu-overhead", "boots QEMU"),
     ("soak", "boots QEMU"),
     ("profile", "boots QEMU"),
-    ("ledger", "builds TF-A, and boots QEMU"),
-    ("bisect", "builds TF-A, and boots QEMU"),
+    ("ledger", "builds TF-A and boots QEMU"),
+    ("bisect", "builds TF-A and boots QEMU"),
     ("verify", "boots QEMU"),
-    ("lab", "builds TF-A, or needs a board's own firmware"),
-    ("test", "runs all tests, this one too"),
+    ("lab", "builds TF-A or needs a board's own firmware"),
+    ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
     ("fuzz", "runs for minutes"),
     (
@@ -46,16 +46,19 @@ const ONLY_READ: &[(&str, &str)] = &[
         "fip build",
         "builds the payload: tests/command/fip_build.rs uses it",
     ),
-    ("fip create --nt-fw", "is short for a list of images"),
+    ("fip create --nt-fw", "abbreviates a list of images"),
     (
         "tree",
-        "needs a machine's own ACPI tables: tests/command/efi.rs uses it",
+        "needs a machine's ACPI tables: tests/command/efi.rs uses it",
     ),
-    ("boards my-board", "is of a board that the reader describes"),
-    ("follow", "needs a board, but for stdin"),
+    (
+        "boards my-board",
+        "applies to a board that the user describes",
+    ),
+    ("follow", "needs a board unless it reads stdin"),
 ];
 
-/// Files that commands put into a FIP.
+/// Files that commands add to a FIP.
 const IMAGES: [&str; 11] = [
     "bl1.bin",
     "bl2.bin",
@@ -69,7 +72,7 @@ const IMAGES: [&str; 11] = [
     "tb_fw.dtb",
     "hw.dtb",
 ];
-/// A FIP that commands read.
+/// Creates a FIP that commands read.
 const FIP: &str = "fip create --out fip.bin --nt-fw bl33.bin \
     --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin";
 
@@ -79,11 +82,11 @@ fn is_only_read(example: &Example) -> bool {
     let is_listed = ONLY_READ
         .iter()
         .any(|(words, _)| line.starts_with(&format!("{words} ")));
-    // A file replaces the board.
+    // A file on stdin takes the place of the board.
     is_listed && example.input.is_none()
 }
 
-/// Creates the folder in which examples run, with all files that they name.
+/// Creates the folder in which examples run, with all files that they refer to.
 fn make_files(parent: &Path) -> PathBuf {
     make_example_files(parent);
     let work = parent.join("work");
@@ -113,7 +116,7 @@ fn documented_commands_run() {
     }
     let folder = tempfile::tempdir().expect("a directory");
     let work = make_files(folder.path());
-    // There is no browser here.
+    // Replaces the browser.
     script(folder.path(), "xdg-open", "exit 0");
     let mut count = 0;
     // Some examples appear in several places.

@@ -1,4 +1,4 @@
-//! Compares `cargo xtask fip` with TF-A's fiptool, and tests it on files that are not FIPs.
+//! Compares `cargo xtask fip` with TF-A's fiptool, and runs it on files that are not FIPs.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use boards::image_kinds::IMAGE_KINDS;
 
 use crate::support::scratch::{Scratch, files};
 
-/// A UUID that has no option, and another one.
+/// Two UUIDs that have no option.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
 const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 
@@ -60,7 +60,8 @@ fn the_same_bytes_as_fiptool_makes() {
         scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin --out o.bin {gone}"));
         same("o.bin", "t.bin", &gone);
-        // A missing image is only a warning, and the layout can be changed on its own.
+        // A missing image only causes a warning, and the layout can be changed without changing
+        // images.
         let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
         assert!(said.contains("warning: o.bin: there is no nt-fw"), "{said}");
         scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
@@ -93,14 +94,14 @@ fn unpacked_as_fiptool_does() {
     assert_eq!(content("ours").len(), IMAGE_KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
-    // One existing file is enough to fail, and nothing else is written.
+    // A single existing file makes the command fail, and nothing else is written.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
     let there = "some/nt-fw.bin: this file already exists";
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
-    // An obstacle to writing the last file is found before the first one is written.
+    // If the last file cannot be written, this is detected before the first one is written.
     let last = format!("{}.bin", OTHER.to_uppercase());
     fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
     scratch.refuses(
@@ -122,7 +123,7 @@ fn what_follows_a_package_is_a_warning() {
     assert!(scratch.read("new.bin") == whole);
 }
 
-/// An empty image, flags in the terminator, and a package without images.
+/// The packages have an empty image, flags in the terminator, or no images.
 #[test]
 fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     let scratch = Scratch::new();
@@ -132,7 +133,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.ours("fip create --out fip.bin --tb-fw tb-fw --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
     let mut faulty = whole.clone();
-    // The size of the first image, and the terminator's flags.
+    // Sets the first image's size to 0, and a flag in the terminator.
     faulty[16 + 24..][..8].fill(0);
     faulty[16 + 80 + 32] = 1;
     scratch.write("faulty.bin", &faulty);

@@ -1,4 +1,4 @@
-//! The files that boards load, built without a compiler or a Rust target.
+//! Builds the files that boards load without a compiler or a Rust target.
 
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
@@ -48,7 +48,8 @@ fn every_board_gets_its_file() {
         ));
         let image = scratch.read("image.bin");
         let block = ParameterBlock::read(&image).expect("an image");
-        // The tree is where the payload looks for it, and the header claims the expected memory.
+        // The tree is located where the payload looks for it, and the header reserves the expected
+        // amount of memory.
         let tree = &image[block.tree_offset as usize..][..block.tree_size as usize];
         let read = hardware::board::Board::read(tree).expect("a good tree");
         assert_eq!(read.model, board.title);
@@ -83,8 +84,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// The board's FIP and its other parts are packed as fiptool packs them, and an error names each
-/// missing option.
+/// Checks that the board's FIP and its other parts are packed the same way as by fiptool, and that
+/// each missing option is named in an error.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
@@ -93,7 +94,7 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     assert!(said.contains(&package.install), "{said}");
     let all = format!("--align {align} {options} --nt-fw image.bin");
     is_fiptools(scratch, "fip.bin", &all);
-    // If any one of them is missing, the error names its option.
+    // If any of the options is missing, the error names it.
     for left_out in options.split(" --").filter(|word| !word.is_empty()) {
         let less = options.replace(&format!(" --{left_out}"), "");
         let said = scratch.refused(&format!("{build} {less}"));
@@ -143,7 +144,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     scratch.ours("image --board qemu --base payload.bin -o eight.bin");
     scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
     assert!(scratch.read("eight.bin") != scratch.read("four.bin"));
-    // An existing tree is replaced with the new one, or removed.
+    // An existing tree is replaced with the new one or removed.
     scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
     assert!(scratch.read("again.bin") == scratch.read("four.bin"));
     scratch.ours("payload --base four.bin -o again.bin");

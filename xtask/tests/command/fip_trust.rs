@@ -1,4 +1,4 @@
-//! Replacing BL33 in a FIP with certificates: it gets a new certificate, or is not replaced at all.
+//! Replacing BL33 in a FIP with certificates either issues a new certificate for it or is rejected.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -25,7 +25,7 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
     fip
 }
 
-/// Options that are refused, with parts of the error.
+/// Keys that are rejected, with parts of the error.
 const KEYS: &[(&str, &str)] = &[
     ("world.pem", "the key that the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
@@ -62,7 +62,7 @@ fn a_certificate_for_the_new_bl33() {
             let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
-        // Unpacking gives the old image.
+        // The old image is obtained by unpacking the FIP.
         scratch.ours(&format!(
             "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
@@ -73,8 +73,8 @@ fn a_certificate_for_the_new_bl33() {
     }
 }
 
-/// Checks that only BL33 and its certificate differ between `new.bin` and `base.bin`, and that the
-/// certificate is the same as cert_create's, except for the serial number and the dates.
+/// Checks that `new.bin` and `base.bin` differ only in BL33 and its certificate, and that the
+/// certificate matches the one from cert_create except for the serial number and the dates.
 fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
     let [before, after] = ["base.bin", "new.bin"].map(|name| fip(scratch, name));
     let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
@@ -130,10 +130,10 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
         let lacks = format!("the package: no extension 1.3.6.1.4.1.4128.2100.{extension}");
         refused(option, Some(&other), &format!("{option} of {lacks}"));
     }
-    // The old certificate attests a configuration that does not exist.
+    // The old certificate covers a configuration that does not exist.
     let words = "2100.1202 differs from the old";
     refused("nt-fw-config", None, words);
-    // The user can still do this by hand, but only deliberately.
+    // Users can still do this manually, but only deliberately.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");
     let whole = scratch.read("base.bin");

@@ -1,4 +1,4 @@
-//! The history of figures over releases, in each format.
+//! The history of figures across releases, in every format.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const JUNO: &str = "history published/juno/v2.9 published/juno/v2.10 published/j
                     published/juno/v2.13";
 const SERIAL: &str = "test_rt_instr_cpu_susp_serial.csv";
 
-/// Writes a release with one scenario. Each row is a CPU and its Powerdown.
+/// Writes a release with one scenario. Each row contains a CPU and its Powerdown figure.
 fn release(scratch: &Scratch, name: &str, rows: &[(&str, u32)]) {
     let mut text = String::new();
     for (label, powerdown) in rows {
@@ -38,7 +38,7 @@ fn every_format_has_the_step() {
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
-        // Headings are scenario names, one of which is longer than 80 characters.
+        // Headings are scenario names, one of which exceeds 80 characters.
         let is_wide = |line: &&str| line.starts_with("  ") && line.chars().count() > 80;
         let wide = out.lines().find(is_wide);
         assert!(wide.is_none() || format != "text", "{wide:?}");
@@ -72,12 +72,12 @@ Powerdown (us), continued
   0.1  200.00  210.00  220.00
 ";
     assert!(out.contains(first), "{out}");
-    // A step across a gap is relative to the release before the gap.
+    // A step across a gap is measured from the release before the gap.
     let step = "  0.1  v1.4   v1.6   140.00  160.00  +14.29 %  worse\n";
     assert!(out.contains(step), "{out}");
     assert!(out.contains("Gaps        3 of 72 figures (n/a)"), "{out}");
     let (_, page, _) = scratch.called(&format!("{line} --format html"));
-    // The chart does not join the figures before and after the gap.
+    // The chart does not connect the figures before and after the gap.
     for (class, begins) in [("trace c0", 1), ("trace c1", 2)] {
         let path = page.lines().find(|it| it.contains(class));
         let path = path.expect("a line of the chart");

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
-/// Returns an apt-get that installs by running the shell commands `install`. It never finishes
-/// fetching TF-A's source, which runs in parallel.
+/// Returns a fake apt-get that runs the shell commands in `install` to install packages. It never
+/// finishes fetching TF-A's source, which happens in parallel.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
 
-/// Adds programs to `command`'s environment that start to build the payload, in parallel with an
-/// installation, and never finish.
+/// Adds programs to `command`'s environment that start building the payload in parallel with an
+/// installation and never finish.
 fn build_for_ever(command: &mut Command, dir: &Path) {
     script(dir, "endless-cargo", "exec /bin/sleep 60");
     script(dir, "any-rustc", "echo /");
@@ -23,7 +23,7 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
         .env("RUSTC", dir.join("any-rustc"));
 }
 
-/// Returns what `cargo xtask qemu` prints about an installation, without its output about parallel
+/// Returns what `cargo xtask qemu` prints about an installation, without the output from parallel
 /// steps.
 fn of_installation(said: &str) -> String {
     let others = [
@@ -35,8 +35,8 @@ fn of_installation(said: &str) -> String {
         .collect()
 }
 
-/// Returns stderr from `cargo xtask qemu`, which must be refused. The scripts come first in PATH or
-/// are the only programs in it.
+/// Returns stderr from `cargo xtask qemu`, which must fail with a usage error. The scripts come
+/// first in PATH or are the only programs in it.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {
@@ -59,7 +59,7 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     of_installation(&said)
 }
 
-/// A failed installation shows the end of its output, and keeps all of it in a file.
+/// If an installation fails, the end of its output is shown and the full output is saved to a file.
 #[test]
 fn output_of_an_install_is_kept_in_a_file() {
     let of_apt = |code: u8| {
@@ -111,7 +111,7 @@ fn an_interrupted_install_ends_in_one_line() {
     assert_eq!(end.status.code(), Some(3));
 }
 
-/// Nothing is fetched either.
+/// Nothing is fetched in this case either.
 #[test]
 fn a_path_with_a_space_is_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");

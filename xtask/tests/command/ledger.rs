@@ -1,4 +1,4 @@
-//! `cargo xtask ledger`, as far as it gets without firmware: the commits in a checkout.
+//! The part of `cargo xtask ledger` that needs no firmware: the commits in a checkout.
 
 use std::process::Command;
 
@@ -34,7 +34,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
         let words = ["ledger", "--tf-a", "own", "old..HEAD"];
         let mut ledger = xtask(&words);
         ledger.current_dir(scratch.path(""));
-        // GIT_DIR is set like this in a hook of another repository.
+        // GIT_DIR is set like this in another repository's hooks.
         ledger.env("GIT_DIR", scratch.path("other/.git"));
         ledger.env("GIT_WORK_TREE", scratch.path("other"));
         called(&mut ledger)

@@ -29,7 +29,7 @@ fn wait_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the exit code, stdout, stderr, and the saved log.
+/// Waits for the program and returns its exit code, stdout, stderr, and the saved log.
 fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     wait_until(|| child.try_wait().expect("it is ours").is_some());
     let output = child.wait_with_output().expect("it has ended");
@@ -39,7 +39,8 @@ fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     (code, text(output.stdout), text(output.stderr), log)
 }
 
-/// Sends `log` in parts. The program opens the line first; otherwise the terminal would echo.
+/// Sends `log` in parts. Waits until the program has opened the serial line; otherwise the terminal
+/// would echo.
 fn send(line: &mut File, log: &[u8]) {
     std::thread::sleep(Duration::from_millis(500));
     for chunk in log.chunks(1000) {
@@ -91,13 +92,13 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
-    // The line is still open, so it was the last line of the log that ended the run.
+    // The pipe is still open, so the run was ended by the log's last line.
     let (code, out, said, kept) = ended(dir.path(), child);
     drop(pipe);
     assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");
     assert!(out.contains("Last man down"), "{out}");
 
-    // After Ctrl-C, the report covers what was received.
+    // After Ctrl-C, the report covers the data received so far.
     fs::remove_file(dir.path().join("run.log")).expect("it was there");
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
@@ -115,8 +116,8 @@ fn stdin_is_followed_and_what_came_is_kept() {
     assert_eq!(code, 2, "{said}");
 }
 
-/// A file that is also being read under another name is not written to, an existing log stays
-/// unchanged if nothing is received, and the report does not depend on whether the log can be
+/// The command does not write to a file that it is also reading under another name. An existing log
+/// stays unchanged if nothing is received. The report is the same whether or not the log can be
 /// saved.
 #[test]
 fn stdin_and_the_log_are_two_files() {

@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: good and bad jobs of both engines in one matrix, compared byte for byte,
-//! and exit codes. A job that is missing, damaged or unreadable is never green.
+//! `cargo xtask matrix`: a matrix with good and bad jobs from both engines, compared byte for byte,
+//! and the exit codes. Missing, damaged or unreadable jobs are never green.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::report::{edited_log, log};
 use crate::support::{assert_report, called, xtask};
 
-/// Returns a LAVA log with the board's lines and LAVA's results.
+/// Returns a LAVA log that contains the board's lines and LAVA's results.
 fn lava(uart: &str, results: &[Value]) -> String {
     let entry = |level: &str, msg: Value| {
         let dt = "2026-01-02T10:11:12.345678";
@@ -31,13 +31,13 @@ fn result(suite: &str, case: &str, result: &str) -> Value {
     json!({"definition": suite, "case": case, "result": result})
 }
 
-/// Returns LAVA's result for a job that finished.
+/// Returns LAVA's result for a finished job.
 fn over() -> Value {
     result("lava", "job", "pass")
 }
 
-/// Returns the figures in a log's `RT_INSTR` lines by tag, cluster and core, and metric. An engine
-/// must have all of them.
+/// Returns the figures in a log's `RT_INSTR` lines by tag, cluster, core and metric. An engine's
+/// results must contain all of them.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
@@ -66,7 +66,7 @@ fn junit(log: &str) -> String {
     out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
 }
 
-/// Returns LAVA's results for a log, except the result of the job itself.
+/// Returns LAVA's results for a log, except the result for the job itself.
 fn measured(log: &str) -> Vec<Value> {
     let mut all = vec![result("psci-bench", "psci_bench", "pass")];
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -101,7 +101,7 @@ impl Lab {
         Self(tempfile::tempdir().expect("a directory"))
     }
 
-    /// Returns a folder with a good job of each engine.
+    /// Returns a folder with a good job for each engine.
     fn of_good_jobs() -> Self {
         let lab = Self::new();
         let mut all = measured(log());
@@ -173,7 +173,7 @@ fn good_jobs_are_side_by_side() {
     let qemu = lab.0.path().join("labgrid-qemu-v2.13");
     symlink("nowhere", qemu.join("gone")).expect("made");
     lab.assert_ends(3, "/gone: not read");
-    // A lab given twice counts once.
+    // A lab that is passed twice counts once.
     let again = qemu.to_str().expect("UTF-8");
     assert_eq!(lab.report(&[again]).1, lab.report(&[]).1);
 }
@@ -181,12 +181,12 @@ fn good_jobs_are_side_by_side() {
 #[test]
 fn bad_jobs_are_named() {
     let lab = Lab::of_good_jobs();
-    // A case that fails in a good job.
+    // A failing test case in an otherwise good job.
     let failing = lava(log(), &[result("psci-bench", "a_case", "fail"), over()]);
     let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
     assert_eq!(report(&failing, &[]).0, 1);
-    // No end, no run, or nothing at all.
+    // Jobs without an end, without a run, or without any content.
     let half = &log()[..log().len() / 2];
     let mut late = result("lava", "job", "fail");
     late["error_msg"] = "lava-test-monitor timed out".into();
@@ -205,8 +205,8 @@ fn bad_jobs_are_named() {
     assert_report("matrix.md", &jobs);
 }
 
-/// An unreadable file in a cell makes its job incomplete, but does not affect other jobs. If the
-/// user named the file, it is an error.
+/// An unreadable file in a cell makes its job incomplete but does not affect other jobs. If the
+/// user passed the file explicitly, it is an error.
 #[test]
 fn what_is_no_job() {
     let lab = Lab::new();
@@ -228,7 +228,7 @@ fn what_is_no_job() {
     }
 }
 
-/// This does not depend on the file names or on how many files have the same contents.
+/// The result does not depend on file names or on how many files have the same contents.
 #[test]
 fn what_two_files_say_counts_once() {
     let lab = Lab::new();
@@ -245,7 +245,8 @@ fn what_two_files_say_counts_once() {
         (&28.into(), &json!([0]))
     );
     fs::remove_dir_all(of_both).expect("removed");
-    // A measurement that LAVA has not seen. A log on its own is not compared with anything.
+    // A measurement that LAVA did not see. A log without engine results is not compared with
+    // anything.
     let less = lava(log(), &[&all[..1], &all[2..]].concat());
     let cell = lab.cell(["lava", "qemu", "x"], &[("lava.log", &less)]);
     lab.assert_ends(3, "the engine has 27 of the 28 measurements");
@@ -271,7 +272,7 @@ fn results_are_not_written_to() {
     assert!(!new.exists());
 }
 
-/// Based on the records, on TFTF's lines, and on the engine's counts.
+/// Failures are recognized from the records, from TFTF's lines, and from the engine's counts.
 #[test]
 fn what_failed_is_not_green() {
     let lab = Lab::new();
@@ -303,13 +304,13 @@ fn what_failed_is_not_green() {
     let json = lab.json();
     assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
     assert_eq!(json["runs"][0]["verdict"], "fail");
-    // A job that no longer tests anything.
+    // A job in which no tests run any more.
     let skipped = "<testsuite><testcase name='a'><skipped/></testcase></testsuite>";
     lab.run("qemu", "x", log(), skipped);
     lab.assert_ends(3, "nothing was run: 1 test case");
 }
 
-/// Each run is assigned to its own board and firmware.
+/// Each run is attributed to its own board and firmware.
 #[test]
 fn several_boards() {
     let lab = Lab::new();
@@ -330,7 +331,7 @@ fn several_boards() {
         json!(["QEMU virt", [[0, old], [2, new]]]),
     ];
     assert_eq!(boards, expected);
-    // A cell with another board's log does not appear in the tables of its own board.
+    // A cell whose log is from another board does not appear in its own board's tables.
     let first = lab.run("juno", "v1", log(), &junit(log()));
     for firmware in ["v2", "v3"] {
         lab.run("juno", firmware, &juno, &junit(&juno));
@@ -338,7 +339,7 @@ fn several_boards() {
     for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
         assert!(lab.report(&[]).1.contains(board), "{board}");
     }
-    // A log from another job: its CPUs do not match the cell's.
+    // If the CPU count in the log does not match the cell's, the log is from another job.
     let text = fs::read_to_string(first.join("cell.json")).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
         let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);

@@ -1,4 +1,4 @@
-//! `cargo xtask publish`: already published figures are not lost, whatever replaces them.
+//! `cargo xtask publish`: published figures are never lost, no matter what replaces them.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::{outcome, xtask};
 
 const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 
-/// TF-A's v2.15 files for N1SDP contain thread labels.
+/// TF-A's v2.15 files for N1SDP contain per-thread labels.
 #[test]
 fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let scratch = Scratch::empty();
@@ -69,7 +69,8 @@ fn cut_baseline_takes_no_file_from_previous() {
 fn failed_write_names_its_path_and_leaves_no_folder() {
     let scratch = Scratch::of_reports(log());
     let mut shell = Command::new("sh");
-    // There is no space for even a single byte. A program that ignores the signal gets an error.
+    // There is not enough space for even a single byte. A program that ignores the signal gets an
+    // error instead.
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));
@@ -79,13 +80,13 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     assert!(!scratch.path("tf-a").exists());
 }
 
-/// The tables of a board without a board file do not name the board, so any platform is accepted.
+/// The tables for a board without a board file do not name the board, so any platform is accepted.
 #[test]
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
     let note = "tf-a/docs/perf/data/nine: a new folder; mine does not name its board";
-    // The first platform in a tree, a second one, and the second one again.
+    // The first platform in a source tree, a second one, and the second one again.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");
         let said = scratch.ours(&format!("publish mine {docs}"));
@@ -109,7 +110,7 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
     scratch.assert_outcomes(&[(&format!("publish good.log {docs}"), 0, "")]);
     assert!(!page().contains(":Previous release:"));
     scratch.write(name, &page().replace('\n', "\r\n"));
-    // Only the page says which firmware the existing figures were measured with.
+    // Only the page shows which firmware the existing figures were measured with.
     for _ in 0..2 {
         scratch.assert_outcomes(&[(&format!("publish slower.log {docs}"), 0, "")]);
         let page = page();

@@ -1,4 +1,4 @@
-//! Invalid input produces a message that says what to do, and exit code 2; nothing is written.
+//! Invalid input produces exit code 2 and a message that explains what to do. Nothing is written.
 
 mod commands;
 mod shell;
@@ -13,7 +13,7 @@ use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 
-/// Runs each command with `refuse`, and checks parts of its message.
+/// Runs each command with `refuse` and checks parts of the message.
 fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
     for (command, parts) in rows {
@@ -44,7 +44,7 @@ fn commands_are_refused_by_name() {
     });
 }
 
-/// The error does not mention a base if there is none.
+/// The error does not mention --base if it was not used.
 #[test]
 fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     let scratch = material();
@@ -57,11 +57,11 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Little memory, to prove that nothing large is read. A program that ignores SIGXFSZ gets an error
+/// Limits memory to prove that nothing large is read. A program that ignores SIGXFSZ gets an error
 /// instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
-/// Faulty files, boards and programs.
+/// Creates the files, boards and programs that the commands use.
 fn faulty() -> Scratch {
     let scratch = boards_files();
     trusted(&scratch, "ecdsa", "sha256", "");
@@ -89,7 +89,7 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
-        // A step that runs in parallel with an installation and never finishes by itself.
+        // A step that runs in parallel with an installation and never finishes on its own.
         ("endless", "cargo", "exec /bin/sleep 60"),
         ("endless", "rustc", "echo /"),
     ] {
@@ -144,8 +144,8 @@ fn help_is_no_error() {
     assert!(code == 0 && !out.is_empty());
 }
 
-/// One invalid cell prevents the valid ones from being written. Other files in a cell's folder are
-/// kept.
+/// A single invalid cell prevents the valid ones from being written. Other files in a cell's folder
+/// are kept.
 #[test]
 fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let scratch = boards_files();
@@ -159,13 +159,13 @@ fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let not_ours = "board.zip is not part of the new cell";
     scratch.refuses(&format!("{force} v=board.zip"), not_ours);
     fs::remove_file(scratch.path(inside)).expect("removed");
-    // The input may be a file in a cell, even in the one being replaced.
+    // The input may be a file in a cell, even in the cell being replaced.
     for name in ["v", "w"] {
         scratch.ours(&format!("{force} {name}=set/lava-juno-v/recovery.zip"));
     }
     let cells = fs::read_dir(scratch.path("set")).expect("there");
     assert_eq!(cells.count(), 2);
-    // LAVA would look for a file called `re`.
+    // LAVA would look for a file named `re`.
     let url = "--url https://files.example.com/lab";
     scratch.ours(&format!("{juno} --base board.zip -o re#al {url}"));
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask report`: every format byte for byte, other programs' parsers, and exit codes.
+//! `cargo xtask report`: every format compared byte for byte, third-party parsers, and exit codes.
 
 mod exit_codes;
 pub mod formats;
@@ -13,13 +13,13 @@ use report::made_up_run;
 use run::model::Run;
 use run::plan::Records;
 
-/// Returns the report on a log.
+/// Returns the report for a log.
 fn read(log: &str) -> Report {
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
 }
 
-/// Returns the log of the made-up run with a change.
+/// Returns the log of the made-up run after applying `edit`.
 pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
     let mut run = made_up_run::run();
     edit(&mut run);
@@ -33,12 +33,12 @@ pub fn log() -> &'static str {
     &LOG
 }
 
-/// Returns the report on the made-up run with a change.
+/// Returns the report for the made-up run after applying `edit`.
 pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }
 
-/// Returns the report on a sweep and on two placements of a helper, without samples.
+/// Returns a report, without samples, that covers a sweep and two placements of a helper.
 fn short() -> Report {
     edited(|run| {
         run.scenarios.drain(2..4);
@@ -48,7 +48,7 @@ fn short() -> Report {
     })
 }
 
-/// Returns a report in a format, or the reason why it cannot be written.
+/// Returns a report in this format, or the reason why it cannot be written.
 fn try_written(report: &Report, format: &str) -> anyhow::Result<String> {
     let format = export::by_name(format).expect("a format");
     let mut out = Vec::new();

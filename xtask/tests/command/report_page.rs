@@ -1,8 +1,8 @@
-//! `cargo xtask report --format html` in a browser: Chromium opens the page, light and dark, wide
-//! and narrow, and a probe in the page looks for problems that no golden file shows. Each finding
-//! is a line on the console, and so is every error in the page itself.
+//! `cargo xtask report --format html` in a browser: Chromium opens the page in light and dark mode,
+//! wide and narrow, and a probe in the page looks for problems that golden files do not reveal.
+//! Each finding and each error in the page is logged to the console.
 //!
-//! The screenshots are kept in `target/tmp`. Look at them after a change.
+//! Screenshots are kept in `target/tmp`. Look at them after changing the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,15 +21,16 @@ use xtask::setup::{self, Need};
 use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
-/// The widths at which pages are opened.
+/// The widths at which pages are opened, in pixels.
 const WIDTHS: [u32; 2] = [1200, 400];
 
-/// A script that logs to the console what is wrong with the page, and finally that it has finished.
+/// A script that logs all problems with the page to the console, and a final line when it has
+/// finished.
 const PROBE: &str = include_str!("../data/report/probe.js");
 
-/// Returns a page with every kind of part: several runs, including one with many CPUs and with
-/// markup in its name; rows that are not verified; scenarios that did not pass; a sweep with a
-/// histogram; and a comparison in which some figures fell and some rose.
+/// Returns a page with every kind of content: several runs, including one with many CPUs and markup
+/// in its name; unverified rows; scenarios that did not pass; a sweep with a histogram; and a
+/// comparison in which some figures rose and others fell.
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
@@ -85,8 +86,8 @@ fn page() -> String {
     page
 }
 
-/// Returns a page with the history of releases. Some figures fall and some rise, and one release
-/// lacks a scenario and a CPU.
+/// Returns a page with a release history. Some figures rise and others fall, and one release lacks
+/// a scenario and a CPU.
 fn history_page() -> String {
     let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
     first
@@ -133,12 +134,12 @@ fn history_page() -> String {
     page
 }
 
-/// Keeps only the figure.
+/// Clears everything except the figure.
 fn clear(series: &mut Series) {
     (series.summary, series.cold) = (Summary::default(), None);
 }
 
-/// Returns a run with smaller figures than `run` on some CPUs, and larger ones on others.
+/// Returns a run whose figures are lower than those of `run` on some CPUs and higher on others.
 fn baseline(run: &LoggedRun) -> LoggedRun {
     let mut baseline = run.clone();
     for scenario in &mut baseline.run.scenarios {
@@ -161,7 +162,7 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
     baseline
 }
 
-/// Returns the page with the probe added, and permitted by the page's content security policy.
+/// Returns the page with the probe added and permitted by the page's content security policy.
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
@@ -184,8 +185,8 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         body { margin: 0; display: flex } iframe { border: 0; height: 6000px }</style>"
         .to_owned();
     for (width, kind) in WIDTHS.into_iter().zip(["html", "xhtml"]) {
-        // A strict parser reads the narrow page: if it is not well-formed, parsing ends before the
-        // probe.
+        // A strict parser reads the narrow page. If the page is not well-formed, parsing stops
+        // before the probe.
         let name = format!("{width}.{kind}");
         file(&name, page);
         let style = format!("style=\"width: {width}px\"");
@@ -196,7 +197,8 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let (profile, scheme) = (dir.path().join("profile"), u8::from(!dark));
     let mut chromium = Command::new("timeout");
     chromium.args(["--kill-after=5", "120", "chromium", "--headless"]);
-    // root cannot use the sandbox. The page is this test's own, so it is safe without one.
+    // The sandbox does not work for root. The test generated the page itself, so it is safe without
+    // a sandbox.
     chromium.args(["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
     chromium.args(["--enable-logging=stderr", "--v=0"]);
     chromium.args([
@@ -215,7 +217,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
 
 fn screenshot(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // An old screenshot proves nothing.
+    // Removes an old screenshot, which would prove nothing.
     if path.exists() {
         fs::remove_file(&path).expect("removed");
     }

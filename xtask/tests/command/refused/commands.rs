@@ -1,10 +1,10 @@
-//! Commands that are refused with exit code 2, and parts of the message. `material` in
-//! `support/packages.rs` creates the files that they name.
+//! Commands that are rejected with exit code 2, and parts of the message. `material` in
+//! `support/packages.rs` creates the files that the commands refer to.
 
 /// Commands that are refused.
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
-    // Numbers of CPUs
+    // CPU counts
     ("qemu --smp 0", &["--smp 0: with firmware tf-a there can be 1 to 32"]),
     ("qemu --smp 33", &["1 to 32"]),
     ("qemu --smp 9 --gic 2", &["with a GICv2 there can be 1 to 8"]),
@@ -215,7 +215,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("soak --smp 33", &["--smp 33: with firmware tf-a there can be 1 to 32"]),
     ("soak --args iterations=0", &["iterations=0"]),
 
-    // Bases for lab jobs
+    // --base for lab jobs
     ("lab lava --board juno --payload payload.bin -o set", &["give its current FIP"]),
     ("lab lava --board juno --payload payload.bin -o set --base missing",
         &["--base missing: No such file"]),
@@ -246,7 +246,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["does not boot a FIP"]),
     ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["give --url"]),
 
-    // Words in lab jobs
+    // Options of lab jobs
     ("lab lava -o a", &["this is not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
     ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
@@ -279,7 +279,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("matrix missing", &["missing: No such file"]),
 ];
 
-/// Commands that are refused before anything is built or fetched.
+/// Commands that are rejected before anything is built or fetched.
 #[rustfmt::skip]
 pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("qemu --firmware kvm --smp 9", &["with firmware kvm there can be 1 to 8 CPUs"]),
@@ -293,7 +293,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];
 
-/// The same, for words that contain spaces.
+/// The same for arguments that contain spaces.
 #[rustfmt::skip]
 pub const REFUSED_WORDS: &[(&[&str], &[&str])] = &[
     (&["qemu", "--args", "iterations=5 wakeup=chain"],

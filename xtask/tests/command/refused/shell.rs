@@ -1,10 +1,10 @@
-//! Shell commands that are refused with exit code 2, and parts of the message. Files are limited to
-//! 1 KiB, and `$X` is `cargo xtask`.
+//! Shell commands that are rejected with exit code 2, and parts of the message. File sizes are
+//! limited to 1 KiB, and `$X` is `cargo xtask`.
 
 /// Faulty files, boards and programs.
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
-    // A full disk, before and after writing other files.
+    // The disk is full, before or after other files have been written.
     ("$X fip create --out new --nt-fw large", &["error: --out new: File too large"]),
     ("$X fip unpack fip.bin --out new", &["error: --out new/soc-fw.bin: File too large"]),
     ("$X fip unpack fip.bin --out folder --force",
@@ -18,7 +18,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
       nt.pem -o new",
         &["error: --base base.bin: TMPDIR gone: No such file"]),
     ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),
-    // Names that cannot be files.
+    // Names that cannot be file names.
     ("$X fip create --out newdir/ --nt-fw old",
         &["error: --out newdir/: there is no such directory"]),
     ("$X fip create --out - --nt-fw old",
@@ -33,7 +33,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
     ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),
-    // Open pipes, and a file that is stdin.
+    // Open pipes, and files that are stdin.
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
@@ -41,8 +41,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X follow - --log old < old", &["error: --log old: this is the input file of PORT"]),
     // Boards.
     ("$X boards greek", &["error: unknown board \"greek\""]),
-    // Missing programs, and no network: the machine's own apt, through a proxy that does not
-    // listen.
+    // Missing programs and no network. The machine's own apt uses a proxy that is not listening.
     ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
         &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \
            make dpkg-dev"]),

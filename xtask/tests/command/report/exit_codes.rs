@@ -7,7 +7,7 @@ use super::steps::of_steps;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 
-/// Logs of all kinds.
+/// Creates logs of all kinds.
 fn logs() -> Scratch {
     let log = log();
     let scratch = Scratch::of_reports(log);
@@ -31,7 +31,7 @@ fn exit_codes() {
     scratch.assert_outcomes(&[
         ("report good.log --format json -o out.json", 0, ""),
         ("report cut.log", 3, "cut.log (run 1): incomplete: "),
-        // The last line is damaged, but the records contain everything.
+        // The last line is damaged, but the records are complete.
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
         ("report tftf.log", 3, "keep logging until TFTF prints that"),
@@ -103,7 +103,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
     assert!(!scratch.path("tree").exists());
 }
 
-/// Text without a figure is not green in any format, nor in a matrix.
+/// Text without figures is never green, in any format or in a matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();
@@ -114,7 +114,7 @@ fn logs_without_figures_are_never_green() {
     let end = format!("  TEST COMPLETE {:>54}\n{exit}", "Passed");
     let last = log().lines().last().expect("a last line").to_owned();
     let failed = format!("{frame}Tests Failed  : 6\n{exit}");
-    // The same strings as in the payload's image.
+    // These strings are also in the payload's image.
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [

@@ -1,4 +1,4 @@
-//! Formats, compared byte for byte.
+//! Compares all formats byte for byte.
 
 use report::analysis::merge::merge;
 use report::export::Report;
@@ -10,7 +10,7 @@ use super::steps::of_steps;
 use super::{edited, log, read, short, written};
 use crate::support::assert_report;
 
-/// A TFTF log as stored by LAVA, without records.
+/// A TFTF log without records, as stored by LAVA.
 pub const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
 - {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
 - {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
@@ -65,7 +65,7 @@ fn every_format() {
     ] {
         assert_report(name, &written(&short(), format));
     }
-    // The scenarios are copies of one another, and so are the CPUs.
+    // All scenarios are copies of the same one, and so are all CPUs.
     for (cpus, format, name) in [
         (2, "html", "short.html"),
         (1, "json", "short.json"),
@@ -110,12 +110,12 @@ fn runs_of_one_board_are_merged() {
     }
 }
 
-/// The lines agree with the findings, both for the suite and for steps.
+/// The lines of best fit agree with the findings, both for the suite and for steps.
 #[test]
 fn lines_of_best_fit_are_where_figures_grow() {
     for (grows, powerdown) in [(true, [1000, 1100, 1200]), (false, [1200, 1000, 1100])] {
         let mut suite = edited(|run| run.scenarios.truncate(1));
-        // The instants are unchanged, and so is the order.
+        // The timestamps, and therefore the order, are unchanged.
         let cells = suite.runs[0].run.scenarios[0].cells.iter_mut();
         for (cell, ticks) in cells.zip(powerdown) {
             cell.set_figure(Metric::Powerdown, Some(ticks));

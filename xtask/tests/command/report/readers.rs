@@ -1,4 +1,5 @@
-//! Checks output for other programs with third-party parsers, and tests refusals.
+//! Checks the formats for other programs with third-party parsers, and tests which reports are
+//! rejected.
 
 use std::fs;
 use std::process::Command;
@@ -15,7 +16,7 @@ use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;
 use crate::support::scratch::Scratch;
 
-/// The crate junit-parser parses JUnit.
+/// The junit-parser crate parses the output.
 #[test]
 fn junit() {
     let mut report = read(log());
@@ -51,7 +52,7 @@ fn junit() {
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
 }
 
-/// Published tables have no end, but are not incomplete because of that.
+/// Published tables have no last line, but this does not make them incomplete.
 #[test]
 fn junit_of_tables() {
     let scratch = Scratch::of_reports(log());
@@ -66,7 +67,7 @@ fn junit_of_tables() {
     }
 }
 
-/// Terminals, spreadsheets and compilers receive the board's name from a log.
+/// A board name from a log ends up in terminals, spreadsheets and compilers.
 #[test]
 fn boards_name_is_printable() {
     let log = edited_log(|run| {
@@ -89,7 +90,7 @@ fn boards_name_is_printable() {
     assert_eq!(runs[0].runs[0].board(), Some("a?[2J?? */"));
 }
 
-/// The device tree compiler accepts the node.
+/// The device tree compiler accepts the idle state nodes.
 #[test]
 fn idle_states() {
     let workspace = Workspace::find().expect("the workspace");
@@ -109,7 +110,7 @@ fn idle_states() {
     assert_eq!((code, said.as_str()), (0, ""));
 }
 
-/// Worst cases require that all records were received.
+/// Worst cases can be determined only if all records were received.
 #[test]
 fn idle_states_are_refused() {
     type Edit = fn(&mut LoggedRun);
@@ -148,7 +149,7 @@ fn end_by_exception(run: &mut LoggedRun) {
     });
 }
 
-/// A valid record may contain any figure.
+/// Any figure may occur in a valid record.
 #[test]
 fn no_figure_is_too_large() {
     let extremes = [i64::MIN + 1, -1, 0, 1, i64::MAX];
@@ -179,7 +180,7 @@ fn no_figure_is_too_large() {
                 }
             }
             for format in export::ALL {
-                // Whether it is written or refused, it must not panic.
+                // The report may be written or rejected, but must not cause a panic.
                 if let Ok(text) = try_written(&report, format.name) {
                     assert!(!text.contains("NaN"), "{}", format.name);
                 }

@@ -43,7 +43,7 @@ fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
     }
 }
 
-/// Replaces the scenarios with four whose figures are `percent` of the usual ones.
+/// Replaces the scenarios with four whose figures are `percent` percent of the usual ones.
 pub fn of_steps(run: &mut Run, percent: u64) {
     let series = move |metric, median: u64| {
         let median = median * percent / 100;
@@ -92,7 +92,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// A skipped step has no figure, not a zero.
+/// A skipped step has no figure instead of a zero.
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
@@ -138,18 +138,18 @@ fn every_format_has_steps() {
         let made = written(&report, format);
         assert!(made.contains(text), "{text:?} is not in\n{made}");
     }
-    // States that no scenario in the suite covers.
+    // Leaves only states that no scenario in the suite covers.
     report.runs[0].run.scenarios.drain(..2);
     let tree = written(&report, "dt");
     assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
-    // 16 ns times 15,004 and 3,004 ticks.
+    // 15,004 and 3,004 ticks of 16 ns.
     for line in ["entry-latency-us = <241>;", "exit-latency-us = <49>;"] {
         assert!(tree.contains(line), "{line:?} is not in\n{tree}");
     }
     let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
     assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
-    // The figure for a sweep's step is the worst case, and the step's conditions are shown.
+    // A figure from a sweep step is the worst case, and the step's conditions are shown.
     let swept = edited(|run| {
         let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
         let series = steps
