@@ -90,7 +90,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
         Ok((!is_end).then_some(()))
     })?;
     if !met {
-        bail!("no write of SCTLR");
+        bail!("SCTLR is never written");
     }
     let mut left: Vec<u32> = may.iter().map(|(_, word)| *word).collect();
     for (at, word) in accesses {

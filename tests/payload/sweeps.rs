@@ -173,7 +173,7 @@ fn a_cold_call_is_the_same_call() {
 fn cold_calls_without_pmf_and_power_down() {
     let args = "only=cold_call iterations=2 warmup=0";
     let spec = spec("--smp 2 --icount --firmware builtin", args);
-    let no_pmf = "Without PMF, no timestamps are read.";
+    let no_pmf = "Without PMF, no timestamp is read.";
     let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
     for step in [(Variant::VersionWarm, 0), (Variant::VersionEvicted, 0)] {
         cold_calls(&log, step, Metric::Call, 2);

@@ -131,7 +131,7 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
     let words = image.chunks_exact_mut(4);
     let writes: Vec<_> = words.filter(|word| **word == MSR_HCR_EL2_X9).collect();
-    assert_eq!(writes.len(), 1, "one write of HCR_EL2");
+    assert_eq!(writes.len(), 1, "one write to HCR_EL2");
     for word in writes {
         word.copy_from_slice(&NOP);
     }

@@ -1,4 +1,4 @@
-//! The CI fragments for firmware projects, run as plain scripts.
+//! Runs the CI fragments for firmware projects as plain scripts.
 
 use std::fs;
 
@@ -21,9 +21,9 @@ fn a_regression_fails_the_script() {
     let kept = run("1", "kept", "coherency=hw");
     assert_eq!((kept.code, baseline.is_file()), (0, true), "{}", kept.err);
     run("", "same", "coherency=hw").ends(0, "");
-    // The firmware takes longer with software cache maintenance.
+    // Software cache maintenance makes the firmware slower.
     run("", "slower", "coherency=sw").ends(1, "regression");
-    // A baseline is compared neither with itself nor with the results of an earlier run.
+    // A baseline must not be compared with itself or with an earlier run's results.
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
@@ -46,7 +46,7 @@ fn a_regression_fails_the_script() {
     }
 }
 
-/// The engine does nothing, so this tests only the script.
+/// The engine does nothing, so only the script is tested.
 #[test]
 fn cells_wherever_they_are() {
     let tools = tools();
@@ -71,13 +71,14 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // Nothing runs and there is no result, but the report says so and is in the expected place.
+    // Nothing runs, so there are no results, but the report shows this and is in the expected
+    // place.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
     run("2", &[odd]).ends(2, "already exists");
-    // The same cells as in the report, each once.
+    // The report contains the same cells, each of them once.
     let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let jobs = report["matrix"]["jobs"].as_array().expect("a list");

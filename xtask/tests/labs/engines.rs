@@ -1,5 +1,5 @@
-//! Two firmware builds, run by LAVA (several jobs at a time) and by labgrid, with a single report
-//! on all of them.
+//! Two firmware builds, run by LAVA (several jobs in parallel) and by labgrid, with a single report
+//! that covers all jobs.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::tools::{Result, lab, results, said, tools};
 
-/// Options that keep a run short.
+/// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
-/// The TFTF monitor from TF-A's continuous integration, unchanged.
+/// The unmodified TFTF monitor from TF-A's continuous integration.
 const TF_A_MONITOR: &str = r#"    monitors:
     - name: TFTF
       start: 'Booting trusted firmware test framework'
@@ -26,20 +26,20 @@ const TF_A_MONITOR: &str = r#"    monitors:
         Skipped: skip
 "#;
 
-/// Returns a name in LAVA's form.
+/// Returns a name as LAVA spells it.
 fn as_lava(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     name.to_lowercase().chars().map(plain).collect()
 }
 
-/// Returns the suite's cases in order of measurement: the last one in TFTF's order comes first.
+/// Returns the suite's test cases in measurement order: the last one in TFTF's order comes first.
 fn cases_of_suite() -> [String; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
     suite.map(|it| as_lava(it.name()))
 }
 
-/// Checks the cases, the verdict and the measurements of one job.
+/// Checks one job's test cases, verdict and measurements.
 fn check_job(log: &Path) {
     let found = results(log);
     let (measured, cases): (Vec<Result>, Vec<Result>) =
@@ -50,11 +50,11 @@ fn check_job(log: &Path) {
         .chain(["psci_bench".to_owned()]);
     let wanted: Vec<_> = names.map(|it| (it, "pass".to_owned())).collect();
     assert_eq!(cases.collect::<Vec<_>>(), wanted, "{}", log.display());
-    // Five scenarios with three numbers, and one with one, on four CPUs.
+    // Five scenarios with three figures each and one with a single figure, on four CPUs.
     assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Checks that five jobs are in the matrix and in the rows for their board.
+/// Checks that the matrix and the rows for the board contain five jobs.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
@@ -91,7 +91,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!((ticks * 1e9 / hz).floor(), kept);
 }
 
-/// Gives a cell TF-A's monitor, and a device rendered from a server's dictionary.
+/// Changes a cell to use TF-A's monitor and a device rendered from a server's dictionary.
 fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
@@ -118,7 +118,7 @@ fn two_builds_by_both_engines_in_one_report() {
     let variants = "--variant coherency=hw --variant coherency=sw";
     lab("lava", &set, &format!("{SHORT} {variants}"));
     lab("labgrid", &set, &format!("{SHORT} {variants}"));
-    // The same machine as in TF-A's own jobs: it uses their monitor, and a device rendered from a
+    // The same setup as in TF-A's own jobs, with their monitor and a device rendered from a
     // server's dictionary.
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
@@ -137,7 +137,7 @@ fn two_builds_by_both_engines_in_one_report() {
     check_matrix(&run.out, &set);
 }
 
-/// Renders device.jinja2 with the job's context, as a server does.
+/// Renders device.jinja2 with the job's context, as a LAVA server does.
 const RENDER: &str = r#"
 import pathlib, sys, jinja2, yaml
 cell, types = map(pathlib.Path, sys.argv[1:])

@@ -1,5 +1,5 @@
-//! Jobs that must not be green: a case that fails, a missing end, and a board that hangs or never
-//! stops printing. LAVA reports the first one as a good job, but the script does not.
+//! Jobs that must not be green: a failing test case, a missing end, and a board that hangs or never
+//! stops printing. LAVA reports the first one as successful, but the script does not.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,8 @@ const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
                      > Executing 'PSCI version call on all cores in parallel'\r\n";
 const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r\n";
 
-/// Returns a flash image with TF-A, and with a BL33 that prints `text` and ends according to `end`.
+/// Returns a flash image with TF-A and a BL33 that prints `text` and then ends as specified by
+/// `end`.
 fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
@@ -29,7 +30,7 @@ fn flash(text: &str, end: End) -> Vec<u8> {
     flash
 }
 
-/// Creates a cell with that stub as its board and a time limit of ten seconds.
+/// Creates a cell that uses this stub as its board, with a time limit of ten seconds.
 fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     let plan = "--smp 2 --args only=psci_version_parallel";
     lab(engine, set, &format!("--name {name} {plan}"));
@@ -44,8 +45,8 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     }
 }
 
-/// Checks each cell on its own: LAVA's result, the report's exit code, and the reason in the
-/// report.
+/// Checks LAVA's result, the report's exit code, and the reason in the report for each cell
+/// separately.
 fn check_cells(set: &Path) {
     for (cell, lava, code, why) in [
         ("lava-qemu-failing", "pass", 1, "psci-bench: FAIL"),
@@ -80,7 +81,7 @@ fn nothing_that_failed_looks_green() {
     let set = dir.path().join("set");
     let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
     let fail = FAIL.replace("5 passed", "0 passed");
-    // Firmware messages between results do not prevent them from being found.
+    // Results are found even if there are firmware messages between them.
     let failing = format!(
         "{FRAME}WARNING: late\r\n{ROW}  TEST COMPLETE                    Failed\r\n{summary}{fail}\r\n"
     );
@@ -126,7 +127,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     }
     said(tools.script("lab.sh").arg(&lax)).ends(0, "");
     let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
-    // The engines report it themselves, and so does the report, based on the records.
+    // The engines themselves report the failure. The report does too, based on the records.
     for (engine, case) in [
         ("lava", "psci-bench/psci_bench"),
         ("labgrid", "test_nothing_is_skipped"),
@@ -145,8 +146,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     assert!(junit.contains(skipped), "{junit}");
 }
 
-/// A copy would run the original's firmware under a different name. If one engine hangs, the others
-/// must still be reported.
+/// A copied cell would run the original's firmware under a different name. If an engine hangs, the
+/// others must still be reported.
 #[test]
 fn a_copy_and_an_engine_that_hangs() {
     let tools = tools();

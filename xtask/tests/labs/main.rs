@@ -1,5 +1,6 @@
-//! Jobs for lab engines: the files written, byte for byte and according to the engines' own checks;
-//! refusals; and the engines themselves, LAVA's dispatcher and labgrid, on QEMU with real TF-A.
+//! Jobs for lab engines. Tests the written files byte for byte and with the engines' own checks,
+//! rejected input, and the engines themselves, LAVA's dispatcher and labgrid, on QEMU with real
+//! TF-A.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Recovery images written by other programs. Everything except the contents of the FIP is kept,
-//! and these programs can read the new image.
+//! Recovery images written by other programs. Everything except the FIP's contents is preserved,
+//! and the other programs can read the new image.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::packages::{boards_files, python};
 use crate::support::scratch::Scratch;
 use crate::tools::{Said, said};
 
-/// Writes archives with Python, which can produce unusual ones: one for each kind of header and
+/// Writes archives with Python, which can produce unusual ones, one for each kind of header and
 /// field.
 const WRITE: &str = r#"
 import io, struct, zipfile
@@ -60,7 +60,7 @@ class Pipe(io.FileIO):
     def seekable(self):
         return False
 
-# Sizes behind the files, in a stream; larger forms of headers, and of the end.
+## Sizes that follow the files, as in a stream, and ZIP64 forms of the headers and the end record.
 write("stream.zip", odd[:3], Pipe("stream.zip", "w"))
 with zipfile.ZipFile("large.zip", "w") as z:
     for name, data in (("config.txt", text), (FIP, fip), ("last", text)):
@@ -72,8 +72,7 @@ zipfile.ZIP64_LIMIT = 100
 write("lists.zip", [], Pipe("lists.zip", "w"))
 "#;
 
-/// Compares two archives: everything except the contents of the FIP must be the same, apart from
-/// headers.
+/// Compares two archives. Everything except the FIP's contents and some headers must be identical.
 const COMPARE: &str = r#"
 import struct, sys, zipfile
 def packed(path, entry):
@@ -90,7 +89,7 @@ assert a.namelist() == b.namelist()
 for x, y in zip(a.infolist(), b.infolist()):
     for key in KEPT:
         assert getattr(x, key) == getattr(y, key), (x, y, key)
-    # A date of only zeros becomes the first valid one.
+    # An all-zero date becomes the first valid date.
     assert y.date_time == max(x.date_time, (1980, 1, 1, 0, 0, 0)), (x, y)
     is_fip = x.filename == "SOFTWARE/fip.bin"
     assert (packed(old, x) == packed(new, y)) != is_fip, x
@@ -119,7 +118,7 @@ fn write_archives(scratch: &Scratch) {
         let file = Path::new("card").join(to);
         scratch.write(file.to_str().expect("text"), &scratch.read(from));
     }
-    // In a different time zone; the times are in different fields.
+    // The programs run in a different time zone and store the times in different fields.
     let seven = "7z a -tzip -mtc=on seven.zip ./SOFTWARE ./config.txt";
     for line in ["zip -r info.zip .", seven] {
         run(scratch, "card", line).ends(0, "");

@@ -11,7 +11,7 @@ use xtask::setup::{self, Lava, Need};
 
 use crate::support::{called, xtask};
 
-/// The engines, which are set up only once.
+/// The engines. They are set up only once.
 pub struct Tools {
     /// LAVA's dispatcher.
     pub lava: Lava,
@@ -42,9 +42,9 @@ pub fn tools() -> &'static Tools {
 }
 
 impl Tools {
-    /// Returns `docs/ci/NAME` as a command, with the engines that are set up.
+    /// Returns a command that runs `docs/ci/NAME` with these engines.
     pub fn script(&self, name: &str) -> Command {
-        // A test that hangs is killed after a minute.
+        // A test that hangs is killed after five minutes.
         let mut command = Command::new("timeout");
         command.arg("300").arg(self.root.join("docs/ci").join(name));
         command.env("LAVA_RUN", self.lava.run());
@@ -62,7 +62,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Checks that the exit code is `code`, and that stderr contains `words`.
+    /// Checks that the exit code is `code` and that stderr contains `words`.
     #[track_caller]
     pub fn ends(self, code: i32, words: &str) -> Self {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
@@ -84,7 +84,7 @@ pub fn lab(engine: &str, dir: &Path, words: &str) {
     assert_eq!(said.code, 0, "{words}: {}", said.err);
 }
 
-/// A result in LAVA's log: suite, case, outcome and number.
+/// The suite, case, outcome and number of a result in LAVA's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Result {
     pub suite: String,
@@ -93,13 +93,13 @@ pub struct Result {
     pub measurement: Option<f64>,
 }
 
-/// Returns the results that do not come from LAVA's own steps, in order.
+/// Returns all results except those from LAVA's own steps, in order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
     let lines = text.lines();
     let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
-        // YAML can mark a string that looks like a number; JSON cannot.
+        // Unlike JSON, YAML can mark a string that looks like a number.
         let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);
         let text = |key: &str| entry["msg"][key].as_str().map(str::to_owned);
         Result {

@@ -1,5 +1,5 @@
-//! `--deny-skipped` in `qemu`, `report` and `matrix`: a run that passes but skipped scenarios and a
-//! row gives exit code 1, and their names are printed.
+//! `--deny-skipped` in `qemu`, `report` and `matrix`: if a passing run skipped scenarios and a row,
+//! the exit code is 1, and their names are printed.
 
 use boards::GicVersion;
 use report::made_up_run;
@@ -8,7 +8,7 @@ use run::plan::Records;
 use crate::support::scratch::Scratch;
 use crate::support::tree_with;
 
-/// The scenarios that a run without idle states skips.
+/// The scenarios and the row that a run without idle states skips.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \
     test_rt_instr_susp_deep_parallel: no-idle-state; \
     test_rt_instr_susp_deep_serial: no-idle-state; \
@@ -34,7 +34,7 @@ fn what_is_skipped_is_denied_and_named() {
     assert!(text.contains(row), "{text}");
     assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0"));
 
-    // Nothing is certain in a truncated log.
+    // A truncated log does not prove anything.
     scratch.write("cut.log", &text[..text.len() / 2]);
     scratch.assert_outcomes(&[
         ("report --deny-skipped run.log", 1, DENIED),

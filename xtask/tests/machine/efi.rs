@@ -1,4 +1,4 @@
-//! Firmware that starts the EFI application.
+//! Firmware that can start the EFI application.
 
 use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
@@ -7,7 +7,7 @@ use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 
-/// Output from the firmware and from the application before the run is not part of the run.
+/// Output that the firmware and the application print before the run does not belong to the run.
 #[test]
 fn each_firmware_with_efi_gives_one_passed_run() {
     for (options, states) in [
@@ -26,7 +26,8 @@ fn each_firmware_with_efi_gives_one_passed_run() {
     }
 }
 
-/// The application returns to EFI, which waits in its shell, so the tool has to stop the machine.
+/// The application returns to the EFI shell, which waits for input, so the tool must stop the
+/// machine.
 #[test]
 fn bad_input_ends_the_machine() {
     let spec = RunSpec {

@@ -1,4 +1,4 @@
-//! TF-A builds: repeatable, cached by their inputs, and without changes to TF-A.
+//! TF-A builds are reproducible and cached by their inputs, and do not modify the source tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 
-/// Adds the size and the time of each file below `dir`.
+/// Adds the size and modification time of each file below `dir`.
 fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     for entry in fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("an entry").path();
@@ -23,7 +23,7 @@ fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     }
 }
 
-/// Returns the workspace, a second one with an empty cache, and TF-A.
+/// Returns the workspace, a second workspace with an empty cache, and TF-A.
 fn places(dir: &Path) -> (Workspace, Workspace, TfA) {
     let found = Workspace::find().expect("the repository");
     let tf_a = TfA::locate(&found, None).expect("TF-A");
@@ -54,7 +54,7 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
     });
     assert!(builds[0] == builds[1], "two builds differ");
     files(&tf_a.dir, &mut after);
-    assert!(before == after, "TF-A's source was written to");
+    assert!(before == after, "the build wrote to TF-A's source");
 }
 
 #[test]
@@ -79,7 +79,10 @@ fn every_variant_builds_and_each_is_another() {
             let bl31 = built
                 .and_then(|firmware| firmware.read("bl31"))
                 .expect("it builds");
-            assert!(!seen.contains(&bl31), "{gic:?} {variant} is like another");
+            assert!(
+                !seen.contains(&bl31),
+                "{gic:?} {variant} is the same as another"
+            );
             seen.push(bl31);
         }
     }

@@ -1,4 +1,4 @@
-//! Machines that hang: QEMU reports where their CPUs are.
+//! When a machine hangs, QEMU reports where its CPUs are.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn a_loop_under_the_firmware() {
     scratch.write("image", &LOOP);
     let (code, said) = scratch.outcome("qemu --smp 3 --timeout 8 --image image");
     assert_eq!(code, 3, "{said}");
-    // TF-A makes the other CPUs wait until they are turned on.
+    // In TF-A, the other CPUs wait until they are turned on.
     for part in [
         "no closing line within 8 s; no scenario was started: the firmware",
         "xtask: CPU 0: EL2 at 0x60000000: image offset 0x0\n",
@@ -42,7 +42,7 @@ fn the_payloads_functions_have_names() {
     assert_eq!(result.ending, MachineEnding::TimedOut);
     let said = result.diagnosis.expect("a diagnosis");
     assert!(said.contains("the last scenario started was '"), "{said}");
-    // QEMU itself handles their SMCs, so a CPU is never in firmware.
+    // QEMU itself handles SMCs, so no CPU is ever in firmware.
     let named = |line: &String| line.contains(": image offset 0x") && line.contains(", ");
     let lines = &result.positions;
     assert!(lines.iter().any(named), "{lines:?}");

@@ -1,5 +1,5 @@
-//! The only program in the Linux that runs the payload as a guest. `cargo xtask test kvm` tests
-//! what it does there. This tests that it can run there.
+//! Tests that the only program on the Linux host that runs the payload as a guest is able to run
+//! there. `cargo xtask test kvm` tests what the program does.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Builds of firmware, and QEMU machines.
+//! Firmware builds and QEMU machines.
 
 #[path = "../support/mod.rs"]
 mod support;

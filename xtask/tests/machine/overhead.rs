@@ -1,16 +1,15 @@
-//! `qemu-overhead` and `overhead`: the cost of instrumentation in instructions, which is the same
-//! in repeated runs.
+//! `qemu-overhead` and `overhead`: the instrumentation cost in instructions, which is repeatable.
 
 use std::path::Path;
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
-/// The scenarios in which a CPU runs alone, and the skipped ones.
+/// Scenarios in which a CPU runs on its own, and scenarios that are left out.
 const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
     only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel,null_call";
 
-/// Returns stdout from `qemu-overhead`; its logs go to `log`.
+/// Runs `qemu-overhead`, which writes its logs to `log`, and returns its stdout.
 fn run(log: &Path) -> String {
     let log = log.to_str().expect("UTF-8");
     let mut command = xtask(&["qemu-overhead", "--icount", "--smp", "4", "--log", log]);
@@ -19,7 +18,7 @@ fn run(log: &Path) -> String {
     out
 }
 
-/// Returns the columns in a scenario's row: instrumented, plain, difference.
+/// Returns the "instrumented", "plain" and "difference" columns of a scenario's row.
 fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
     let mut lines = text.lines().map(|line| line.split_whitespace());
     let found = lines.find(|line| line.clone().take(2).eq([scenario, figure]));
@@ -31,7 +30,8 @@ fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
 fn in_instructions_and_the_same_twice() {
     let scratch = Scratch::empty();
     let log = scratch.path("run.log");
-    // QEMU runs are repeatable except in rare cases: see the docs of xtask::qemu::host_cpu.
+    // QEMU runs are repeatable except in rare cases, which the docs of xtask::qemu::host_cpu
+    // describe.
     let first = run(&log);
     let second = run(&log);
     assert!(first == second || run(&log) == second, "{first}\n{second}");
@@ -62,14 +62,14 @@ fn in_instructions_and_the_same_twice() {
     in_time(&scratch, row(&second, "psci_version_parallel", "Call"));
 }
 
-/// The logs show the same costs as times, at 16 ns per instruction.
+/// The logs show the same costs as durations, at 16 ns per instruction.
 fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
     let (code, told, said) = scratch.called("overhead run.pmf.log run.plain.log");
     assert_eq!(code, 0, "{said}");
     let ns = instructions.map(|it| it * 16);
     assert_eq!(row(&told, "psci_version_parallel", "Call"), ns);
 
-    // A truncated log has some of the figures, but not all.
+    // A truncated log contains only some of the figures.
     let log = scratch.read("run.pmf.log");
     let first = log
         .windows(3)

@@ -1,4 +1,4 @@
-//! Profiles of runs under real TF-A.
+//! Profiles runs under real TF-A.
 
 use std::ffi::OsString;
 use std::fs;
@@ -53,13 +53,14 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
                 ],
             );
         };
-        // QEMU runs are repeatable except in rare cases: see the docs of xtask::qemu::host_cpu.
+        // QEMU runs are repeatable except in rare cases, which the docs of xtask::qemu::host_cpu
+        // describe.
         let is_same = (0..3).any(|_| {
             run("qemu", &plain);
             run("profile", &log);
             fs::read(&plain).expect("a log") == fs::read(&log).expect("a log")
         });
-        assert!(is_same, "{path:?} {variant}: the plugin changes the log");
+        assert!(is_same, "{path:?} {variant}: the plugin changed the log");
         let text = fs::read(log.with_added_extension("profile.json")).expect("a profile");
         let phases = Profile::from_json(&text).expect("a profile").merged();
         // Five scenarios with four phases each, and one phase for PSCI_VERSION.
@@ -101,7 +102,7 @@ fn lost_block_is_refused() {
     }
 }
 
-/// Inserts `count` instructions after the declarations in a function.
+/// Inserts `count` instructions after a function's declarations.
 fn seed(root: &Path, file: &str, function: &str, count: u32) {
     let path = root.join(file);
     let text = fs::read_to_string(&path).expect("TF-A's source");

@@ -1,8 +1,8 @@
 //! Tests the timer frame driver with an independent device: the timer of Arm's SSE-300 in QEMU's
-//! `mps3-an547`, an M-profile machine. Its registers are those of CNTBaseN (Arm 101773,
-//! "Timestamp-based timer"), and no AArch64 machine in QEMU has them.
+//! `mps3-an547`, an M-profile machine. It has the registers of CNTBaseN (Arm 101773,
+//! "Timestamp-based timer"), which no AArch64 machine in QEMU has.
 //!
-//! No program runs on the machine, and its clock stands still: QEMU performs single accesses
+//! No program runs on the machine, and its clock is stopped. QEMU performs individual accesses
 //! requested through its qtest protocol, and the count advances only when it is written. The
 //! machine does not have CNTCTLBase.
 
@@ -14,17 +14,17 @@ use hardware::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// The system counter's secure control frame: CNTCR and CNTCV.
+/// The CNTCR and CNTCV registers in the system counter's secure control frame.
 const CNTCR: u64 = 0x5810_0000;
 const CNTCV: u64 = CNTCR + 0x8;
 /// Timer 0.
 const TIMER: u64 = 0x4800_0000;
 /// CNTP_CTL.ISTATUS.
 const ISTATUS: u32 = 1 << 2;
-/// Controls which devices allow non-secure accesses: bit 0 is timer 0.
+/// Controls which devices allow non-secure accesses. Bit 0 is for timer 0.
 const PERIPHNSPPC0: u64 = 0x5008_0070;
 
-/// The machine; killed on drop.
+/// The machine, which is killed on drop.
 struct Machine {
     qemu: Child,
     input: ChildStdin,
@@ -42,7 +42,7 @@ impl Machine {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("qemu-system-arm, of the package that has qemu-system-aarch64");
+            .expect("qemu-system-arm, from the package that contains qemu-system-aarch64");
         let input = qemu.stdin.take().expect("its input");
         let output = BufReader::new(qemu.stdout.take().expect("its output"));
         Self {
@@ -52,7 +52,7 @@ impl Machine {
         }
     }
 
-    /// Executes a command, and returns its result.
+    /// Executes a command and returns the result.
     fn command(&mut self, command: &str) -> String {
         writeln!(self.input, "{command}").expect("QEMU listens");
         let mut line = String::new();
@@ -100,7 +100,7 @@ impl Bus for Machine {
     }
 }
 
-/// CNTCTLBase with all bits set: every frame exists, and every access is allowed.
+/// CNTCTLBase with all bits set, so every frame exists and every access is allowed.
 struct Control;
 
 impl Bus for Control {
@@ -122,7 +122,8 @@ fn the_driver_and_a_device_agree() {
         timer.set_count(start);
         assert_eq!(frame::count(&mut timer), start);
 
-        // Not before the deadline, at the deadline's tick, and until it is canceled.
+        // The timer fires exactly at the deadline, not earlier, and stays asserted until it is
+        // canceled.
         frame::arm(&mut timer, start + 20);
         for (later, raised) in [(0, false), (19, false), (20, true), (1000, true)] {
             timer.set_count(start + later);
@@ -132,7 +133,7 @@ fn the_driver_and_a_device_agree() {
         frame::disarm(&mut timer);
         assert!(!timer.is_raised(), "{start:#x}");
 
-        // A deadline in the past.
+        // A deadline in the past fires immediately.
         frame::arm(&mut timer, start);
         assert!(timer.is_raised(), "{start:#x}");
         frame::disarm(&mut timer);

@@ -1,4 +1,4 @@
-//! `cargo xtask qemu` on a terminal and in a pipe, its log, and signals during a build.
+//! `cargo xtask qemu` on a terminal and in a pipe, its log, and signals sent during a build.
 
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -23,7 +23,7 @@ fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
         .stderr(theirs())
         .spawn()
         .expect("it starts");
-    // These keep the other end open.
+    // These handles would keep the other end open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = Vec::new();
     // Reading fails when the last writer exits.
@@ -57,7 +57,7 @@ fn terminal_gets_no_records_and_the_verdict_last() {
         assert!(end.contains(" after "), "{said}");
         assert!(fs::read(log).expect("a log") == text.as_bytes());
 
-        // When piped, all bytes are written unchanged, and there is no log.
+        // When piped, all bytes are written unchanged and there is no log.
         let (found, out, said) = called(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         assert_eq!((found, &*out), (code, &*text), "{said}");
         assert_eq!(said.matches("xtask: ").count(), 1, "{said}");
@@ -72,16 +72,13 @@ fn terminal_shows_the_samples_under_way() {
     command.env("TERM", "xterm").env("COLUMNS", "100");
     let (code, said) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{said}");
-    // The cursor is at the start of the line, so `^C` does not start another one.
+    // The cursor is at the start of a line, so `^C` does not cause an extra line.
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(said.contains(step), "{step}: {said}");
     }
     let counts = said.split("/600 samples\r").map(|before| {
         let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
-        digits
-            .expect("a split has a part")
-            .parse::<u32>()
-            .unwrap_or(0)
+        digits.expect("the last part").parse::<u32>().unwrap_or(0)
     });
     assert!(
         counts.filter(|kept| (1..600).contains(kept)).count() > 1,
@@ -102,8 +99,8 @@ fn log_on_a_full_disk_costs_only_the_log() {
     assert_eq!((code, out), (2, text));
 }
 
-/// Returns `cargo xtask qemu` with a TF-A source tree that takes a minute to build and whose `make`
-/// ignores signals.
+/// Returns `cargo xtask qemu` with a TF-A source tree that takes a minute to build with a `make`
+/// that ignores signals.
 fn that_builds(scratch: &Scratch) -> Command {
     scratch.write("tf-a/Makefile", "VERSION_MAJOR := 2\nVERSION_MINOR := 12\n");
     for file in [
@@ -136,7 +133,7 @@ fn that_builds(scratch: &Scratch) -> Command {
 
 #[test]
 fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
-    // On a terminal, all programs in the foreground receive the signal.
+    // On a terminal, all foreground programs receive the signal.
     for (signal, to_all) in [("INT", true), ("TERM", false)] {
         let scratch = Scratch::empty();
         let child = that_builds(&scratch).spawn().expect("it can be started");

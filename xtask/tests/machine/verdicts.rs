@@ -1,5 +1,5 @@
-//! How a machine's log and exit determine the verdict and the exit code, with stubs instead of the
-//! payload and with real TF-A.
+//! Tests how a machine's log and exit determine the verdict and the exit code. Uses real TF-A, and
+//! stubs in place of the payload.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -21,7 +21,7 @@ fn the_closing_line_decides() {
         (PASS, End::Off, Verdict::Pass, 0, off),
         (FAIL, End::Off, Verdict::Fail, 1, off),
         (bad_input, End::Off, Verdict::BadInput, 2, off),
-        // If there are two closing lines, the last one counts.
+        // If there are two closing lines, the second one counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
         // The tool does not wait for a machine that parks after its closing line.
         (PASS, End::Hang, Verdict::Pass, 0, MachineEnding::Parked),
@@ -38,7 +38,7 @@ fn the_closing_line_decides() {
     }
 }
 
-/// Returns `cargo xtask qemu` with a stub and one CPU, and its folder.
+/// Returns `cargo xtask qemu` with a stub and one CPU, and the folder that contains the stub.
 pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
@@ -50,7 +50,7 @@ pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::
 
 pub const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
-/// Ctrl-C on a terminal goes to all programs in the foreground.
+/// Pressing Ctrl-C on a terminal interrupts all foreground programs.
 #[test]
 fn an_interruption_of_all_programs_is_reported_once() {
     let (mut command, _dir) = with_stub("waiting\r\n", End::Hang, &BUILTIN);

@@ -1,6 +1,6 @@
-//! Stubs, commands and files for the whole-program tests.
+//! Stubs, commands and files for tests of the complete program.
 
-// Each test program compiles this file, but none uses all of it.
+// Each test program compiles this file but uses only part of it.
 #![allow(dead_code)]
 
 pub mod packages;
@@ -18,17 +18,17 @@ use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
-/// A closing line that says PASS.
+/// A closing line with the verdict PASS.
 pub const PASS: &str =
     "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)";
-/// A closing line that says FAIL.
+/// A closing line with the verdict FAIL.
 pub const FAIL: &str =
     "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 0 rows skipped, 0 CPUs lost)";
 
-/// What a stub does after printing its text.
+/// How a stub ends after printing its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// SYSTEM_OFF by SMC.
+    /// Calls SYSTEM_OFF via SMC.
     Off,
     /// Hangs forever.
     Hang,
@@ -36,7 +36,7 @@ pub enum End {
     Repeat,
 }
 
-/// Returns an image that prints `text` on QEMU's PL011 and ends as `end` says.
+/// Returns an image that prints `text` on QEMU's PL011 and then ends as specified by `end`.
 pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
         End::Off => 0xd400_0003u32, // smc #0
@@ -52,7 +52,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
         0x17ff_fffd, //    b    1b
         0x52b0_8000, // 2: mov  w0, #0x84000000
         0x7280_0100, //    movk w0, #8
-        call,        //    PSCI SYSTEM_OFF, or what `end` says
+        call,        //    PSCI SYSTEM_OFF, or as `end` specifies
         0xd503_207f, // 3: wfi
         0x17ff_ffff, //    b    3b
     ];
@@ -70,7 +70,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
 /// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
     let result = prepare::run(spec, &AtomicBool::new(false), &mut std::io::sink());
-    result.expect("it comes to a run")
+    result.expect("the run can be started")
 }
 
 /// Returns a device tree built from QEMU's board file for two CPUs and this GIC, without idle
@@ -104,7 +104,7 @@ pub fn xtask(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the exit code, stdout and stderr of `command`, which must not panic.
+/// Runs `command`, which must not panic, and returns its exit code, stdout and stderr.
 pub fn called(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("it can be started");
     let code = output.status.code().expect("not killed");
@@ -114,7 +114,7 @@ pub fn called(command: &mut Command) -> (i32, String, String) {
     (code, out, said)
 }
 
-/// Returns the exit code and stderr of `command`.
+/// Runs `command` and returns its exit code and stderr.
 pub fn outcome(command: &mut Command) -> (i32, String) {
     let (code, _, said) = called(command);
     (code, said)
@@ -135,13 +135,13 @@ pub fn path_with(dir: &Path) -> String {
     format!("{}:{path}", dir.display())
 }
 
-/// Compares a report with `name` in the folder of expected reports.
+/// Compares a report with the expected report `name`.
 pub fn assert_report(name: &str, report: &str) {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
     expect_file![expected.join(name)].assert_eq(report);
 }
 
-/// Returns both ends of a terminal: our end, and the other one's device file.
+/// Returns our end of a pseudo terminal and the path of the other end's device file.
 pub fn pseudo_terminal() -> (File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
@@ -151,12 +151,12 @@ pub fn pseudo_terminal() -> (File, String) {
     (File::from(ours), name.into_string().expect("UTF-8"))
 }
 
-/// Sends SIGINT to a process, or to a process group given as a negative number.
+/// Sends SIGINT to a process, or to a process group if the number is negative.
 pub fn interrupt(process: &str) {
     send("INT", process);
 }
 
-/// Sends a signal given by its name.
+/// Sends the signal with this name.
 pub fn send(signal: &str, process: &str) {
     let mut kill = Command::new("sh");
     let words = ["-c", "kill -s \"$0\" -- \"$1\"", signal, process];

@@ -1,4 +1,4 @@
-//! FIPs, recovery images and other files that commands read.
+//! FIPs, recovery images and other input files for commands.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use hardware::image::{
 
 use super::scratch::Scratch;
 
-/// Returns a released payload that is good enough for packing but would not run.
+/// Returns a fake released payload that can be packed but would not run.
 pub fn payload() -> Vec<u8> {
     let mut flat = vec![0xa5; 0x1234];
     flat[..PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE].fill(0);
@@ -34,7 +34,7 @@ pub fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {said}");
 }
 
-/// Returns a directory with a board's FIP and recovery image, and a payload to put into them.
+/// Returns a directory with a board's FIP and recovery image, and a payload to insert into them.
 pub fn boards_files() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
@@ -57,7 +57,7 @@ pub fn boards_files() -> Scratch {
     scratch
 }
 
-/// Writes trees for both GICs, and one with a console that overlaps the GIC.
+/// Writes a tree for each GIC version, and one in which the console overlaps the GIC.
 fn write_trees(scratch: &Scratch) {
     let [v2, v3] = [GicVersion::V2, GicVersion::V3].map(|gic| super::tree_with(gic, ""));
     let mut console = v3.clone();
@@ -70,12 +70,12 @@ fn write_trees(scratch: &Scratch) {
     }
 }
 
-/// Returns a directory with the same files, and with faulty ones.
+/// Returns a directory with the same files plus faulty ones.
 pub fn material() -> Scratch {
     let scratch = boards_files();
     let zip = scratch.read("board.zip");
     scratch.write("half.zip", &zip[..zip.len() / 2]);
-    // Change the name of the FIP in both places.
+    // Change the FIP's name in both places.
     let mut other = zip.clone();
     let name = b"SOFTWARE/fip.bin";
     for at in 0..other.len() - name.len() {
@@ -125,7 +125,7 @@ pub fn material() -> Scratch {
 /// The command that creates a chain of trust, with its options.
 pub const CERT_CREATE: &str = "cert_create -n --tfw-nvctr 3 --ntfw-nvctr 7";
 
-/// Creates a chain of trust with cert_create, with BL33's counter set to 7.
+/// Creates a chain of trust with cert_create. BL33's counter is 7.
 pub fn trusted(scratch: &Scratch, algorithm: &str, hash: &str, config: &str) {
     for name in ["bl2", "bl31", "bl33", "config"] {
         scratch.write(name, name.repeat(50).as_bytes());

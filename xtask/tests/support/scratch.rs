@@ -11,13 +11,13 @@ use xtask::setup::{self, Need};
 
 use super::{called, xtask};
 
-/// The directory. Each command is a line of words and runs in it.
+/// The directory. Each command is a line of words and runs in this directory.
 pub struct Scratch {
     dir: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// Creates an empty directory, for commands on FIPs and images.
+    /// Creates an empty directory and installs TF-A's tools, for commands on FIPs and images.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
@@ -25,13 +25,14 @@ impl Scratch {
         Self::empty()
     }
 
-    /// Creates an empty directory, without TF-A's tools.
+    /// Creates an empty directory without installing TF-A's tools.
     pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
     }
 
-    /// Creates a directory with the made-up run's log, `good.log`, and the published figures.
+    /// Creates a directory that contains `good.log`, the made-up run's log, and the published
+    /// figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();
         let published =
@@ -45,7 +46,7 @@ impl Scratch {
         self.dir.path().join(name)
     }
 
-    /// Writes a file, creating its folders.
+    /// Writes a file after creating its parent folders.
     pub fn write(&self, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -65,14 +66,13 @@ impl Scratch {
         called(xtask(words).current_dir(self.dir.path()))
     }
 
-    /// Runs such a command. Returns the exit code and stderr.
+    /// Runs `cargo xtask` in the same way. Returns the exit code and stderr.
     pub fn outcome(&self, line: &str) -> (i32, String) {
         let (code, _, said) = self.called(line);
         (code, said)
     }
 
-    /// Runs `cargo xtask` with the words in each line, and checks the exit code and part of the
-    /// output.
+    /// Runs `cargo xtask` with the words in each line. Checks the exit code and part of the output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
             let (code, said) = self.outcome(line);
@@ -88,13 +88,13 @@ impl Scratch {
         said
     }
 
-    /// Runs `cargo xtask` with the words in `line`, which must be refused without anything being
-    /// written. Returns stderr.
+    /// Runs `cargo xtask` with the words in `line`. It must reject them without writing anything.
+    /// Returns stderr.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Does the same for a command whose words may contain spaces.
+    /// Does the same for a command whose arguments may contain spaces.
     pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
         let (code, _, said) = self.called_with(words);
@@ -103,7 +103,7 @@ impl Scratch {
         said
     }
 
-    /// Checks that `line` is refused with a message that contains `words`.
+    /// Checks that `line` is rejected with a message that contains `words`.
     pub fn refuses(&self, line: &str, words: &str) {
         let said = self.refused(line);
         assert!(said.contains(words), "{line}: {said}instead of {words}");
@@ -117,13 +117,13 @@ impl Scratch {
         process::output(&mut command).expect(line);
     }
 
-    /// Returns all files and their contents.
+    /// Returns all files in the directory with their contents.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         files(self.dir.path())
     }
 }
 
-/// Returns all files below `dir` and their contents, sorted.
+/// Returns all files below `dir` with their contents, sorted.
 pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).expect("a directory") {

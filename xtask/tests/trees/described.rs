@@ -1,4 +1,4 @@
-//! The class of a tree, and a description of its board.
+//! Classifies device trees and describes their boards.
 
 use std::fmt::{Debug, Write};
 
@@ -13,8 +13,8 @@ use run::crc::Crc32;
 /// The class of trees from which the payload can build a board.
 pub const USABLE: &str = "usable";
 
-/// The property named in an error, if any; part of the error message; and the class of the tree. A
-/// class that ends with a space is completed with the value in the message.
+/// The property named in an error, if any; part of the error message; and the class of the tree. If
+/// a class ends with a space, the value in the message is appended.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (None, "has no PSCI", "firmware: no PSCI"),
     (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
@@ -40,13 +40,13 @@ const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (Some("enable-method"), "\"", "CPUs: enable-method "),
 ];
 
-/// A tree that was accepted or refused.
+/// A tree that was accepted or rejected.
 #[derive(Clone)]
 pub struct JudgedTree {
     pub class: String,
-    /// The path of the node with the fault.
+    /// The path of the faulty node.
     pub path: String,
-    /// The checksum of the description.
+    /// The description's checksum.
     pub digest: u32,
 }
 
@@ -62,8 +62,8 @@ fn class_of(error: &str) -> Option<String> {
     Some(format!("{class}{value}"))
 }
 
-/// Classifies the tree `name`. When the host tool adapts a usable user's tree, it changes only the
-/// boot arguments.
+/// Classifies the tree `name`. Also checks that the host tool changes only the boot arguments when
+/// it adapts a usable tree.
 pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {
@@ -74,7 +74,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
         Err(error) => {
             let error = error.to_string();
             let class = class_of(&error).ok_or_else(|| anyhow!("{name}: {error}"))?;
-            let path = error.split([' ', ':']).next().expect("a split has a part");
+            let path = error.split([' ', ':']).next().expect("the first part");
             (class, path.to_owned())
         }
     };
@@ -103,7 +103,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     })
 }
 
-/// Compares the parts of a tree that another crate can also read.
+/// Compares the parts of a tree that a third-party crate can also read.
 fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     let fdt = Fdt::new_unchecked(blob);
     let text = |node: &str, name| {
@@ -122,17 +122,20 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     let found = (board.model.into(), board.bootargs.into(), board.cpu_count);
     let (model, bootargs) = (model.unwrap_or_default(), bootargs.unwrap_or_default());
     let expected = (model, bootargs, count);
-    ensure!(found == expected, "{found:?}, and by dtoolkit {expected:?}");
+    ensure!(
+        found == expected,
+        "{found:?}, but dtoolkit reads {expected:?}"
+    );
     Ok(())
 }
 
-/// Returns the CPUs with their labels. Only hardware shows whether Aff0 numbers threads, so one of
-/// the two readings must succeed.
+/// Returns the CPUs with their labels. Only the hardware reveals whether Aff0 numbers threads, so
+/// one successful interpretation is enough.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }
 
-/// Returns everything that is read from a tree, or the tree's class and the error.
+/// Returns a description of everything read from a tree, or the tree's class and the error.
 pub fn describe(blob: &[u8]) -> String {
     let board = match Board::read(blob) {
         Ok(board) => board,

@@ -1,4 +1,4 @@
-//! The device trees of the thousand boards that Linux supports.
+//! The device trees for the thousand boards that Linux supports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use xtask::setup::linux_trees;
 use crate::described::{JudgedTree, judge};
 use crate::{here, workspace};
 
-/// The maximum number of repairs to a tree: one for the console and one for the memory.
+/// The maximum number of repairs per tree: one for the console and one for memory.
 const MENDS: usize = 2;
 
 #[test]
@@ -44,7 +44,7 @@ fn trees_of_linux() {
     fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    // The checksum shows whether any board is now read differently.
+    // The checksum changes if any board is read differently.
     let text = format!(
         "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
          descriptions\n",
@@ -55,14 +55,14 @@ fn trees_of_linux() {
         Crc32::of(list.as_bytes())
     );
     println!("{text}");
-    // The counts depend on the kernel version.
+    // Counts depend on the kernel version.
     let path = here().join("linux.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
     if package == text.lines().next() || std::env::var_os("UPDATE_EXPECT").is_some() {
         expect_file![path].assert_eq(&text);
     } else {
-        println!("the expected counts are those of another package: {package:?}");
+        println!("the expected counts are for a different package: {package:?}");
     }
 }
 
@@ -71,15 +71,15 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
     counts.iter().map(line).collect()
 }
 
-/// Repairs what a boot loader, or one more driver, would provide, so that the rest of the tree is
-/// read as well. Returns None if there is nothing to repair.
+/// Adds what a boot loader or an additional driver would provide, so that the rest of the tree is
+/// also read. Returns None if there is nothing to repair.
 fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
     let (name, kind, base, size) = match judged.class.split(' ').next()? {
         "console:" if judged.class.contains("no driver") => {
             let node = tree.find_node_mut(&judged.path);
-            let node = node.expect("a path of this tree");
+            let node = node.expect("the path is in this tree");
             node.add_property(texts("compatible", "ns16550a"));
             return Some(tree.to_dtb());
         }
@@ -111,7 +111,7 @@ fn texts(name: &str, value: &str) -> DeviceTreeProperty {
     DeviceTreeProperty::new_unchecked(name, format!("{value}\0").into_bytes())
 }
 
-/// Returns `reg` for a child of the root.
+/// Returns a `reg` property for a child of the root.
 fn region(tree: &DeviceTree, base: u32, size: u32) -> DeviceTreeProperty {
     let cells = |name, default: u8| {
         let property = tree.root.property(name);

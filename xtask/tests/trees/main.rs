@@ -1,6 +1,7 @@
-//! Reads device trees written by others with the payload's own reader.
+//! Reads third-party device trees with the payload's own parser.
 //!
-//! Each tree yields a board, or an error of a known class. The files in this folder list both.
+//! Each tree results in either a board or an error of a known class. The files in this folder list
+//! both.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -28,7 +29,7 @@ fn workspace() -> Workspace {
     Workspace::find().expect("the repository")
 }
 
-/// Returns stdout of `command`, which must succeed.
+/// Runs `command`, which must succeed, and returns its stdout.
 fn output(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -38,7 +39,7 @@ fn output(command: &mut Command) -> Vec<u8> {
 
 /// Compiles a source file with dtc and returns the tree.
 fn compile(source: &Path) -> Vec<u8> {
-    // The warnings that `-q` hides are about style.
+    // `-q` hides warnings about style.
     let options = ["-q", "-I", "dts", "-O", "dtb"];
     output(Command::new("dtc").args(options).arg(source))
 }
@@ -52,7 +53,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     sources
 }
 
-/// Our own fixtures, each with a part that is hard to read.
+/// Our own fixtures, each of which contains something that is hard to parse.
 #[test]
 fn each_fixture_has_the_board_that_is_written_beside_it() {
     setup::ensure(&workspace(), &[Need::Dtc]).expect("dtc");
@@ -66,8 +67,8 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
     }
 }
 
-/// Machine, additional arguments, class. If a machine is secure, QEMU leaves PSCI to the firmware.
-/// SBSA's tree only has CPUs and memory.
+/// A machine, additional arguments, and the tree's class. On secure machines, QEMU leaves PSCI to
+/// the firmware. The SBSA tree contains only CPUs and memory.
 const MACHINES: &[(&str, &str, &str)] = &[
     ("virt,gic-version=2", "-smp 1", "usable"),
     ("virt,gic-version=3", "-smp 1", "usable"),
@@ -101,7 +102,7 @@ fn trees_of_qemu() {
         let arguments = arguments.replace("KERNEL", &kernel.display().to_string());
         let mut qemu = Command::new("timeout");
         qemu.args("20 qemu-system-aarch64 -nodefaults -display none".split(' '));
-        // Not every machine supports every CPU model.
+        // Some machines support only some CPU models.
         if machine.starts_with("virt") {
             qemu.args(["-cpu", "max"]);
         }
@@ -114,14 +115,14 @@ fn trees_of_qemu() {
     }
 }
 
-/// The preprocessor options with which TF-A's build finds headers, and its definitions for Total
+/// The preprocessor options that TF-A's build uses to find headers, and its definitions for Total
 /// Compute.
 const OPTIONS: &str = "-E -P -undef -x assembler-with-cpp -D__DTS__ -Iinclude -Ifdts \
     -Iplat/arm/board/tc/include -Iinclude/plat/arm/common -Iinclude/plat/arm/common/aarch64 \
     -Iinclude/lib/cpus/aarch64 -Iinclude/arch/aarch64 -DTARGET_FLAVOUR_FVP=1 -DTARGET_VERSION=13 \
     -DTC_DPU_USE_SCMI_CLK=1 -DTC_SCMI_PD_CTRL_EN=1";
 
-/// TF-A passes these trees on to BL33.
+/// TF-A passes these trees to BL33.
 #[test]
 fn trees_of_tf_a() {
     let workspace = workspace();
@@ -133,7 +134,7 @@ fn trees_of_tf_a() {
     for path in sources(&source.join("fdts")) {
         let name = path.file_stem().and_then(|name| name.to_str());
         let name = name.expect("a name");
-        // Skips 32-bit boards, and trees that firmware stages pass to each other.
+        // Skips 32-bit boards and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;
         }
