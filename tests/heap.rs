@@ -85,7 +85,7 @@ impl Memory {
     }
 }
 
-/// The fake machine. Its own memory comes from the system.
+/// The fake machine, whose own memory is allocated from the system.
 struct Watched {
     fake: Fake,
     heap: &'static Heap,
@@ -168,7 +168,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Runs a plan. Returns the number of bytes used and the predicted number.
+/// Runs a plan. Returns the number of bytes used and the number calculated in advance.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
     let needs = Needs::of(&plan, cpus, STATES.len()).heap;

@@ -31,7 +31,7 @@ use xtask::setup::{self, Need};
 
 /// Allows for a busy host, which takes ten times as long as an idle one.
 const TIMEOUT: Duration = Duration::from_secs(420);
-/// Everything that can be measured in a guest, with few samples. KVM accepts any power_state.
+/// Measures everything that a guest can, with few samples. KVM accepts any power_state.
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
@@ -47,7 +47,7 @@ const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
 const WITHOUT_VHE: &str = "cortex-a57";
 /// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
-/// Its address before 2021, which is the PC I/O port in the first page.
+/// The UART's address before 2021, which is the PC I/O port in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
 /// Runs a guest with two CPUs on a Linux host with this GIC and CPU model.
@@ -90,7 +90,7 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         "{seen}"
     );
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
-    // The guest turned itself off and was not killed.
+    // The guest turned itself off instead of being killed.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
     assert_eq!(
         outcome.ending,
@@ -140,7 +140,7 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
             for (metric, is_there) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
                 let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
                 let is_there = is_there && (has_pmu || exit.1 != Variant::Pmselr);
-                let seen = format!("{exit:?} {metric:?} of CPU {cpu}\n{}", log.text);
+                let seen = format!("{exit:?} {metric:?} on CPU {cpu}\n{}", log.text);
                 assert_eq!(cost.is_some(), is_there, "{seen}");
                 assert!(!is_there || cost > nothing, "{seen}");
             }

@@ -32,7 +32,7 @@ fn check_list(data: &[u8]) {
     }
 }
 
-/// Reads everything from a tree that the payload reads.
+/// Reads everything that the payload reads from a tree.
 fn check_tree(tree: &[u8]) {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(check_error);

@@ -1,5 +1,5 @@
-//! Checks for all code that reads untrusted input. Each check accepts any bytes. A check panics if
-//! the code under test panics or if the result violates an invariant.
+//! Checks for all code that reads untrusted input. Each check accepts arbitrary bytes, and panics
+//! if the code under test panics or if the result violates an invariant.
 //!
 //! This crate's tests run the checks with mutated seeds. `cargo xtask fuzz` runs them under
 //! libFuzzer (`fuzz/fuzz_targets`).

@@ -13,10 +13,10 @@ pub fn compile(name: &str) -> Vec<u8> {
     compile_asl(&fs::read_to_string(source).expect("a source"))
 }
 
-/// A state's name and power_state, and true if the timers stop in it.
+/// An idle state's name and power_state, and whether the timers stop in that state.
 type State = (&'static str, u32, bool);
 
-/// A GTDT field: flags which state that the physical timer keeps running in every state.
+/// GTDT flags which indicate that the physical timer keeps running in every state.
 const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
 
 /// Checks that these states are read from the AML and that the notes contain these words.

@@ -132,7 +132,7 @@ fn broken_aml_becomes_a_note() {
     assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
 }
 
-/// A core does not form a cluster unless its parent is also another core's cluster.
+/// A core whose parent is not another core's cluster does not form a cluster.
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
@@ -172,7 +172,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         let found = describe(&tables);
         assert!(found.contains(reason), "{found}");
     }
-    // If there are no clusters, all cores form a single one.
+    // If there are no clusters, all cores form a single cluster.
     let cores = [0, 1, 2, 3].map(|uid| processor(0b1010, 0, uid, &[]));
     let mut tables = tables();
     tables[4] = table("PPTT", 36, &[(8, 1, 3)], &cores);

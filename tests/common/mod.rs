@@ -298,7 +298,7 @@ impl Log {
         self.cells(id).filter_map(found).collect()
     }
 
-    /// Returns the statistics for one metric on a CPU that was measured on its own.
+    /// Returns the statistics for one metric of a CPU that was measured on its own.
     pub fn alone(
         &self,
         id: ScenarioId,

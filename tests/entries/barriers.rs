@@ -23,8 +23,7 @@ fn kind(word: u32) -> Option<&'static str> {
 }
 
 /// Lists these instructions by symbol. Rust symbols are omitted because they are mangled. Labels
-/// that mark the end of a function are omitted too, because the linker may place any function
-/// there.
+/// after a function are also omitted, because the linker may place any function there.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols

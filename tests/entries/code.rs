@@ -53,7 +53,7 @@ impl Code {
         *found.unwrap_or_else(|| panic!("no code at {address:#x}"))
     }
 
-    /// Returns the words from one symbol up to but not including another.
+    /// Returns the words between two symbols.
     pub fn between(&self, begin: &str, end: &str) -> Vec<u32> {
         let range = self.symbol(begin)..self.symbol(end);
         self.words.range(range).map(|(_, word)| *word).collect()
@@ -72,8 +72,8 @@ impl Code {
         code
     }
 
-    /// Follows every path from the symbol `entry`. `step` is passed an address, the word there and
-    /// a state. It returns the state after that word, or None if the path ends there.
+    /// Follows every path from the symbol `entry`. `step` receives an address, the word at that
+    /// address and a state. It returns the state after the word, or None if the path ends there.
     pub fn follow<S: Clone + Ord>(
         &self,
         entry: &str,

@@ -1,6 +1,5 @@
-//! Runs the code that executes before the caches are on under the cache model, starting from each
-//! of the three entry points. Together, the runs cover every instruction and all kinds of loaders
-//! and CPUs.
+//! Runs the code that executes before the caches are on under the cache model, from all three entry
+//! points. The runs cover every instruction and all kinds of loaders and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -271,9 +270,9 @@ fn mutations_are_found() {
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
-    // The DSB after these is not tested, because for data the DSB in invalidate_written is early
-    // enough. Instruction fetches, which are not modeled, do need the first DSB. The list in
-    // `barriers` checks it.
+    // The DSB after these instructions is not tested, because the DSB in invalidate_written is
+    // early enough for data. It is needed for instruction fetches, which are not modeled, so the
+    // list in `barriers` checks it.
     for (name, at, fault) in [
         (
             "no invalidate before the first store",

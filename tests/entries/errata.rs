@@ -41,8 +41,8 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(errata(&Code::load()), []);
 }
 
-/// 843419 is not checked: the application's linker has no workaround for it, and EFI firmware
-/// contains such sequences too.
+/// Erratum 843419 is not checked, because the application's linker has no workaround for it and EFI
+/// firmware contains such sequences too.
 #[test]
 fn the_efi_application_has_no_sequence_of_835769() {
     let code = Code::load_efi();
@@ -81,7 +81,8 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// CPTR_EL2, whose layout depends on E2H, therefore never traps an instruction in the image.
+/// Without such instructions, CPTR_EL2, whose layout depends on E2H, never traps anything in the
+/// image.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

@@ -1,5 +1,5 @@
 //! Executes the entry code on the host, up to the SCTLR write that turns the caches on. All
-//! accesses go through the cache model that complete runs also use.
+//! accesses go through the same cache model that complete runs use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub const UART: u64 = 0x900_0018;
 /// The executing CPU.
 const CPU: u32 = 0;
 
-/// A CPU between an entry point and the point where its caches are turned on.
+/// A CPU executing the code from an entry point to where its caches are turned on.
 pub struct Cpu<'c> {
     code: &'c Code,
     pub x: [u64; 32],

@@ -32,9 +32,9 @@ fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
-/// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does so, with
-/// two exceptions: writes that keep them off at the next level after an entry at EL3, where the
-/// same path continues ([`leaving_el3_keeps_them_off`]), and writes that turn them off during
+/// Returns true for a word that turns the MMU and the caches on. This is true of every SCTLR write,
+/// with two exceptions: writes that keep them off at the next level after an entry at EL3, where
+/// the same path continues ([`leaving_el3_keeps_them_off`]), and writes that turn them off during
 /// reset.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
@@ -66,7 +66,7 @@ const RESET_MAY: [(&str, u32); 18] = [
 ];
 
 /// The load that every entry point performs. The value was written once, with caches off.
-const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: where the root is", 0xf940_016b);
+const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: the root's address", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
 /// Returns `word` without its page offset, which the linker chooses.
@@ -102,7 +102,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     }
     match left[..] {
         [] => Ok(()),
-        _ => bail!("{left:08x?} from the list are missing"),
+        _ => bail!("not found in the code: {left:08x?}"),
     }
 }
 
@@ -165,7 +165,7 @@ fn leaving_el3_keeps_them_off() {
     assert_eq!(first, Some(leaving.len() - 1));
     let (mut value, mut written) = (0, 0);
     for word in leaving {
-        // MOVZ and MOVK, which each move 16 bits to X9 (Arm ARM, C6.2).
+        // MOVZ and MOVK, each of which moves 16 bits into X9 (Arm ARM, C6.2).
         let bits = u64::from(word >> 5 & 0xffff);
         let shift = 16 * (word >> 21 & 3);
         match word & 0xff80_001f {

@@ -1,7 +1,7 @@
 //! Checks the steps that a CPU performs around a timed call, based on the calls in the linked
 //! image. Around a suspend, pending interrupts are drained after the wait for the start. After the
 //! wake-up, the first call is made before anything else, and the GIC's CPU interface is set up
-//! again. Before a call that is timed without the caller's cache lines, these lines are evicted.
+//! again. Before a call that is timed without the caller's cache lines, those lines are evicted.
 
 use super::code::{Code, Flow, flow};
 
@@ -10,7 +10,7 @@ fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// The callee of a call.
+/// What a call calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Indirect,

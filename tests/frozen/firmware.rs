@@ -1,4 +1,4 @@
-//! The firmware that a set of frozen figures was measured with. The figures count the firmware's
+//! The firmware with which frozen figures were measured. The figures count the firmware's
 //! instructions, so they differ if TF-A is built with another compiler.
 
 use std::fs;
@@ -15,7 +15,7 @@ pub const DESCRIPTION: &str = "firmware.json";
 /// The tools that built a firmware, and hashes of the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first line of the version output of the compiler and of the linker.
+    /// The first lines of the compiler's and linker's version output.
     pub toolchain: [String; 2],
     /// The SHA-256 hashes of `bl31.bin` with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],
@@ -53,8 +53,9 @@ pub fn all() -> Vec<Frozen> {
         .collect()
 }
 
-/// Returns the figures for `firmware`. If there are none for the same BL31, returns those for the
-/// same toolchain: the sources have changed since, but source changes must not affect the figures.
+/// Returns the figures for `firmware`. If there are no figures for the same BL31, returns those for
+/// the same toolchain. They were measured before a source change, but source changes must not
+/// affect the figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {

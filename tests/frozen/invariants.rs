@@ -1,4 +1,4 @@
-//! Rules that all figures measured with the instruction clock must satisfy, whatever the firmware.
+//! Rules that all figures measured with the instruction clock must satisfy, with any firmware.
 //!
 //! The suite's lead is CPU 0.0. In a serial scenario, the lead suspends while all other CPUs are
 //! off, and stays on while the others power down. Therefore, the other CPUs in its cluster are
@@ -24,7 +24,7 @@ enum Part {
     Lead,
     /// A CPU whose cluster stays on.
     MateOfLead,
-    /// A CPU whose cluster powers down with it.
+    /// A CPU that powers its cluster down with it.
     LastMan,
 }
 

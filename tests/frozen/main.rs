@@ -1,7 +1,7 @@
-//! Compares current figures with the first edition's figures, which must not change when the code
-//! is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures for one firmware.
-//! One column has been remeasured: the wake-up latency of the parallel deepest-level scenario,
-//! which used to include the time that awake CPUs spent reading timestamps.
+//! Compares figures with those from the first edition, which must not change when the code is
+//! restructured. Each folder `tests/data/frozen/gcc-*` contains the figures for one firmware. One
+//! column has been remeasured: the wake-up latency of the parallel deepest-level scenario, which
+//! used to include the time that awake CPUs spent reading timestamps.
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
@@ -41,9 +41,9 @@ use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
 
-/// A parallel column's figures may differ by up to the reciprocal of this number.
+/// Figures in a parallel column may differ by 1 in this number.
 const FIGURE_PARTS: u64 = 5;
-/// A parallel column's sum may differ by up to the reciprocal of this number.
+/// The sum of a parallel column may differ by 1 in this number.
 const SUM_PARTS: u64 = 100;
 
 /// In parallel scenarios with more CPUs than this, only the last men are compared.

@@ -1,5 +1,5 @@
-//! Determines which files import each other, based on all paths in `use` items and in other code.
-//! Test modules are ignored, as are a parent's `mod` and `pub use` items. Using a re-exported name
+//! Determines which files import which, based on all paths in `use` items and in other code. Test
+//! modules are ignored, as are a parent's `mod` and `pub use` items. Using a re-exported name
 //! counts as an import of the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use syn::{Item, UseTree, Visibility};
 /// A module's or item's path, starting with the crate name.
 type Names = Vec<String>;
 
-/// A module, which is either a file or a braced part of a file.
+/// A module, which is either a file or a block in a file.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
@@ -142,7 +142,7 @@ impl Crates {
 /// first brace.
 fn is_for_tests(item: &Item) -> bool {
     let text = item.to_token_stream().to_string().replace(' ', "");
-    let head = text.split('{').next().expect("a split has a part");
+    let head = text.split('{').next().expect("the first part");
     head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 
@@ -163,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths that consist of at least two names in other code, including macros. Works on
-/// tokens printed with spaces between them.
+/// Returns the paths that consist of at least two names in other code, including macros. Expects
+/// tokens that are printed with spaces between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));

@@ -114,7 +114,7 @@ fn planted_imports_are_found() {
         let low = ("low.rs", text);
         assert_eq!(judge(&[lib, high, sound, b, low]), (0, 1), "{text}");
     }
-    // A parent and its child that use each other's items.
+    // A parent and a child that use each other's items.
     let parent = "mod a; mod b; pub struct A; fn f() { b::g() }";
     let parent = ("high/mod.rs", parent);
     let child = ("high/b.rs", "pub fn g() { super::A; }");

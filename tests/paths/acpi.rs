@@ -16,7 +16,7 @@ use crate::common::{Log, compile_asl, workspace};
 use crate::efi::{ALL, STATES, application, edk2, under_tf_a};
 use crate::machine::{Machine, with_tree};
 
-/// The memory of QEMU's `virt`.
+/// The memory region on QEMU's `virt`.
 const RAM: Region = Region {
     base: 0x4000_0000,
     size: 256 << 20,
@@ -34,7 +34,7 @@ impl<'m> Memory<'m> for &'m Ram {
 }
 
 impl Ram {
-    /// Returns the address of the RSDP, from which all tables can be found.
+    /// Returns the address of the RSDP, which leads to all other tables.
     fn rsdp(&self) -> u64 {
         let marks = memchr::memmem::find_iter(&self.0, b"RSD PTR ");
         let mut places = marks.map(|at| RAM.base + at as u64);

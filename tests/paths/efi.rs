@@ -24,7 +24,7 @@ pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
 /// Returns the application, without a device tree and with these built-in boot arguments.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    // cargo keeps only one build, so alternating would rebuild each of them every time.
+    // Cargo keeps only one build, so alternating between two would rebuild both each time.
     static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT
         .lock()
@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// All the ways in which EDK2 describes a machine, with the GIC and the exception level.
+/// All ways in which EDK2 describes a machine, with the GIC and the exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -99,8 +99,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A shell script starts the application three times. After a start that measures nothing, EFI
-/// continues.
+/// A shell script starts the application three times. EFI continues after each start that measures
+/// nothing.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(

@@ -1,5 +1,5 @@
-//! Real TF-A that treats BL33 as a Linux kernel or follows the Firmware Handoff specification. (All
-//! other tests use TF-A's default, which passes only the MPIDR in X0.)
+//! Real TF-A, built to boot BL33 like a Linux kernel or to follow the Firmware Handoff
+//! specification. (All other tests use TF-A's default, which passes only the MPIDR in X0.)
 
 use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
@@ -40,8 +40,8 @@ pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
 }
 
 /// Returns a machine that boots from this flash. QEMU's tree lists no idle states, so the boot
-/// arguments do. QEMU adds boot arguments to the tree only with `-kernel`; TF-A does not load that
-/// file.
+/// arguments specify them. QEMU adds boot arguments to the tree only if there is a `-kernel`, which
+/// TF-A does not load.
 pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     Machine::new(&format!(
         "virt,secure=on,gic-version=3,virtualization={virtualization}"

@@ -51,7 +51,7 @@ fn a_tree_is_found() {
     let by_x2 = "device tree at 0x48000000 (X2)";
     entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
     entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
-    // A transfer list may lack a tree. This list follows the tree.
+    // A transfer list may contain no tree. Here the list is located after the tree.
     let mut both = tree();
     both.resize(0x8000, 0);
     both.extend(list(None));
@@ -71,7 +71,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
     at(THERE, &bad, "wrong checksum at offset 0x4");
     at(THERE, &tree(), "not a transfer list");
     at(NOWHERE, &good, "not a transfer list");
-    // The tree starts in memory, but its size extends past the end of memory.
+    // The tree starts in memory, but according to its size it extends past the end of memory.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
     long[8..16].copy_from_slice(&[size, size].concat());

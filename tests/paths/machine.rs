@@ -28,14 +28,14 @@ const TIMEOUT: Duration = Duration::from_secs(100);
 const RECORD: &str = "exceptions.log";
 const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 
-/// A command line under construction, and the files it names.
+/// A command line under construction, and the files that it uses.
 pub struct Machine {
     words: Vec<OsString>,
     dir: TempDir,
 }
 
 impl Machine {
-    /// Starts a command line with `-M` and these words, which are separated by spaces.
+    /// Creates a command line that starts with `-M` and these space-separated words.
     pub fn new(machine: &str) -> Self {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {

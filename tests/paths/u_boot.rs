@@ -90,7 +90,7 @@ fn booti_behind_tf_a() {
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        // All four CPUs have wake-up figures, because this firmware powers CPUs down.
+        // There are wake-up figures for all four CPUs, because this firmware powers CPUs down.
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

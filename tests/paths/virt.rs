@@ -24,10 +24,10 @@ const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_hea
 fn kernel_at_el1() {
     let passed_over = format!("Ignored boot arguments of another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
-    // As many boot arguments as Linux accepts.
+    // The maximum number of boot arguments that Linux accepts.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
     let many = format!("{words} {FEW}");
-    // 125 words of 8 characters, plus a space each.
+    // 125 words of 8 characters, each followed by a space.
     let shown = format!("another program: {}...", &words[..125 * 9]);
     let only = "iterations=2 warmup=0 only=psci_version_parallel";
     for (gic, cpus, args, passed_over) in [
@@ -150,7 +150,8 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
 }
 
 /// An earlier stage left the UART's SPI enabled, which is asserted from the first byte onwards. It
-/// also acknowledged SGI 0, which has the same priority as the payload's SGI, without ending it.
+/// also acknowledged SGI 0, which has the same priority as the payload's SGI, but did not end the
+/// interrupt.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;

@@ -28,10 +28,11 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
         let last = mates().max_by_key(|it| it.1.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
-    // An isb and an mrs are between the two reads. Everything else is due to the call itself.
+    // There are an isb and an mrs between the two reads. Anything beyond that is due to the call
+    // itself.
     assert_eq!(log.facts().overheads.empty, 2);
-    // Between the two mrs are an smc, an isb, an mrs and the path through the firmware, which are
-    // the same on every CPU and in every sample.
+    // Between the two mrs instructions there are an smc, an isb, an mrs and the path through the
+    // firmware, which are the same on every CPU and in every sample.
     let calls = log.metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);

@@ -136,8 +136,8 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // If the payload is inserted by force and the old certificate is kept, it does not boot, which
-    // shows that the firmware checks the certificate.
+    // If BL33 is replaced by force and keeps the old certificate, the FIP does not boot. This shows
+    // that the firmware really checks the certificate.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

@@ -160,7 +160,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
     }
 }
 
-/// Nothing can be printed, but the diagnosis shows where the output went.
+/// Nothing can be printed, but the diagnosis shows where the output was sent.
 #[test]
 fn of_a_mute_end_both_uarts_are_named() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
@@ -179,7 +179,7 @@ fn of_a_mute_end_both_uarts_are_named() {
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
     let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
-    // The CPU interface address belongs to a readable device, a virtio device.
+    // The CPU interface address is that of a readable device, in this case a virtio device.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";
     set(&mut tree, node, "reg", &reg);

@@ -100,8 +100,8 @@ fn loops_and_timers_on_every_machine() {
             assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
         }
         assert!(figures(ScenarioId::SelfSgi, Variant::Sgi) > 3 * 64);
-        // One tick is one instruction. There are the read, two instructions in the loop, and a few
-        // around all 64 iterations.
+        // One tick is one instruction. Each iteration consists of the read and two loop
+        // instructions, and a few more surround the 64 iterations.
         let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
         assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
         let has_pmf = firmware == FirmwareKind::TfA;
@@ -123,7 +123,7 @@ fn loops_and_timers_on_every_machine() {
 }
 
 /// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. It
-/// does not include the remainder of a nap of the lead, which takes 50 us or 3125 instructions. The
+/// does not include the rest of the lead's nap, which takes 50 us or 3125 instructions. The
 /// difference is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {

@@ -50,8 +50,8 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
 
-/// The caller-side time does not include the time taken to dirty the lines, even on the lead,
-/// because the start is set afterwards.
+/// The caller-side time does not include making the cache lines dirty, even on the lead, because
+/// the start is set afterwards.
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";

@@ -6,14 +6,14 @@ use self::Allows::{Nothing, OtherFigures, OtherStates};
 use self::TreeChange::{Bits, Byte, Field, Tree};
 use crate::mutations::*;
 
-/// How part of the image is changed.
+/// A change to part of the image.
 #[derive(Clone, Copy, Debug)]
 pub enum TreeChange {
     /// Changes the tree's tokens and returns a description, or None if there is nothing to change.
     Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
     /// Changes the 8-byte number at this offset in the parameter block.
     Field(usize),
-    /// Changes one byte of the parameter block within this offset and size.
+    /// Changes one byte in the part of the parameter block with this offset and size.
     Byte(usize, usize),
     /// Flips bits in the parameter block.
     Bits,
@@ -58,7 +58,7 @@ pub const TREES: &[Class] = &[
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // The lead services a watchdog. With QEMU's clock this may happen during a wake-up.
+    // The lead services a watchdog. With QEMU's clock, this may happen during a wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),

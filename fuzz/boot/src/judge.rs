@@ -20,7 +20,7 @@ pub enum BootOutcome {
     /// The log has a last line with this verdict.
     Closed(Verdict),
     /// The machine powered off without a last line. The payload's output ends with a message that
-    /// names the UART that the console moved to.
+    /// names the console's new UART.
     Moved,
     /// The machine powered off without a last line, because neither the parameter block nor the
     /// tree names the machine's UART.
@@ -54,7 +54,7 @@ impl BootOutcome {
     }
 }
 
-/// A run's outcome, and a description of the finding if it is one.
+/// A run's outcome and, if it is a finding, a description.
 pub type JudgedBoot = (BootOutcome, Option<String>);
 
 /// A serial scenario's tag, power_state and CPU. The CPU is None if the log does not name it.
@@ -91,7 +91,7 @@ pub fn read_rows(log: &[u8]) -> Rows {
     rows
 }
 
-/// The results that mutants' runs are compared with.
+/// Reference results that mutants are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub unmutated: Rows,
@@ -101,7 +101,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Judges `result`, the result of running `image`.
+    /// Judges the result of running `image`.
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> JudgedBoot {
         let turned_off = result.ending == MachineEnding::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {

@@ -7,7 +7,7 @@ use fdt_blob::{Blob, BlobToken, cells};
 /// A plausible device tree size.
 const TREE_SIZE: u64 = 0x1000;
 
-/// Addresses on QEMU's `virt` machine that registers are moved to.
+/// Addresses on QEMU's `virt` machine to which registers are moved.
 const ADDRESSES: &[(&str, u64)] = &[
     ("address 0", 0),
     ("the distributor", 0x800_0000),
@@ -26,7 +26,8 @@ const ADDRESSES: &[(&str, u64)] = &[
     ("the last page", 0xffff_ffff_ffff_f000),
 ];
 
-/// A pseudo-random number generator (SplitMix64). The field is its state, initially the seed.
+/// A pseudo-random number generator (SplitMix64). The field is the generator's state, initially the
+/// seed.
 pub struct FuzzRandom(pub u64);
 
 impl FuzzRandom {
@@ -293,7 +294,7 @@ pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> Str
     format!("{new:#x}")
 }
 
-/// Sets byte `at` of the parameter block to a small number or a random number.
+/// Sets byte `at` of the parameter block to a small or a random number.
 pub fn change_byte(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);

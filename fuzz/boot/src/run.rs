@@ -38,7 +38,7 @@ const CPUS: u32 = 4;
 pub const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
 /// Time limit for a run, in seconds. A run takes less than a second on an idle host.
 const TIMEOUT: u64 = 30;
-/// Exit code if no verdict was reached, because the unmutated run did not pass or the user
+/// Exit code if the mutants could not be judged because the unmutated run did not pass or the user
 /// interrupted the command.
 const EXIT_NOT_JUDGED: u8 = 3;
 
@@ -59,7 +59,7 @@ pub struct FuzzOptions {
     pub jobs: u16,
 }
 
-/// The parts of the unmutated image.
+/// The components of the unmutated image.
 pub struct Base {
     flat: Vec<u8>,
     contents: Contents,
@@ -104,8 +104,8 @@ impl Base {
         image::assemble(self.flat.clone(), Some(tree), it.emergency, it.cpus)
     }
 
-    /// Creates mutant `number`. The classes in `classes` take turns. The mutation depends only on
-    /// `number` and `seed`.
+    /// Creates mutant `number`. Cycles through `classes`. The mutation depends only on `number` and
+    /// `seed`.
     pub fn mutant(&self, classes: &'static [Class], number: usize, seed: u64) -> Result<Mutant> {
         let mut random = FuzzRandom(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
         let random = &mut random;

@@ -80,8 +80,8 @@ fn another_context_id() {
     );
 }
 
-/// The first CPU has 10 s to arrive, and each later CPU has 1 s, which is 16 s in total instead of
-/// 70 s.
+/// The first CPU has 10 s to arrive, and each later CPU has 1 s. The total is therefore 16 s
+/// instead of 70 s.
 #[test]
 fn none_arrives_and_the_first_costs_the_most() {
     let spec = RunSpec {

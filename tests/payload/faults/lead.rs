@@ -14,7 +14,7 @@ fn never_wakes_in_a_parallel_round() {
     );
 }
 
-/// Affects the CPU_ON for the second CPU, when the first one is already on.
+/// The fault affects the CPU_ON for the second CPU, when the first one is already on.
 #[test]
 fn never_returns_from_cpu_on() {
     loses_lead(

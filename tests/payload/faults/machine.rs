@@ -83,7 +83,7 @@ fn an_serror_is_pending_at_an_entry() {
     ];
     let tags = SUSPENDING.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
-        // In PSCI_VERSION, all entries are due to CPU_ON.
+        // In PSCI_VERSION, all entries would be due to CPU_ON.
         let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
         let seen = run(&spec, Fail, &words).complete_but(&SUSPENDING, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
@@ -109,9 +109,9 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Incomplete, &words);
 }
 
-/// Endless interrupts on one CPU start 5 ms after it first arrives, when its timer has been shown
-/// to wake it. If they started earlier, the CPU could be lost, depending on when it checks for the
-/// timer interrupt.
+/// An endless stream of interrupts starts on one CPU 5 ms after it first arrives, when its timer
+/// has already proven to wake it. If they started earlier, the CPU could be lost, depending on when
+/// it checks for the timer interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];
@@ -159,7 +159,7 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // The same fault, because its code at EL3 takes time, but with E2H cleared.
+        // Uses the same fault, because its code at EL3 takes time, but clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

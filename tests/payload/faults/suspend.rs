@@ -118,7 +118,7 @@ fn reaches_less_than_was_asked_for() {
     let deep = reached(SuspendDeepSerial);
     assert_eq!(deep[&VICTIM], Some(0x1_0002));
     assert_eq!(deep[&Mpidr::new(6)], Some(0x101_0022));
-    // There is no error if only the core level was requested.
+    // If only the core level was requested, there is no warning.
     let core = reached(CpuSuspendParallel);
     assert!(core.values().all(|state| *state == Some(0x1_0002)));
 }

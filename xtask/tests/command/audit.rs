@@ -24,7 +24,7 @@ fn grid(title: &str, rows: &[&str]) -> String {
     text + "\n"
 }
 
-/// Returns a page about one scenario in two releases.
+/// Returns a page that covers one scenario in two releases.
 fn page(title: &str, new: &[&str], old: &[&str]) -> String {
     let tables = [("v9.10", new), ("v9.9", old)];
     let tables = tables.map(|(release, rows)| grid(&format!("{title} ({release})"), rows));
@@ -145,7 +145,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// Text on a page, its replacement, and the resulting error.
+/// Some text on a page, its replacement, and the resulting error.
 const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
@@ -333,7 +333,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // If there are several logs, the typical run is published, which is b.log.
+    // If there are several logs, the typical run is published. Here, this is b.log.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -96,7 +96,7 @@ fn make_files(parent: &Path) -> PathBuf {
     work
 }
 
-/// Creates the FIPs that examples read and others write.
+/// Creates FIPs that some examples read and others write.
 fn make_fips(work: &Path) {
     let words: Vec<&str> = FIP.split_whitespace().collect();
     let (code, said) = outcome(xtask(&words).current_dir(work));

@@ -1,4 +1,4 @@
-//! Builds the files that boards load without a compiler or a Rust target.
+//! Builds the files that boards load. This requires neither a compiler nor a Rust target.
 
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
@@ -84,8 +84,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// Checks that the board's FIP and its other parts are packed the same way as by fiptool, and that
-/// each missing option is named in an error.
+/// Checks that the board's FIP and its other parts are packed in the same way as by fiptool, and
+/// that each missing option is named in an error.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");

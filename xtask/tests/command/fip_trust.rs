@@ -1,4 +1,5 @@
-//! Replacing BL33 in a FIP with certificates either issues a new certificate for it or is rejected.
+//! If BL33 is replaced in a FIP with certificates, it either gets a new certificate or is not
+//! replaced.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -13,7 +14,7 @@ fn uuid(option: &str) -> Uuid {
     called(option).expect("a kind").uuid
 }
 
-/// A directory with a payload.
+/// Returns a directory that contains a payload.
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
@@ -62,7 +63,7 @@ fn a_certificate_for_the_new_bl33() {
             let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
-        // The old image is obtained by unpacking the FIP.
+        // As after unpacking a FIP, the BL33 certificate is the old one.
         scratch.ours(&format!(
             "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \

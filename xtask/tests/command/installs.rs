@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
-/// Returns a fake apt-get that runs the shell commands in `install` to install packages. It never
-/// finishes fetching TF-A's source, which happens in parallel.
+/// Returns a fake apt-get that runs the shell commands in `install` to install packages. Fetching
+/// TF-A's source, which runs in parallel, never finishes.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }

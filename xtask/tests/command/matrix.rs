@@ -37,7 +37,7 @@ fn over() -> Value {
 }
 
 /// Returns the figures in a log's `RT_INSTR` lines by tag, cluster, core and metric. An engine's
-/// results must contain all of them.
+/// results must contain all of these.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
@@ -304,7 +304,7 @@ fn what_failed_is_not_green() {
     let json = lab.json();
     assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
     assert_eq!(json["runs"][0]["verdict"], "fail");
-    // A job in which no tests run any more.
+    // A job that no longer runs any tests.
     let skipped = "<testsuite><testcase name='a'><skipped/></testcase></testsuite>";
     lab.run("qemu", "x", log(), skipped);
     lab.assert_ends(3, "nothing was run: 1 test case");
@@ -339,7 +339,7 @@ fn several_boards() {
     for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
         assert!(lab.report(&[]).1.contains(board), "{board}");
     }
-    // If the CPU count in the log does not match the cell's, the log is from another job.
+    // A log is from another job if its CPU count does not match the cell's.
     let text = fs::read_to_string(first.join("cell.json")).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
         let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);

@@ -57,8 +57,8 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Limits memory to prove that nothing large is read. A program that ignores SIGXFSZ gets an error
-/// instead.
+/// Memory is limited to prove that nothing large is read. A program that ignores SIGXFSZ gets an
+/// error instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
 /// Creates the files, boards and programs that the commands use.
@@ -133,7 +133,7 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
         let names: Vec<_> = entries
             .map(|it| it.expect("an entry").file_name())
             .collect();
-        assert_eq!(names, [&*only], "half of something is left");
+        assert_eq!(names, [&*only], "partial output was left");
     }
     assert_eq!(scratch.read("folder/tb-fw.bin"), b"mine");
 }

@@ -24,7 +24,7 @@ use crate::report::{edited, written};
 /// The widths at which pages are opened, in pixels.
 const WIDTHS: [u32; 2] = [1200, 400];
 
-/// A script that logs all problems with the page to the console, and a final line when it has
+/// A script that logs every problem with the page to the console, and logs a final line when it has
 /// finished.
 const PROBE: &str = include_str!("../data/report/probe.js");
 
@@ -217,7 +217,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
 
 fn screenshot(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Removes an old screenshot, which would prove nothing.
+    // An old screenshot would prove nothing.
     if path.exists() {
         fs::remove_file(&path).expect("removed");
     }

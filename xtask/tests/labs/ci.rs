@@ -71,14 +71,14 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // Nothing runs, so there are no results, but the report shows this and is in the expected
-    // place.
+    // Nothing runs, so there are no results, but the report shows this and is written to the
+    // expected path.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
     run("2", &[odd]).ends(2, "already exists");
-    // The report contains the same cells, each of them once.
+    // The report contains each of these cells exactly once.
     let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let jobs = report["matrix"]["jobs"].as_array().expect("a list");

@@ -54,7 +54,7 @@ fn check_job(log: &Path) {
     assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Checks that the matrix and the rows for the board contain five jobs.
+/// Checks that the matrix and the board's rows contain five jobs.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];

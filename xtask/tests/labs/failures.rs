@@ -127,7 +127,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     }
     said(tools.script("lab.sh").arg(&lax)).ends(0, "");
     let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
-    // The engines themselves report the failure. The report does too, based on the records.
+    // The engines themselves report the failure, and so does the report, based on the records.
     for (engine, case) in [
         ("lava", "psci-bench/psci_bench"),
         ("labgrid", "test_nothing_is_skipped"),

@@ -1,4 +1,4 @@
-//! TF-A builds are reproducible and cached by their inputs, and do not modify the source tree.
+//! TF-A builds are reproducible, are cached by their inputs, and do not modify the source tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,7 +81,7 @@ fn every_variant_builds_and_each_is_another() {
                 .expect("it builds");
             assert!(
                 !seen.contains(&bl31),
-                "{gic:?} {variant} is the same as another"
+                "{gic:?} {variant}: same BL31 as another build"
             );
             seen.push(bl31);
         }

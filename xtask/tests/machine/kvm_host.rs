@@ -1,5 +1,5 @@
-//! Tests that the only program on the Linux host that runs the payload as a guest is able to run
-//! there. `cargo xtask test kvm` tests what the program does.
+//! Tests that the only program on the Linux host for KVM guests can run there. `cargo xtask test
+//! kvm` tests what the program does.
 
 use std::fs;
 

@@ -122,8 +122,7 @@ fn the_driver_and_a_device_agree() {
         timer.set_count(start);
         assert_eq!(frame::count(&mut timer), start);
 
-        // The timer fires exactly at the deadline, not earlier, and stays asserted until it is
-        // canceled.
+        // The timer fires exactly at the deadline and stays asserted until it is canceled.
         frame::arm(&mut timer, start + 20);
         for (later, raised) in [(0, false), (19, false), (20, true), (1000, true)] {
             timer.set_count(start + later);

@@ -99,8 +99,8 @@ fn log_on_a_full_disk_costs_only_the_log() {
     assert_eq!((code, out), (2, text));
 }
 
-/// Returns `cargo xtask qemu` with a TF-A source tree that takes a minute to build with a `make`
-/// that ignores signals.
+/// Returns `cargo xtask qemu` with a TF-A source tree whose `make` takes a minute and ignores
+/// signals.
 fn that_builds(scratch: &Scratch) -> Command {
     scratch.write("tf-a/Makefile", "VERSION_MAJOR := 2\nVERSION_MINOR := 12\n");
     for file in [

@@ -1,4 +1,4 @@
-//! The device trees for the thousand boards that Linux supports.
+//! The device trees of the thousand or so boards that Linux supports.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Shell commands that are rejected with exit code 2, and parts of the message. File sizes are
 //! limited to 1 KiB, and `$X` is `cargo xtask`.
 
-/// Faulty files, boards and programs.
+/// Commands with faulty files, boards and programs.
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
     // The disk is full, before or after other files have been written.

@@ -92,7 +92,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// A skipped step has no figure instead of a zero.
+/// A skipped step has no figure, rather than a figure of zero.
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
@@ -138,7 +138,7 @@ fn every_format_has_steps() {
         let made = written(&report, format);
         assert!(made.contains(text), "{text:?} is not in\n{made}");
     }
-    // Leaves only states that no scenario in the suite covers.
+    // Keeps only states that no scenario in the suite covers.
     report.runs[0].run.scenarios.drain(..2);
     let tree = written(&report, "dt");
     assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
