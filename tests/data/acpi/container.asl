@@ -7,7 +7,7 @@ DefinitionBlock ("", "DSDT", 2, "PSCIB", "SPLIT", 1)
         Name (_LPI, Package ()
         {
             0, 1, 2,
-            // The firmware enters this state by itself.
+            // The firmware enters this state on its own.
             Package () { 1, 1, 1, 0, 0, 0, 0, 0, 0, "Auto" },
             Package ()
             {

@@ -1,5 +1,5 @@
-// CPUs in a container that the DSDT declares: one with states, one with a
-// method that computes them, and one that is a Processor.
+// CPUs in a container that the DSDT declares. One has states, one has a method
+// that computes its states, and one is declared as a Processor.
 DefinitionBlock ("", "SSDT", 2, "PSCIB", "SPLIT", 1)
 {
     External (\_SB.CLU0, DeviceObj)

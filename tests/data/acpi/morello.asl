@@ -1,6 +1,6 @@
-// Two CPUs in a container, with _LPI as on Arm's Morello: packages that methods
-// return by name, and a container's state that is added to a core's. Beside
-// them are terms that have no meaning for idle states.
+// Two CPUs in a container, with _LPI objects as on Arm's Morello. Methods return
+// packages by name, and the container's state is added to a core's state. There
+// are also terms that are irrelevant to idle states.
 DefinitionBlock ("", "DSDT", 2, "PSCIB", "MORELLO", 1)
 {
     External (\_SB.PCI9, DeviceObj)

@@ -1,5 +1,5 @@
-// Four CPUs in two containers. CORE is a CPU's power_state; with CLUSTER added it is that of
-// the CPU in its container.
+// Four CPUs in two containers. CORE is the power_state for a CPU. CLUSTER is added to it to get
+// the power_state for a CPU and its container.
 DefinitionBlock ("", "DSDT", 2, "PSCIB", "NESTED", 1)
 {
     Scope (\_SB)

@@ -1,5 +1,5 @@
-// Two CPUs in two levels of containers, with _LPI as on Qualcomm's SoCs: the states are in
-// place, some are not enabled, and integers are added on both levels.
+// Two CPUs in two levels of containers, with _LPI objects as on Qualcomm's SoCs. The states are
+// inline, some are disabled, and integers are added at both levels.
 DefinitionBlock ("", "DSDT", 2, "PSCIB", "QUALCOMM", 1)
 {
     Device (\_SB.SYSM)

@@ -1,4 +1,4 @@
-// Says on the console what is wrong with the page, and at last that it has looked.
+// Logs every problem with the page to the console, and a final line when it has finished.
 addEventListener("load", () => {
   const say = (what) => console.error("probe: " + what);
   const root = document.documentElement;
@@ -6,7 +6,7 @@ addEventListener("load", () => {
     say("the page is " + root.scrollWidth + " wide in a window of " + innerWidth);
   }
   for (const it of document.querySelectorAll(".scroll:has(table)")) {
-    // A narrow page has no room for all columns.
+    // A narrow page does not have enough room for all columns.
     if (innerWidth > 1000 && it.scrollWidth > it.clientWidth) {
       say(it.ariaLabel + " is " + it.scrollWidth + " wide in " + it.clientWidth);
     }
@@ -23,7 +23,7 @@ addEventListener("load", () => {
         say("the text " + a + " is cut off");
       }
       for (const [b, y] of all.slice(place + 1)) {
-        // A line's height is more than its letters take.
+        // A line is taller than its letters.
         if (x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom) {
           say("the texts " + a + " and " + b + " lie on each other");
         }
