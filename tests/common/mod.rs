@@ -194,7 +194,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     )
 }
 
-/// Returns the payload with such a tree appended, for tests that corrupt the tree.
+/// Returns the payload with this tree appended, for tests that corrupt the tree.
 pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }

@@ -58,7 +58,7 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("strh w5, [x1]: a byte to the UART", 0x7900_0025),
     ("str w5, [x1]: a byte to the UART", 0xb900_0025),
     ("stp xzr, xzr, [x5], #16: clears the tables", 0xa881_7cbf),
-    ("str x25, [x5, #…]: where the root is", STORE_ROOT),
+    ("str x25, [x5, #…]: the root's address", STORE_ROOT),
     LOAD_ROOT,
     ("ldr x6, [x3, x5, lsl #3]: a table descriptor", 0xf865_7866),
     ("str x6, [x3, x5, lsl #3]: a table descriptor", 0xf825_7866),

@@ -10,7 +10,7 @@ use crate::machine::{FEW, Machine, Seen};
 const THERE: u64 = 0x4800_0000;
 /// The last page of that machine's memory.
 const LAST: u64 = 0x4fff_f000;
-/// An address where there is no memory.
+/// An address outside memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
 
 /// Runs the payload with these register values and with `bytes` at the address `at`.

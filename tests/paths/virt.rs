@@ -103,7 +103,7 @@ fn the_counter_has_an_erratum() {
 }
 
 /// A loader at EL2 leaves an SError pending for the payload at EL1. The payload takes it once there
-/// is a console to report it on.
+/// is a console on which to report it.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
@@ -163,7 +163,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
         (0x800_0104, 2),
     ];
     // GICD_CTLR, GICC_PMR, GICC_CTLR, GICD_ITARGETSR8, GICD_IPRIORITYR0, GICD_ISENABLER0, and
-    // GICD_SGIR: to itself.
+    // GICD_SGIR, which targets the sending CPU.
     let v2 = [
         (0x800_0000, 1),
         (0x801_0004, 0xff),

@@ -73,8 +73,8 @@ fn comes_back_to_nowhere() {
     );
 }
 
-/// The CPU resumes at an address where there is no memory, and it has no vectors. Such a CPU blocks
-/// the instruction clock for all other CPUs.
+/// The CPU resumes at an address outside memory, without exception vectors. Such a CPU blocks the
+/// instruction clock for all other CPUs.
 #[test]
 fn is_resumed_nowhere() {
     loses_victim_in_suspend(

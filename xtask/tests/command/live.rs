@@ -117,7 +117,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
 }
 
 /// The command does not write to a file that it is also reading under another name. An existing log
-/// stays unchanged if nothing is received. The report is the same whether or not the log can be
+/// is left unchanged if nothing is received. The report is the same whether or not the log can be
 /// saved.
 #[test]
 fn stdin_and_the_log_are_two_files() {
