@@ -18,7 +18,8 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;
-    // All registers belong to one device, so a successful read covers those that are written.
+    // All registers belong to one device, so a successful read shows that the others can be
+    // written.
     let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {
         return Err(MapError::Unreadable(last));
@@ -40,8 +41,8 @@ pub fn is_set() -> bool {
     CONSOLE.lock().is_some()
 }
 
-/// Waits until all bytes have been sent. Called before measuring and before the machine is turned
-/// off.
+/// Waits until all bytes have been sent. Called before measurements and before the machine is
+/// turned off.
 pub fn wait_idle() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
         uart.wait_idle();
@@ -61,12 +62,12 @@ static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// Maximum number of polls for a CPU's turn: longer than all CPUs need for their dumps.
+/// The maximum number of polls for a CPU's turn, which takes longer than all CPUs' dumps.
 const TURN_POLLS: u32 = 100_000_000;
 
-/// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed theirs,
-/// and forces the lock open if it is not released. Returns false, without printing, if it is
-/// already this CPU's turn, because it took an exception while printing.
+/// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed their
+/// last lines, and forces the lock open if it is not released. Returns false, without printing, if
+/// it is already this CPU's turn, because it took an exception while printing.
 pub fn print_last(print: impl FnOnce()) -> bool {
     let own = registers::mpidr().number();
     if TURN.load(Ordering::Relaxed) == own {
@@ -84,13 +85,13 @@ pub fn print_last(print: impl FnOnce()) -> bool {
     true
 }
 
-/// Takes the lock away from its holder, for a CPU that is stopping and must print its last lines.
+/// Takes the lock from its holder, for a CPU that is stopping and must print its last lines.
 pub fn force_unlock() {
     // SAFETY: the holder, if any, is either this CPU, which will not return to it, or another CPU,
-    // which continues. In that case two CPUs use the driver at once. After set(), the driver only
-    // changes its timeouts in memory: aligned words that are loaded and stored whole and may have
-    // any value. Each register access is a single instruction, so lines may be garbled, which is
-    // better than losing them. When the other CPU finally unlocks, the lock is already open.
+    // which continues. In the latter case, two CPUs use the driver at once. After set(), the driver
+    // only changes its timeouts in memory: aligned words that are loaded and stored whole and may
+    // have any value. Each register access is a single instruction, so lines may be garbled, which
+    // is better than losing them. When the other CPU finally unlocks, the lock is already open.
     unsafe { CONSOLE.force_unlock() };
 }
 

@@ -11,7 +11,7 @@ use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};
 use crate::machine::time::timer;
 
-/// What to do at the end of the run, as the number of an [`EndAction`].
+/// The action at the end of the run, as the number of an [`EndAction`].
 static END_ACTION: AtomicU32 = AtomicU32::new(EndAction::Off as u32);
 
 pub fn set_end_action(action: EndAction) {
@@ -61,8 +61,8 @@ pub fn finish() -> ! {
     park()
 }
 
-/// Stops this CPU for good. Its timer may still be armed, and WFI does not wait while its interrupt
-/// is pending; YIELD is there in case other interrupts are pending.
+/// Stops this CPU permanently. Its timer may still be armed, and WFI does not wait while the
+/// timer's interrupt is pending. YIELD is executed in case other interrupts are pending.
 pub fn park() -> ! {
     timer::disarm_in_use();
     loop {

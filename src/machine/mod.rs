@@ -27,7 +27,7 @@ pub mod time;
 pub mod timer_frame;
 pub mod watchdog;
 
-/// Makes a function the payload's main function, which the entry code calls.
+/// Defines the payload's main function, which the entry code calls.
 macro_rules! entry {
     ($main:path) => {
         #[unsafe(export_name = "payload_main")]

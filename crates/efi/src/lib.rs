@@ -1,8 +1,8 @@
-//! The parts of the EFI application that do not need firmware and are tested on the host. The
+//! The parts of the EFI application that do not need firmware and can be tested on the host. The
 //! application itself is in `main.rs`; its modules `start` and `machine` exist only for
 //! `aarch64-unknown-uefi`.
 //!
-//! The library calls no EFI services and has no unsafe code.
+//! The library does not call EFI services and contains no unsafe code.
 //!
 //! ```
 //! use psci_bench_efi::load_options::{LoadOptions, parse};

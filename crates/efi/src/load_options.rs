@@ -10,12 +10,12 @@ pub enum LoadOptions {
     None,
     /// Boot arguments, which may still contain characters that are not printable ASCII.
     Arguments(String),
-    /// Something other than text, such as data that boot managers store for themselves.
+    /// Not text: for example, data that a boot manager stores for its own use.
     Binary,
 }
 
-/// Reads load options: UCS-2 text, with or without a NUL at its end. If the first word ends with
-/// `.efi`, it is the program's name, which some shells put there.
+/// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
+/// it is the program's name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
     let (units, rest) = bytes.as_chunks::<2>();
     let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
@@ -27,7 +27,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {
         Some(text) if text.trim().is_empty() && is_whole => LoadOptions::None,
-        // A GUID, which boot managers put there, may look like text in some script.
+        // Boot managers may store a GUID, whose bytes can look like text in a non-Latin script.
         Some(text) if text.trim_start().starts_with(|c: char| c.is_ascii()) && is_whole => {
             arguments(&text)
         }

@@ -1,8 +1,8 @@
-//! `BOOTAA64.EFI`: starts the payload on the machine that the application runs on.
+//! `BOOTAA64.EFI`: starts the payload on the machine on which the application runs.
 //!
-//! Every step that can fail is done while EFI can still print the reason and continue: `start`
-//! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan just
-//! as the payload will. Then the application exits boot services, and `machine` jumps to the
+//! Every step that can fail happens while EFI can still print the reason and continue: `start`
+//! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan in the
+//! same way as the payload. Then the application exits boot services, and `machine` jumps to the
 //! payload. All unsafe code is in `machine`.
 
 #![cfg_attr(target_os = "uefi", no_std, no_main)]
@@ -19,7 +19,7 @@ mod start;
 #[cfg(target_os = "uefi")]
 machine::entry!(start::main);
 
-/// On a host there is nothing to start.
+/// This program does nothing on a host.
 #[cfg(not(target_os = "uefi"))]
 fn main() {
     eprintln!("this is an EFI application: build it with `cargo xtask efi`.");

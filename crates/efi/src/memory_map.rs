@@ -6,7 +6,7 @@ use device_tree::merge;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
-/// The types of memory from which a program may read tables: loader, services and ACPI memory.
+/// The memory types that may contain tables: loader, services and ACPI memory.
 const READABLE: [MemoryType; 8] = [
     MemoryType::LOADER_CODE,
     MemoryType::LOADER_DATA,
@@ -35,12 +35,12 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions
 }
 
-/// Returns the memory from which tables can be read, in ascending address order.
+/// Returns the memory that may contain tables, in ascending address order.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
 }
 
-/// Returns the regions of `descriptors`, merged; those beyond 64 bits are omitted.
+/// Returns the merged regions of `descriptors`; regions that exceed 64-bit addresses are omitted.
 fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
     let regions = descriptors.map(|it| Region {
         base: it.phys_start,

@@ -1,4 +1,4 @@
-//! From EFI's call to the payload's first instruction.
+//! Everything from EFI's call to the payload's first instruction.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -27,7 +27,7 @@ const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// The boot arguments used if the load options contain none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
-/// A device tree's bytes, and its name in messages.
+/// A device tree, and its name in messages.
 type NamedTree = (Vec<u8>, String);
 
 /// The payload in memory, complete except for the last memory map.
@@ -44,7 +44,7 @@ enum StartError {
     ExceptionLevel(u64),
     #[error("the image: {0}")]
     Image(FormatError),
-    #[error("the application's image is shorter than its header says")]
+    #[error("the application's image is shorter than its header specifies")]
     CutImage,
     #[error("the application's device tree is not in its image")]
     TreeNotInImage,
@@ -55,7 +55,7 @@ enum StartError {
          xtask efi --dtb"
     )]
     NoTree,
-    #[error("{name}: EFI's memory map has no memory there")]
+    #[error("{name}: it is not in EFI's memory map")]
     NotInMemory { name: String },
     #[error("{name}: {reason}")]
     Tree { name: String, reason: UnfitTree },
@@ -68,16 +68,16 @@ enum StartError {
 enum UnfitTree {
     #[error(transparent)]
     Format(#[from] FormatError),
-    #[error("no CPU has the MPIDR of this one, {0}")]
+    #[error("no CPU in it has this CPU's MPIDR, {0}")]
     NoSuchCpu(Mpidr),
     #[error("it has a GICv3, but this CPU has no GICv3 system registers")]
     NoGicV3,
-    #[error("the console is at address 0: no UART is there")]
+    #[error("the console is at address 0, which is not a UART")]
     NoUart,
     /// The tree's boot arguments are wrong. Contains the plan's error message.
     #[error("{0}")]
     BootArguments(String),
-    #[error("it has {size} bytes, more than {TREE_MAX}")]
+    #[error("its size is {size} bytes; the limit is {TREE_MAX}")]
     TooLarge { size: usize },
     #[error("the image: {0}")]
     Image(FormatError),
@@ -199,7 +199,7 @@ fn find_tree(
     }
 }
 
-/// Reads everything that the payload reads from its tree before measuring, and returns the number
+/// Reads everything that the payload reads from its tree before it measures, and returns the number
 /// of CPUs.
 fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
@@ -221,8 +221,7 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Ok(cpus.len())
 }
 
-/// Copies the image to memory, with room for a tree and for the working memory that the payload
-/// needs at first.
+/// Copies the image to memory, with room for a tree and for the payload's initial working memory.
 fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
@@ -271,12 +270,13 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     let left = match services.leave() {
         Ok(left) => left,
         Err(status) => {
-            let reason = format_args!("EFI cannot be left: status {:#x}", status.0);
+            let reason = format_args!("cannot exit EFI: status {:#x}", status.0);
             print_closing(&ClosingLine::Incomplete(&reason));
             return status;
         }
     };
-    // This cannot cause a new failure: the tree in memory is kept if the new one cannot be used.
+    // This cannot cause a new failure, because the tree in memory is kept if the new one is
+    // unusable.
     let memory = free(&left.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);

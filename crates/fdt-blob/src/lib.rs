@@ -103,7 +103,7 @@ impl Blob {
     /// ```
     ///
     /// All numbers are hexadecimal; a missing number is 0. A string ends at the next quotation mark
-    /// or at the end of the line. The tree stays well-formed, whatever `text` contains.
+    /// or at the end of the line. The tree stays well-formed for any `text`.
     pub fn add_text(&mut self, text: &[u8]) {
         self.tokens.pop();
         let mut depth = 1;
@@ -174,19 +174,19 @@ pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }
 
-/// Returns `bytes` up to the first `end`.
+/// Returns the part of `bytes` before the first `end`.
 fn before(bytes: &[u8], end: u8) -> &[u8] {
     bytes
         .split(|byte| *byte == end)
         .next()
-        .expect("a split has a part")
+        .expect("split always returns at least one part")
 }
 
 fn text_before_nul(bytes: &[u8]) -> String {
     String::from_utf8_lossy(before(bytes, 0)).into_owned()
 }
 
-/// Returns the bytes of a property value given as text.
+/// Converts a property value from text to bytes.
 fn value(mut text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     while let Some((first, rest)) = text.split_first() {

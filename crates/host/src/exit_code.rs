@@ -5,15 +5,15 @@ use anyhow::Result;
 use crate::interrupt;
 use crate::progress::say;
 
-/// A job, test case or verdict did not pass, a result is a regression, or something that must not
-/// be skipped was skipped.
+/// A job or test case failed, the verdict is not PASS, a result is a regression, or something
+/// required was skipped.
 pub const FAILED: u8 = 1;
-/// The input or the usage is wrong, or something required is unavailable.
+/// The input or usage is invalid, or a requirement is unavailable.
 pub const BAD: u8 = 2;
-/// A run, a log or a comparison is incomplete, or the user interrupted the command.
+/// A run, log or comparison is incomplete, or the user interrupted the command.
 pub const INCOMPLETE: u8 = 3;
 
-/// The exit codes of all commands, for a program's help text. A command with different codes
+/// The exit codes of all commands, for a program's help text. A command that uses other codes
 /// documents them in its own help.
 pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";

@@ -14,12 +14,11 @@ use crate::wrap::TerminalText;
 
 /// An option and the file it specifies.
 type NamedPath<'n, P> = (&'n str, P);
-/// A completely written file that has not been renamed yet, and its final path; None if the file
-/// was written in place.
+/// A complete file that has not been renamed yet, and its final path; None if the file was written
+/// in place.
 type Staged = Option<(TempPath, PathBuf)>;
 
-/// Returns an error if the output would overwrite an input file or go to a folder whose files are
-/// inputs.
+/// Returns an error if the output would overwrite an input file or be written to an input folder.
 pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
@@ -38,7 +37,8 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     Ok(())
 }
 
-/// Returns true if a file at `path`, or the target of a link at `path`, is anywhere below `folder`.
+/// Returns true if the file at `path`, or the target of a link at `path`, is inside `folder`, at
+/// any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
     let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
@@ -46,7 +46,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
 }
 
-/// Rejects an output path that cannot be a file or that is one of the inputs.
+/// Rejects an output path that cannot be a file or is also an input.
 pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
@@ -61,7 +61,7 @@ fn same(one: &Path, other: &Path) -> bool {
     };
     let place = |path: &Path| {
         let dir = fs::canonicalize(directory(path)).ok()?;
-        // A device, such as /dev/null, can be written to twice.
+        // A device, such as /dev/null, can be opened twice.
         Some((dir, path.file_name().filter(|_| !path.exists())?.to_owned()))
     };
     match (identity(one), identity(other)) {
@@ -76,7 +76,7 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Rejects a path if it is already clear that no file can be written there.
+/// Rejects a path at which a file clearly cannot be written.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -91,7 +91,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
              if it can"
         );
     }
-    // A rename only needs write permission for the directory, so a read-only file is rejected here.
+    // A rename needs write permission only for the directory, so a read-only file is rejected here.
     // Root may be able to open it anyway.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
@@ -108,9 +108,8 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
 }
 
-/// Writes the files and prints a message. Whatever happens meanwhile, each file has either its
-/// complete old or its complete new contents. No file is replaced until all of them have been
-/// stored.
+/// Writes the files and prints a message. At any time, each file has either its complete old or its
+/// complete new contents. No file is replaced until all of them have been stored.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
@@ -121,8 +120,8 @@ pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file with `fill`. Whatever happens meanwhile, the file has either its complete old or
-/// its complete new contents.
+/// Writes a file with `fill`. At any time, the file has either its complete old or its complete new
+/// contents.
 pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -130,7 +129,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Writes the file given by `-o` like `write_by`, or to standard output if there is no such option.
+/// Writes the file given by `-o` like `write_by`, or writes to standard output without this option.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -164,7 +163,7 @@ fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
-/// Writes a file with `fill`, in the directory of the file that it will replace.
+/// Writes a file with `fill` in the same directory as the file that it replaces.
 fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -179,8 +178,9 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     let old = fs::metadata(&target).ok();
     let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
     if !is_file || is_of_the_system(path) {
-        // Special files, such as a flash device, cannot be replaced. If the path turns out to be a
-        // regular file, as stdout may be, it is appended to, because others also write to it.
+        // Special files, such as a flash device, cannot be replaced. If the path is a regular file,
+        // as stdout may be, the output is appended, because other programs may write to the same
+        // file.
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);
         fill(&mut out)?;
@@ -198,7 +198,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     out.flush()?;
     drop(out);
     if old.is_some() {
-        // Keeps the permissions of the old file, whatever the user's umask is.
+        // Keeps the old file's permissions, regardless of the user's umask.
         file.as_file().set_permissions(mode)?;
     }
     file.as_file().sync_all()?;
@@ -229,7 +229,7 @@ mod tests {
         let mode = fs::metadata(&file).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
         assert!(link.is_symlink());
-        // If writing fails, the part already written does not appear.
+        // If writing fails, no partial file is left.
         let error = write_by(("--out", &link), |out| {
             out.write_all(b"newer")?;
             bail!("no more")

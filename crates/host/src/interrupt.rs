@@ -1,4 +1,4 @@
-//! User requests to end the command: Ctrl-C, SIGTERM or SIGHUP.
+//! Signals from the user that end the command: Ctrl-C, SIGTERM or SIGHUP.
 
 use std::process::exit;
 use std::sync::Once;
@@ -29,7 +29,7 @@ pub fn watch() -> Result<&'static AtomicBool> {
 
 /// Returns an error after such a signal, or if another step, running [side by
 /// side](crate::side_by_side()) with this one, has failed. A terminal also sends the signal to
-/// build programs; an error from a program that was killed by it says nothing.
+/// build programs; an error from a program that it killed is meaningless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

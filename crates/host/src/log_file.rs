@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use crate::places::next_free;
 
 /// A file to which a UART's full output is written. It is locked while in use, because two runs in
-/// one file would look like one. A write error does not end the run that is being shown; the error
-/// is returned by [`Self::end`].
+/// the same file would look like one. A write error does not end the run in progress; [`Self::end`]
+/// returns the error.
 pub struct LogFile {
     path: PathBuf,
     file: io::Result<File>,
@@ -29,7 +29,7 @@ impl LogFile {
         Ok(file)
     }
 
-    /// Opens `path` and empties it when the first byte is written. Without any output the file
+    /// Opens `path` and empties it when the first byte is written. If nothing is written, the file
     /// stays unchanged.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Directories and files shared by several processes. Each is created once, and completely or not
-//! at all.
+//! Directories and files shared by several processes. Each is created exactly once, and never left
+//! incomplete.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,5 +1,5 @@
-//! Child processes. They are silent if they succeed; if they fail, the error contains the end of
-//! their output.
+//! Child processes. They print nothing on success; on failure, the error contains the end of their
+//! output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,11 +24,11 @@ use crate::temporary;
 
 /// The number of lines shown from the end of a failed program's output.
 const TAIL: usize = 40;
-/// The time between two checks of a child.
+/// The interval between checks of a child process.
 const TICK: Duration = Duration::from_millis(20);
-/// The time an interrupted child has to exit by itself.
+/// How long an interrupted child may take to exit by itself.
 const GRACE: Duration = Duration::from_secs(1);
-/// The time after which a step's progress is shown. In most steps everything is already built.
+/// The time after which a step's progress is shown. Usually, everything is already built.
 const LATE: Duration = Duration::from_millis(500);
 
 /// A program that failed.
@@ -36,7 +36,7 @@ const LATE: Duration = Duration::from_millis(500);
 #[error("{message}")]
 pub struct ProgramFailure {
     message: String,
-    /// The cause, if the program's output contains an operating system error.
+    /// The cause, if the program printed an operating system error.
     kind: Option<ErrorKind>,
 }
 
@@ -50,7 +50,7 @@ impl ProgramFailure {
     }
 }
 
-/// Returns true if `error` was caused by a full disk, in this program or a program it ran.
+/// Returns true if `error` was caused by a full disk, in this program or in one that it ran.
 pub fn is_storage_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let own = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -146,7 +146,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     while interrupt::check().is_ok() {
         let status = child.try_wait()?;
         if !status.is_some_and(|status| status.success()) {
-            // At a terminal, Ctrl-C also ends the child, perhaps before the flag is set.
+            // On a terminal, Ctrl-C also ends the child, possibly before the flag is set.
             thread::sleep(TICK);
         }
         if let Some(status) = status {
@@ -159,7 +159,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may belong to root. It then cannot be signaled, only waited for.
+    // A child may belong to root. In that case it cannot be signaled, only waited for.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
@@ -176,8 +176,8 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Returns a command with few environment variables, because make turns all of them into variables.
-/// It has a separate process group, like `cargo`.
+/// Returns a command with few environment variables, because make imports each one as a make
+/// variable. It has a separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

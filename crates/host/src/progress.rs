@@ -15,7 +15,7 @@ use crate::wrap::wrapped;
 /// The minimum duration of a step that a terminal still shows after it has ended.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The displays for all steps in progress, one below the other.
+/// The displays for all steps in progress, stacked vertically.
 static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// The display for one long step.
@@ -57,7 +57,7 @@ impl StepProgress {
         }
     }
 
-    /// Shows that `what` has started within the step, and restarts the elapsed time.
+    /// Shows that `what` has started within the step, and resets the elapsed time.
     pub fn step(&self, what: &str) {
         if self.is_printed {
             say(what);
@@ -107,21 +107,21 @@ fn style(template: &str) -> ProgressStyle {
         // The line is built in memory.
         let _ = write!(out, "{}", in_words(state.elapsed()));
     };
-    let style = ProgressStyle::with_template(template).expect("a template that a test shows");
+    let style = ProgressStyle::with_template(template).expect("a valid template");
     style.with_key("time", time)
 }
 
-/// The prefix of a line that `cargo xtask test` shows even for tests that pass.
+/// The prefix of lines that `cargo xtask test` shows even if the test passes.
 pub const NOTE: &str = "note on this host: ";
 
-/// Prints a line to stderr, for a test that can check less on this host than on others.
+/// Prints a line to stderr. For tests that skip some checks on this host.
 pub fn note(text: &str) {
     // The test harness may have printed the test's name on this line. A closed stderr does not stop
     // the test.
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// The name this program was called by, without its folder.
+/// The name with which this program was called, without its folder.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);
@@ -140,7 +140,8 @@ pub fn say(text: &str) {
     let _ = above_steps(|| writeln!(stderr(), "{text}"));
 }
 
-/// Wraps the lines of `text` that are not indented: indented ones are commands to be copied.
+/// Wraps the lines of `text` that are not indented; indented lines are commands for the user to
+/// copy.
 fn fitted(text: &str, width: usize) -> String {
     let lines = text.lines().map(|line| match line.starts_with(' ') {
         true => line.to_owned(),

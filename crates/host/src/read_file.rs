@@ -11,11 +11,12 @@ fn named(what: &str, path: &Path) -> String {
     format!("{what} {}", path.display()).trim_start().to_owned()
 }
 
-/// Opens the file `path`. Errors begin with `what`, the option that specified it, and the path.
+/// Opens the file `path`. Error messages start with `what`, the option that specified it, and the
+/// path.
 pub fn open(what: &str, path: &Path) -> Result<File> {
     let named = || named(what, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();
-    // The pipe in a process substitution is already open and has no path.
+    // A process substitution is a pipe that is already open and has no path.
     if kind.is_fifo() && fs::canonicalize(path).is_ok() {
         let why = "this is a named pipe, which may never have a writer; give a file";
         bail!("{}: {why}", named());
@@ -38,7 +39,7 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
 /// Converts bytes to text.
 ///
 /// # Errors
-/// Returns the number of the line with the first byte that is not UTF-8, counting from 1.
+/// Returns the number, counting from 1, of the first line that is not UTF-8.
 pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     String::from_utf8(bytes).map_err(|error| {
         let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -46,15 +47,15 @@ pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     })
 }
 
-/// Returns the contents of the file `path`, at most `most` bytes. Errors begin with `what`, the
-/// option that specified it, and the path.
+/// Returns the contents of the file `path`, at most `most` bytes. Error messages start with `what`,
+/// the option that specified it, and the path.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let file = open(what, path)?;
     let named = || named(what, path);
     let is_large = file.metadata().with_context(named)?.len() > most as u64;
     let mut bytes = Vec::new();
     if !is_large {
-        // A device has no size that could be checked, and may be endless.
+        // A device has no size to check, and may be endless.
         let mut file = file.take(most as u64 + 1);
         file.read_to_end(&mut bytes).with_context(named)?;
     }

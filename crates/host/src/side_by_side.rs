@@ -1,4 +1,4 @@
-//! Two steps at the same time.
+//! Two steps that run at the same time.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,15 +15,15 @@ struct TwoSteps {
 }
 
 thread_local! {
-    /// The pair that the step on this thread belongs to.
+    /// The pair to which this thread's step belongs.
     static PAIR: RefCell<Option<Arc<TwoSteps>>> = const { RefCell::new(None) };
 }
 
 /// Runs `first` on this thread and `second` on another, and returns both results.
 ///
 /// # Errors
-/// Returns the error from the step that fails first. The other step is then ended: in it,
-/// [`crate::interrupt::check`] returns an error, which also ends the programs it has started.
+/// Returns the error from the step that fails first. The other step is then ended: its next call to
+/// [`crate::interrupt::check`] returns an error, and the programs it has started are ended too.
 pub fn side_by_side<A, B: Send>(
     first: impl FnOnce() -> Result<A>,
     second: impl FnOnce() -> Result<B> + Send,
@@ -42,11 +42,11 @@ pub fn side_by_side<A, B: Send>(
     PAIR.set(outer);
     match (first, second, failure.into_inner()) {
         (Some(first), Some(second), None) => Ok((first, second)),
-        (.., failure) => Err(failure.expect("a step without a result has failed")),
+        (.., failure) => Err(failure.expect("a step without a result stored its error")),
     }
 }
 
-/// Runs one of two steps. Stores its error unless the other step has already failed.
+/// Runs one of the two steps. Stores its error unless the other step has already failed.
 fn run_step<T>(
     pair: &Arc<TwoSteps>,
     failure: &OnceLock<Error>,
@@ -56,7 +56,8 @@ fn run_step<T>(
     match step() {
         Ok(value) => Some(value),
         Err(error) => {
-            // Only the first error is useful: the other may only say that the step was ended.
+            // Only the first error is useful; the second may only report that the other step was
+            // ended.
             let _ = failure.set(error);
             pair.has_failed.store(true, Ordering::Relaxed);
             None

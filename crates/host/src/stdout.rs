@@ -2,8 +2,7 @@
 
 use std::io::{self, Write, stdout};
 
-/// Standard output. It is not an error if the reader closes it, because the verdict does not depend
-/// on it.
+/// Standard output. A closed stdout is not an error, because the verdict does not depend on it.
 #[derive(Default)]
 pub struct Out {
     closed: bool,

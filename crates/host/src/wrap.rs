@@ -7,8 +7,8 @@ use console::Term;
 use itertools::Itertools as _;
 use textwrap::{Options, WordSplitter};
 
-/// Wraps each line of `text` at `width` columns, and indents continuation lines by two more columns
-/// than the line itself. Words longer than a line are not broken.
+/// Wraps each line of `text` at `width` columns, and indents continuation lines by two more
+/// columns. Words longer than a line are not broken.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = text.lines().map(|line| {
         let own = line.len() - line.trim_start_matches(' ').len();

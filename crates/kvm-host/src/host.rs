@@ -50,7 +50,7 @@ fn guest() -> Result<String> {
     File::open("/dev/kvm").context("there is no KVM: /dev/kvm")?;
     let text = fs::read_to_string(COMMAND).context(COMMAND)?;
     let mut words = text.lines();
-    let program = words.next().context("/vmm: it names no program")?;
+    let program = words.next().context("/vmm does not name a program")?;
     let status = Command::new(program)
         .args(words)
         .stdin(Stdio::null())
@@ -62,18 +62,19 @@ fn guest() -> Result<String> {
             let signal = status.signal();
             format!(
                 "by signal {}",
-                signal.expect("it ended without an exit code")
+                signal.expect("without an exit code, it was ended by a signal")
             )
         }
     })
 }
 
-/// Prevents the terminal from adding anything: the guest ends its lines with CR LF.
+/// Disables newline translation on the terminal, because the guest already ends its lines with CR
+/// LF.
 fn raw_console() {
     let stdin = io::stdin();
     if let Ok(mut settings) = termios::tcgetattr(&stdin) {
         settings.make_raw();
-        // After a failure, lines have an extra CR, which log readers accept.
+        // If this fails, lines have an extra CR, which log readers accept.
         let _ = termios::tcsetattr(&stdin, OptionalActions::Now, &settings);
     }
 }

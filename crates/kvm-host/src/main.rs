@@ -1,10 +1,10 @@
-//! The only program in the Linux that runs psci-bench as a guest under KVM.
+//! The only program in the Linux system that runs psci-bench as a KVM guest.
 //!
 //! As process 1 it checks that KVM is available, starts the virtual machine monitor (VMM) given by
 //! the file `/vmm`, prints how it ended, and turns the machine off. When called as `/init vmm …`,
 //! it is itself a VMM with kvmtool's layout ([`vmm`]).
 //!
-//! Its own messages are lines that begin with `kvm-host: `. The last one is `kvm-host: the VMM
+//! Its own messages start with `kvm-host: `. The last one is `kvm-host: the VMM
 //! ended with exit code N`. `cargo xtask` reads these lines.
 
 mod host;

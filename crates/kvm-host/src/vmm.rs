@@ -4,8 +4,8 @@
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
 //! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.
 //! The GIC's distributor is just below 1 GiB, and the CPU interface or redistributors are just
-//! below the distributor. A 16550 is at 16 MiB (since 2021) or at I/O port 0x3f8, which is also its
-//! address. PSCI is KVM's own.
+//! below the distributor. The 16550 UART is at 16 MiB (since 2021) or at address 0x3f8, the I/O
+//! port number. PSCI is KVM's own.
 //!
 //! ```text
 //! /init vmm IMAGE TREE CPUS GIC UART MIB
@@ -32,7 +32,7 @@ use vm_superio::{Serial, Trigger};
 use crate::host::say;
 
 const MEMORY: u64 = 0x8000_0000;
-/// The tree lies within this many bytes from the start of memory.
+/// The tree is within this many bytes of the start of memory.
 const LOW_MEMORY: u64 = 256 << 20;
 const ALIGN: u64 = 2 << 20;
 const DISTRIBUTOR: u64 = 0x3fff_0000;
@@ -81,7 +81,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     for index in 0..wish.cpus {
         cpus.push(cpu(&vm, index).with_context(|| format!("CPU {index}"))?);
     }
-    // The GIC exists for as long as this handle.
+    // The GIC exists as long as this handle.
     let _gic = gic(&vm, wish)?;
     if let Some(first) = cpus.first() {
         for (register, value) in [(X0, tree), (PC, entry)] {
@@ -95,7 +95,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     thread::scope(|scope| {
         for mut cpu in cpus {
             scope.spawn(move || {
-                // The first CPU to end also ends the process.
+                // The first CPU thread to end also ends the process.
                 let result = run_cpu(&mut cpu, wish.uart, uart);
                 if let Err(error) = &result {
                     say(&format!("{error:#}"));
@@ -111,7 +111,7 @@ impl GuestWish {
     fn parse(arguments: &[String]) -> Result<Self> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ["vmm", image, tree, cpus, gic, uart, mib] = words[..] else {
-            bail!("vmm and six arguments are wanted: {words:?}");
+            bail!("expected vmm and six arguments: {words:?}");
         };
         let file = |path: &str| fs::read(path).with_context(|| path.to_owned());
         let number = |text: &str| {
@@ -130,9 +130,9 @@ impl GuestWish {
     }
 }
 
-/// Gives the guest its memory, with the image and tree in it. Returns their addresses.
+/// Gives the guest its memory, which contains the image and the tree. Returns their addresses.
 fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
-    // Leaked on purpose: the guest uses it for as long as the process lives.
+    // Leaked on purpose: the guest uses it until the process exits.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut memory[skip..];
@@ -155,7 +155,7 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
         userspace_addr: memory.as_mut_ptr() as u64,
     };
     // SAFETY: the region is `wish.memory` bytes in a leaked allocation, and no reference to it is
-    // used from here on. It is the only region.
+    // used from here on. The guest has only this region.
     unsafe { vm.set_user_memory_region(region) }.context("memory")?;
     Ok((MEMORY + offset, MEMORY + tree))
 }
@@ -214,7 +214,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
     let register = |address: u64, length: usize| {
         let offset = address.checked_sub(base).filter(|it| *it < UART_SIZE);
         let offset = offset.filter(|_| length == 1).map(|it| it as u8);
-        let place = || format!("{length} bytes at {address:#x}, where nothing is");
+        let place = || format!("{length} bytes at {address:#x}, which is not a device");
         offset.with_context(|| format!("the guest accesses {}", place()))
     };
     loop {
@@ -233,7 +233,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
             Ok(VcpuExit::SystemEvent(KVM_SYSTEM_EVENT_SHUTDOWN | KVM_SYSTEM_EVENT_RESET, _)) => {
                 return Ok(());
             }
-            Ok(other) => bail!("the guest left KVM by {other:?}"),
+            Ok(other) => bail!("unexpected exit from the guest: {other:?}"),
             // EINTR and EAGAIN: nothing happened.
             Err(error) if matches!(error.errno(), 4 | 11) => {}
             Err(error) => return Err(error).context("KVM cannot run the guest"),

@@ -6,7 +6,7 @@
 /// The alignment of all blocks in bytes, unless a larger one is requested.
 pub const ALIGN: usize = 16;
 
-/// A region of memory and the blocks in it, by address.
+/// A memory region and the addresses of its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bump {
     end: usize,
@@ -48,8 +48,7 @@ impl Bump {
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()
     }
 
-    /// Frees a block. The bytes of a block before the mark, or in another region, do not become
-    /// free.
+    /// Frees a block. Bytes of a block before the mark or in another region do not become free.
     pub fn free(&mut self, at: usize, size: usize) {
         if at < self.floor || at >= self.end {
             return;
@@ -79,7 +78,7 @@ impl Bump {
     }
 }
 
-/// Returns the end of a block of this size, rounded up.
+/// Returns the aligned end of a block of this size.
 fn end_of(at: usize, size: usize) -> Option<usize> {
     at.checked_add(size.checked_next_multiple_of(ALIGN)?)
 }
@@ -106,7 +105,7 @@ mod tests {
         assert_eq!(bump.free_bytes(), 0);
     }
 
-    /// Allocates blocks of 16 bytes, which must be at these places.
+    /// Allocates 16-byte blocks and checks their addresses.
     fn take<const N: usize>(bump: &mut Bump, places: [usize; N]) {
         assert_eq!(places.map(|_| bump.take(16, 1)), places.map(Some));
     }

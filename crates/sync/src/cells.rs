@@ -44,7 +44,7 @@ impl<T> SharedCell<T> {
     /// No other CPU may read or write the value, and no other reference to it may be in use.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the value changes hands with the order"
+        reason = "access to the value is handed over with the order"
     )]
     pub unsafe fn as_mut(&self) -> &mut T {
         // SAFETY: guaranteed by the caller.

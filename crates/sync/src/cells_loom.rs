@@ -14,17 +14,17 @@ pub type AccessPlace = (u32, u32);
 
 /// The places with an ordering other than relaxed that were executed.
 static ORDERED: Mutex<BTreeSet<AccessPlace>> = Mutex::new(BTreeSet::new());
-/// The place whose ordering is weakened to relaxed.
+/// The place at which the ordering is weakened to relaxed.
 static WEAKENED: Mutex<Option<AccessPlace>> = Mutex::new(None);
 
 /// Returns the places in `handover.rs` that were executed with an ordering other than relaxed.
 pub fn ordered_places() -> BTreeSet<AccessPlace> {
-    ORDERED.lock().expect("no test panics in it").clone()
+    ORDERED.lock().expect("no panic while locked").clone()
 }
 
 /// Weakens the ordering at `place` to relaxed, for the rest of this process.
 pub fn weaken(place: AccessPlace) {
-    *WEAKENED.lock().expect("no test panics in it") = Some(place);
+    *WEAKENED.lock().expect("no panic while locked") = Some(place);
 }
 
 /// Returns the ordering for an access by the caller of the atomic's method.
@@ -35,8 +35,8 @@ fn effective(ordering: Ordering) -> Ordering {
     }
     let caller = Location::caller();
     let place = (caller.line(), caller.column());
-    ORDERED.lock().expect("no test panics in it").insert(place);
-    let is_weakened = *WEAKENED.lock().expect("no test panics in it") == Some(place);
+    ORDERED.lock().expect("no panic while locked").insert(place);
+    let is_weakened = *WEAKENED.lock().expect("no panic while locked") == Some(place);
     if is_weakened {
         Ordering::Relaxed
     } else {
@@ -103,7 +103,7 @@ impl<T> SharedCell<T> {
     /// Returns a copy of the value.
     ///
     /// # Safety
-    /// None required: loom checks the access.
+    /// Nothing is required: loom checks the access.
     pub unsafe fn read(&self) -> T
     where
         T: Copy,
@@ -115,7 +115,7 @@ impl<T> SharedCell<T> {
     /// Changes the value.
     ///
     /// # Safety
-    /// None required: loom checks the access.
+    /// Nothing is required: loom checks the access.
     pub unsafe fn write(&self, value: T)
     where
         T: Copy,
@@ -127,7 +127,7 @@ impl<T> SharedCell<T> {
     /// Returns a reference to the value.
     ///
     /// # Safety
-    /// None required: loom checks that no other thread accesses the value now.
+    /// Nothing is required: loom checks that no other thread accesses the value now.
     #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
     pub unsafe fn as_mut(&self) -> &mut T {
         // SAFETY: the tests never use a reference for longer than one statement.

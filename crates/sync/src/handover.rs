@@ -2,7 +2,7 @@
 //!
 //! The lead writes an order and then increments `issued`. The CPU executes the order, writes its
 //! outcome and then sets `done` to that number. In between, the order, outcome and tally belong to
-//! the CPU; otherwise they belong to the lead. A lost CPU keeps them forever.
+//! the CPU; otherwise they belong to the lead. A lost CPU never hands them back.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
@@ -17,7 +17,7 @@ const WRONG_CONTEXT: u32 = 2;
 pub enum Stop {
     /// It took an exception.
     Exception,
-    /// It was entered with another context ID than its own.
+    /// It was entered with a context ID other than its own.
     WrongContext,
 }
 
@@ -74,7 +74,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         let done = self.done.load(Ordering::Acquire);
         assert!(
             done == number,
-            "an order to a CPU that has not done its last"
+            "order given to a CPU whose last order is not done"
         );
         // SAFETY: done = issued, as just checked: the order is the lead's.
         unsafe { self.order.write(Some(order)) };
@@ -150,7 +150,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
     pub fn finish(&self, outcome: Outcome) {
         let number = self.issued.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Relaxed);
-        assert!(done != number, "an outcome without an order");
+        assert!(done != number, "outcome reported without an order");
         // SAFETY: done != issued: the outcome is this CPU's.
         unsafe { self.outcome.write(outcome) };
         self.done.store(number, Ordering::Release);
@@ -229,7 +229,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// the CPU. No other reference to the tally may be in use.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the tally changes hands with the order"
+        reason = "access to the tally is handed over with the order"
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
         // SAFETY: guaranteed by the caller: no other CPU reads or writes the tally.

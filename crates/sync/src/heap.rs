@@ -65,7 +65,7 @@ impl Heap {
         self.with_region(|region| *region = Bump::new(base, base + size));
     }
 
-    /// Begins a round, during which any use of the heap causes a panic.
+    /// Starts a round, during which any use of the heap causes a panic.
     pub fn begin_round(&self) {
         self.state.store(IN_ROUND, Ordering::Relaxed);
     }
@@ -86,7 +86,7 @@ impl Heap {
     /// Panics if one is still in use.
     pub fn release(&self) {
         let live = self.with_region(|region| region.live());
-        assert!(live == 0, "heap: {live} blocks of a scenario outlive it");
+        assert!(live == 0, "heap: a scenario did not free {live} blocks");
     }
 
     fn take(&self, layout: Layout) -> *mut u8 {
@@ -94,7 +94,7 @@ impl Heap {
         let taken = self.with_region(|region| (region.take(size, align), region.free_bytes()));
         match taken {
             (Some(at), _) => ptr::with_exposed_provenance_mut(at),
-            (None, free) => panic!("heap: {size} bytes asked for, {free} are free"),
+            (None, free) => panic!("heap: {size} bytes requested, {free} are free"),
         }
     }
 }

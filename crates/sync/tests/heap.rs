@@ -16,12 +16,12 @@ fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
 }
 
 fn block_of(heap: &Heap) -> *mut u8 {
-    // SAFETY: the layout has a size.
+    // SAFETY: the layout's size is not zero.
     unsafe { heap.alloc(LAYOUT) }
 }
 
 fn free(heap: &Heap, block: *mut u8) {
-    // SAFETY: each test frees blocks from block_of(), each once.
+    // SAFETY: each test frees only blocks returned by block_of(), each once.
     unsafe { heap.dealloc(block, LAYOUT) };
 }
 
@@ -41,9 +41,9 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     heap.end_round();
     heap.mark();
     let later = block_of(&heap);
-    assert_eq!(fails(&heap), "heap: 64 bytes asked for, 32 are free");
+    assert_eq!(fails(&heap), "heap: 64 bytes requested, 32 are free");
     let live = panic_of(|| heap.release());
-    assert_eq!(live, "heap: 1 blocks of a scenario outlive it");
+    assert_eq!(live, "heap: a scenario did not free 1 blocks");
     free(&heap, block);
     free(&heap, later);
     heap.release();
@@ -55,15 +55,15 @@ fn each_use_that_is_not_allowed_ends_by_name() {
 fn the_first_region_is_used_until_there_is_a_second() {
     let heap = Heap::new(|| true);
     let none = panic_of(|| block_of(&heap));
-    assert_eq!(none, "heap: 64 bytes asked for, 0 are free");
+    assert_eq!(none, "heap: 64 bytes requested, 0 are free");
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     let first = block_of(&heap);
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     // A block in the first region grows into the second region. No bytes become free. SAFETY: the
-    // layout is the block's.
+    // block was allocated with this layout.
     let grown = unsafe { heap.realloc(first, LAYOUT, 80) };
     assert_ne!(grown, first);
     free(&heap, block_of(&heap));
     let full = panic_of(|| [block_of(&heap), block_of(&heap)]);
-    assert_eq!(full, "heap: 64 bytes asked for, 16 are free");
+    assert_eq!(full, "heap: 64 bytes requested, 16 are free");
 }

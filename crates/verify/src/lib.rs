@@ -1,8 +1,8 @@
 //! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
 //! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
 //!
-//! Each ordering in `handover.rs` that is not relaxed is then weakened individually. The scenarios
-//! must detect this if the messages depend on the ordering.
+//! Each ordering in `handover.rs` that is not relaxed is then weakened, one at a time. The
+//! scenarios must detect this if the messages depend on the ordering.
 //!
 //! Without `--cfg loom` the crate is empty: `cargo xtask test` builds it with that flag. Nothing
 //! else is checked here; docs/verification.md lists the other checks.
@@ -25,7 +25,7 @@ const PLACE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
 
-/// The orderings that the message exchange depends on, by the code that contains them.
+/// The orderings on which the message exchange depends, listed by the code that contains them.
 const NEEDED: [&str; 4] = [
     "self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)",
     "self.issued.store(number.wrapping_add(1), Ordering::Release);",
@@ -49,7 +49,7 @@ fn explore(scenario: fn()) {
     model.check(scenario);
 }
 
-/// Each order reaches the CPU completely, and each outcome reaches the lead completely, in turn.
+/// Each order reaches the CPU completely, and each outcome then reaches the lead completely.
 /// After the last order the CPU waits to be released.
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
@@ -124,7 +124,7 @@ fn tests_notice_each_ordering_that_messages_need() {
         explore(dismissal);
         return;
     }
-    // Explores all places, and shows that a child without a mutation succeeds.
+    // Explores all places, and checks that a child without a mutation succeeds.
     explore(exchange);
     explore(dismissal);
     assert!(!is_noticed((0, 0)));

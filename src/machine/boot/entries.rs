@@ -1,5 +1,5 @@
 //! The entry points (`boot.S`) and the constants they load into system registers. No other file in
-//! `machine` imports this one.
+//! `machine` imports from this one.
 
 use core::arch::global_asm;
 
@@ -11,13 +11,13 @@ use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use crate::machine::memory::tables::{self, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 
-/// Attribute 0 is Device-nGnRE, attribute 1 Normal write-back, read- and
-/// write-allocate, non-transient.
+/// Attribute 0 is Device-nGnRE; attribute 1 is Normal write-back, read- and write-allocate,
+/// non-transient.
 const MAIR: u64 = MAIR_EL1::Attr0_Device::nonGathering_nonReordering_EarlyWriteAck.value
     | MAIR_EL1::Attr1_Normal_Outer::WriteBack_NonTransient_ReadWriteAlloc.value
     | MAIR_EL1::Attr1_Normal_Inner::WriteBack_NonTransient_ReadWriteAlloc.value;
 
-/// The TCR bits that both layouts share: 48-bit addresses through TTBR0, 4 KiB granules, write-back
+/// The TCR bits common to both layouts: 48-bit addresses through TTBR0, 4 KiB granules, write-back
 /// inner-shareable walks.
 const TCR_COMMON: u64 = TCR_EL1::T0SZ.val(16).value
     | TCR_EL1::IRGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
@@ -48,7 +48,7 @@ const SCR_EL3: u64 = registers::SCR_EL3::RW::NextELIsAarch64.value
     | 3 << 4
     | registers::SCR_EL3::NS::NonSecure.value;
 
-/// EL1 is AArch64, physical interrupts and SErrors are taken to EL2, E2H is 0, nothing is trapped.
+/// EL1 is AArch64, EL2 takes physical interrupts and SErrors, E2H is 0, and nothing is trapped.
 const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
     | registers::HCR_EL2::AMO::SET.value
     | registers::HCR_EL2::IMO::EnableVirtualIRQ.value
@@ -67,11 +67,11 @@ const BOOT_TABLES: u64 = BOOT_HEAP + BOOT_HEAP_SIZE;
 /// The size in bytes of the boot area, which follows the image and the appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
-// The header's image_size leaves room for it.
+// The image_size in the header includes it.
 const _: () = assert!(BOOT_AREA <= hardware::image::working_memory(1));
-// vectors.S loads the first word of a channel.
+// vectors.S loads a channel's first word.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
-// The largest immediate for `add` and `ldr` (boot.S).
+// The largest immediate that `add` and `ldr` can encode (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
 
 global_asm!(
@@ -119,13 +119,13 @@ pub struct BootState {
     pub boot_area: Region,
     /// The part of the boot area for the heap.
     pub heap: Pages,
-    /// False if the loader entered at EL3, the firmware's exception level.
+    /// False if the loader entered the image at EL3, the firmware's exception level.
     pub has_firmware: bool,
 }
 
 /// Enters Rust from `boot.S`, on the boot stack, with the MMU and caches on. The arguments are the
 /// loader's X0 to X3, the next free translation table, 1 if the control registers have EL1's
-/// layout, the address of the boot area, and 1 if the loader entered at EL3.
+/// layout, the boot area's address, and 1 if the loader entered the image at EL3.
 extern "C" fn enter(
     x0: u64,
     x1: u64,
@@ -149,7 +149,7 @@ extern "C" fn enter(
         loader_registers: [x0, x1, x2, x3],
         tables: TranslationTables::new(root, next_table, boot_area.end(), layout != 0),
         boot_area,
-        // SAFETY: boot.S has mapped these pages, and nothing else uses them.
+        // SAFETY: boot.S has mapped these pages, and no other code uses them.
         heap: unsafe { Pages::mapped(heap) },
         has_firmware: left_el3 == 0,
     })

@@ -51,11 +51,11 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     let is_first = console::print_last(|| dump(saved));
     if is_lead {
         if !is_first {
-            // If the last lines cannot be printed, neither can the closing line.
+            // If its last lines cannot be printed, the closing line cannot be printed either.
             ending::finish();
         }
         if saved.is_hvc_to_self() {
-            // HVC cannot end the run either. Firmware is always reached by SMC.
+            // An HVC cannot end the run either. SMC always reaches the firmware.
             conduit::set_conduit(Some(Conduit::Smc));
         }
         ending::give_up(&LeadException(saved));

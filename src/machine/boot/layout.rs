@@ -37,15 +37,16 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the address range of the channels, so that each entry point can find the CPU's own
-/// channel. Must be called before any other CPU is turned on and before the first suspend.
+/// Publishes the channels' address range, from which each entry point finds the CPU's own channel.
+/// Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
-    // SAFETY: an aligned pair of words that boot.S reserves for this. Only the lead stores them,
-    // once, while no other CPU that could load them is on.
+    // SAFETY: boot.S reserves this aligned pair of words for the directory. Only the lead stores
+    // them, once, while no other CPU that could load them is on.
     unsafe { slot_directory = [first, end] };
 }
 
 pub fn root_table_address() -> u64 {
-    // SAFETY: an aligned word in the image. boot.S has stored it, and nothing writes it again.
+    // SAFETY: this is an aligned word in the image, which boot.S has stored and nothing writes
+    // again.
     unsafe { root_table }
 }

@@ -15,7 +15,8 @@ use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
 use crate::machine::cpu::registers;
 
-// One piece of assembly, because operation_loop.S reads the counter with macros from timed.S.
+// Both files form one piece of assembly, because operation_loop.S reads the counter with macros
+// from timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
 #[repr(C)]
@@ -63,8 +64,8 @@ impl FirmwareFunction {
 pub struct TimedCall {
     /// The counter before the call; None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
-    /// The counter after the call, likewise. For a CPU that returned through the entry point, it is
-    /// read by the first instruction there.
+    /// The counter after the call; None if an erratum spoiled the read. If the CPU returned through
+    /// the entry point, the first instruction there reads it.
     pub after: Option<CounterValue>,
     /// The low word of X0 after the call; None if the call did not return.
     pub code: Option<i32>,
@@ -75,7 +76,7 @@ pub struct TimedCall {
 pub enum Return {
     FellThrough,
     Resumed,
-    /// Returned through the entry point with a different context ID from the one given.
+    /// Returned through the entry point with a context ID other than the one passed.
     WrongContext,
 }
 
@@ -96,7 +97,7 @@ macro_rules! counter {
     }};
 }
 
-/// The number of read pairs after which a read is used as it is, like in the Linux driver.
+/// The number of read pairs after which a read is accepted unchecked, as in the Linux driver.
 const PAIRS: u32 = 200;
 
 fn read_twice() -> [u64; 2] {
@@ -115,8 +116,8 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The number of reads after which an unchanged counter is assumed to be stopped. One tick of the
-/// slowest counter allowed (1 MHz) is far shorter.
+/// The number of reads after which an unchanged counter is assumed to be stopped. A tick of the
+/// slowest permitted counter (1 MHz) is much shorter.
 const STILL: u32 = 1 << 20;
 
 /// The conduit of a timed call and the counter read around it.
@@ -131,9 +132,9 @@ pub enum CallPath {
 }
 
 impl CallPath {
-    /// Returns the path for this conduit, used by all CPUs, with the erratum named in the device
-    /// tree or implied by the lead's MIDR. HVC is used in guests, with the virtual counter, which
-    /// belongs to the guest.
+    /// Returns the path for this conduit, which all CPUs use, with the erratum named in the device
+    /// tree or implied by the lead's MIDR. Guests use HVC and the virtual counter, which is the
+    /// guest's own.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73
@@ -161,7 +162,7 @@ impl CallPath {
         }
     }
 
-    /// Returns bit 0 of a context ID: 1 if the entry point is to read CNTVCT.
+    /// Returns bit 0 of a context ID: 1 if the entry point must read CNTVCT.
     pub fn context_flag(self) -> u64 {
         u64::from(self == Self::Hvc)
     }
@@ -186,8 +187,8 @@ impl CallPath {
         }
     }
 
-    /// Spins until the counter reaches `instant`, without memory accesses: the last step before a
-    /// call.
+    /// Spins until the counter reaches `instant`, without memory accesses. This is the last step
+    /// before a call.
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
@@ -210,8 +211,8 @@ impl CallPath {
     fn time_into(self, raw: &mut RawCall, function: &FirmwareFunction) -> TimedCall {
         let (timed, [x1, x2, x3]) = (self.timed_function(), function.arguments);
         // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
-        // registers; the conduit is the one named in the device tree. No timed function changes the
-        // payload's memory.
+        // registers; the conduit is the one named in the device tree. None of the timed functions
+        // changes the payload's memory.
         unsafe { timed(function.id, x1, x2, x3, raw) };
         self.read(raw)
     }
@@ -248,7 +249,7 @@ impl CallPath {
     }
 
     /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
-    /// channel, where the entry point finds it.
+    /// channel, from which the entry point loads it.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
@@ -267,7 +268,7 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Selects the correct read of the two, or returns None if an erratum may have spoiled both.
+    /// Selects the correct one of two reads, or returns None if an erratum may have spoiled both.
     pub fn select_read(self, reads: [u64; 2]) -> Option<CounterValue> {
         CounterValue::new(match self {
             Self::SmcTwice(erratum) => erratum.choose(reads)?,

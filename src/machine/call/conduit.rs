@@ -1,4 +1,4 @@
-//! Plain calls to the firmware by SMC or HVC (SMCCC, DEN0028).
+//! Plain calls to the firmware via SMC or HVC (SMCCC, DEN0028).
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -30,8 +30,9 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     let mut x0 = u64::from(function);
     macro_rules! issue {
         ($instruction:literal) => {
-            // SAFETY: the call follows SMCCC: everything it may change is listed, and the firmware
-            // does not write to the payload's memory. Not `nomem`: CPU_ON publishes earlier stores.
+            // SAFETY: the call follows SMCCC: all registers that it may change are listed, and the
+            // firmware does not write to the payload's memory. Not `nomem`: CPU_ON publishes
+            // earlier stores.
             unsafe {
                 asm!(
                     $instruction,
@@ -54,7 +55,7 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
 }
 
 /// The conduit in the form that the smccc crate expects. That crate's own calls assume that X18 is
-/// preserved, and its 32-bit calls also X8 to X17. No function used here has more than three
+/// preserved, and its 32-bit calls also X8 to X17. No function called here has more than three
 /// arguments or four results.
 pub struct ByConduit;
 

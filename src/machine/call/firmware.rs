@@ -27,14 +27,14 @@ pub fn smccc_version() -> Option<Version> {
     arch::version::<ByConduit>().ok()
 }
 
-/// Identifies the software that handles PSCI calls, if `smccc` shows that the query is safe.
+/// Identifies the software that handles PSCI calls, if the query is safe according to `smccc`.
 pub fn identify_service(smccc: Option<Version>) -> Option<Service> {
     smccc.filter(|version| *version >= VERSION_1_1)?;
     let uid = call(SERVICE_UID, [0; 3]);
     Service::from_answers(uid, call(SERVICE_REVISION, [0; 3]))
 }
 
-/// Returns true in a KVM guest, if `smccc` shows that the query is safe.
+/// Returns true in a KVM guest, if the query is safe according to `smccc`.
 pub fn is_kvm_host(smccc: Option<Version>) -> bool {
     let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
     may_ask && is_kvm(call(HYPERVISOR_UID, [0; 3]))
@@ -79,7 +79,7 @@ pub fn has_statistics() -> bool {
     functions.iter().all(|f| features(*f).is_ok())
 }
 
-/// Reads the statistics for the states in `ladder`, for the nodes that this CPU's requests power
+/// Reads the statistics for each state in `ladder`, for the nodes that this CPU's requests power
 /// down.
 pub fn read_statistics(own: Mpidr, ladder: &Ladder) -> Statistics {
     let mut statistics = Statistics::default();
@@ -101,8 +101,8 @@ pub fn system_reset() {
     let _ = psci::system_reset::<ByConduit>();
 }
 
-/// Reads one of this CPU's timestamps. Only a CPU's own timestamps are guaranteed to be up to date.
-/// The flags are 0: bit 0 would discard data that is not yet in memory.
+/// Reads one of this CPU's timestamps. Only the calling CPU's own timestamps are guaranteed to be
+/// up to date. The flags are 0: bit 0 would discard data that is not yet in memory.
 pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, ReadError> {
     let arguments = [u64::from(stamp.tid()), own.number(), 0];
     let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);

@@ -34,7 +34,7 @@ struct RawLoop {
 
 impl RawLoop {
     /// Returns how a loop of `operation` ended, and the return code of its last call. A timestamp
-    /// loop counts as given up if its last timestamp could not be read.
+    /// loop counts as abandoned if its last timestamp could not be read.
     fn end_of(&self, operation: Operation) -> (ActionEnd, Option<i32>) {
         let last = self.x0 as u32 as i32;
         match operation {
@@ -56,7 +56,7 @@ unsafe extern "C" {
     fn repeat_smc_twice_cycles(raw: &mut RawLoop);
     fn repeat_hvc(raw: &mut RawLoop);
     fn repeat_hvc_cycles(raw: &mut RawLoop);
-    // Not callable from Rust: a loop follows no calling convention.
+    // Not callable from Rust, because a loop does not follow any calling convention.
     fn loop_empty();
     fn loop_smc();
     fn loop_hvc();
@@ -138,14 +138,14 @@ pub fn repeat(
     };
     let waits_for_sgi = operation == Operation::SelfSgi;
     if waits_for_sgi {
-        // The timer ends the wait for an SGI that does not arrive.
+        // The timer ends the wait if an SGI does not arrive.
         timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
     path.spin_until(start);
     // SAFETY: operation_loop.S writes only to RawLoop and its own frame, and preserves the
     // callee-saved registers. find_loop() chose a loop from operation_loop.S, with the arguments it
-    // needs, for an operation that this CPU supports; the region that reads PMCCNTR_EL0 is only
-    // used on CPUs that have that register.
+    // needs, for an operation that this CPU supports; the loop that reads PMCCNTR_EL0 runs only on
+    // CPUs that have this register.
     unsafe { region(&mut raw) };
     if waits_for_sgi {
         timer.disarm();

@@ -1,5 +1,5 @@
-//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13). It runs only while it is used, and its registers
-//! are restored afterwards.
+//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13). It runs only while in use, and its registers are
+//! restored afterwards.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{ID_AA64DFR0_EL1, Readable, Writeable};
@@ -9,8 +9,8 @@ use crate::machine::cpu::sysreg::{
 };
 use crate::machine::time::waiter::Waiter;
 
-/// How long a CPU's clock is measured, in microseconds. The result is accurate to 0.1 % with a 10
-/// MHz counter.
+/// How long a CPU's clock is measured, in microseconds. With a 10 MHz counter, the result is
+/// accurate to 0.1 %.
 const CLOCK_US: u64 = 200;
 
 /// The number of reads after which the counter is assumed to be stopped.

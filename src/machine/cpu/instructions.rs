@@ -16,13 +16,13 @@ pub fn is_interrupt_pending() -> bool {
 }
 
 pub fn wait_for_interrupt() {
-    // SAFETY: WFI only waits; the barrier completes stores that others wait for.
+    // SAFETY: WFI only waits; the barrier completes stores for which other CPUs wait.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
 /// Unmasks SErrors, including one that is already pending. The lead does so once it has a console
-/// to report them on. (`boot.S` does so at the other entry points.)
-// There must be only one copy in the image: a test checks each place where SErrors are unmasked.
+/// on which to report them. (`boot.S` does so at the other entry points.)
+// The image must contain only one copy of it: a test checks each place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S
@@ -36,8 +36,8 @@ pub fn complete_accesses() {
     barrier::isb(barrier::SY);
 }
 
-/// Yields in a loop that waits for another CPU, so that SMT threads and emulators run that CPU
-/// meanwhile.
+/// Yields in a loop that waits for another CPU, so that SMT threads and emulators can run that CPU
+/// in the meantime.
 pub fn relax() {
     // SAFETY: YIELD is a hint.
     unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };

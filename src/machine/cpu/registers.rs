@@ -15,8 +15,8 @@ use tock_registers::fields::Field;
 
 use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};
 
-/// ID_AA64PFR0_EL1.GIC, which the aarch64-cpu crate lacks: nonzero if the GIC's system registers
-/// exist.
+/// ID_AA64PFR0_EL1.GIC, which the aarch64-cpu crate does not define: nonzero if the GIC's system
+/// registers exist.
 const GIC: Field<u64, ID_AA64PFR0_EL1::Register> = Field::new(0xf, 24);
 
 pub fn exception_level() -> u8 {
@@ -42,8 +42,8 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// Reads this CPU's identity, except its clock. A KVM guest does not read the caches, because KVM
-/// makes up the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change in
+/// Reads this CPU's identity, except its clock. A KVM guest does not read its cache sizes, because
+/// KVM invents the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change in
 /// between.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
@@ -79,7 +79,7 @@ pub fn shortest_line_bytes() -> u64 {
 #[inline(always)]
 pub fn stack_pointer() -> u64 {
     let sp: u64;
-    // SAFETY: only a register is read.
+    // SAFETY: this only reads a register.
     unsafe { asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
     sp
 }
@@ -113,7 +113,7 @@ pub fn set_lead() {
 }
 
 /// Returns true if this CPU is the lead. Compares the MPIDR, because an exception may be taken
-/// before the CPU is bound to its channel. Until a lead is set there is only one CPU.
+/// before the CPU is bound to its channel. Until a lead is set, only one CPU is on.
 pub fn is_lead() -> bool {
     let lead = LEAD_MPIDR.load(Ordering::Relaxed);
     lead == u64::MAX || lead == mpidr().number()

@@ -1,5 +1,5 @@
-//! System registers that the aarch64-cpu crate lacks, in the same form. Unlike that crate's
-//! accesses, these are not `nomem`, so they stay in order with loads and stores.
+//! System registers that the aarch64-cpu crate does not define, in the same form. Unlike that
+//! crate's accesses, these are not `nomem`, so they stay in order with loads and stores.
 
 use core::arch::asm;
 
@@ -36,7 +36,7 @@ register_bitfields! { u64,
         LC OFFSET(6),
     ],
     pub PMCCFILTR_EL0 [
-        /// Cycles at EL2 are counted, too.
+        /// Cycles at EL2 are also counted.
         NSH OFFSET(27),
     ],
     pub PMCNTENSET_EL0 [
@@ -88,7 +88,7 @@ macro_rules! system_registers {
     };
 }
 
-// If E2H is 1, the names CNTV_*_EL02 exist. Assemblers know them only with FEAT_VHE.
+// The CNTV_*_EL02 registers exist if E2H is 1. Assemblers accept them only with FEAT_VHE.
 system_registers! {
     CTR_EL0<CTR_EL0::Register>, "ctr_el0": read;
     DCZID_EL0<DCZID_EL0::Register>, "dczid_el0": read;

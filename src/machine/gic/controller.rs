@@ -1,8 +1,8 @@
 //! The interrupt controller, limited to what is needed to wake CPUs: one timer PPI and one SGI,
 //! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
 //! taken, except the timer interrupt in `round/timer_load`, which also enables a second timer's
-//! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so every entry
-//! programs all of it again.
+//! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry
+//! programs it again completely.
 
 use core::sync::atomic::Ordering;
 
@@ -15,22 +15,22 @@ use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// The number of interrupts that [`GicDriver::drain`] acknowledges before it gives up: more than
-/// there are private interrupts.
+/// The number of interrupts that [`GicDriver::drain`] acknowledges before it gives up, which
+/// exceeds the number of private interrupts.
 const DRAIN_LIMIT: u32 = 64;
 
-/// The number of ISR_EL1 polls within which the GIC must withdraw an interrupt that is no longer
-/// asserted.
+/// The number of ISR_EL1 polls after which the GIC must have withdrawn an interrupt that is no
+/// longer asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GIC of either kind, or none. Without a GIC no interrupt is ever pending, and no CPU is woken.
+/// A GICv2 or GICv3, or no GIC. Without a GIC no interrupt is ever pending, and no CPU is woken.
 pub enum GicDriver {
     Absent,
     V2(v2::GicV2Driver),
     V3(v3::GicV3Driver),
 }
 
-/// Does the same with either kind of GIC; without a GIC, returns `$absent`.
+/// Evaluates the same expression for either kind of GIC, or `$absent` without a GIC.
 macro_rules! with_gic {
     ($of:expr, $gic:ident => $act:expr, $absent:expr) => {
         match $of {
@@ -86,8 +86,7 @@ impl GicDriver {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
-    /// Checks that the GIC described in the device tree has a part for this CPU, even if the CPU is
-    /// off.
+    /// Checks that the GIC in the device tree has a part for this CPU, even if the CPU is off.
     pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
         match self {
             Self::Absent | Self::V2(_) => Ok(()),
@@ -96,7 +95,7 @@ impl GicDriver {
     }
 
     /// Disables SPIs that an earlier stage left enabled. The lead does so once, before it enables
-    /// one.
+    /// an SPI itself.
     pub fn silence_spis(&self) -> Result<(), GicError> {
         let is_silent = |mut bus| {
             spi::silence_all(&mut bus)
@@ -106,8 +105,8 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part, whatever its state, for these timers' PPIs and the SGI. Called on
-    /// every entry.
+    /// Sets up this CPU's part, regardless of its state, for these timers' PPIs and the SGI. Called
+    /// on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
@@ -122,8 +121,8 @@ impl GicDriver {
         instructions::complete_accesses();
     }
 
-    /// Returns the values a CPU uses to send the wake-up SGI to itself (`operation_loop.S`), if it
-    /// can.
+    /// Returns the values with which a CPU sends the wake-up SGI to itself (`operation_loop.S`), if
+    /// it can.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
@@ -167,7 +166,8 @@ impl GicDriver {
         Some(intid)
     }
 
-    /// Acknowledges and ends pending interrupts until none is left. Returns false if one remains.
+    /// Acknowledges and ends pending interrupts until none is left. Returns false if an interrupt
+    /// is still pending.
     pub fn drain(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();

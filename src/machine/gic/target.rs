@@ -1,4 +1,4 @@
-//! Definitions that GICv2 and GICv3 share.
+//! Definitions common to GICv2 and GICv3.
 
 use core::sync::atomic::AtomicU64;
 
@@ -6,7 +6,7 @@ use hardware::board::{IntId, Mpidr};
 
 pub const WAKE_SGI: IntId = IntId::sgi(0);
 
-/// The priority used for all interrupts: in the middle of the non-secure half.
+/// The priority of all interrupts, in the middle of the non-secure range.
 pub const PRIORITY: u8 = 0xa0;
 
 pub struct GicCpu {
@@ -30,7 +30,7 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
-    /// The timer interrupt, which does not arrive.
+    /// The timer interrupt that does not arrive.
     SilentTimer(IntId),
     /// The timer interrupt. The tree describes a GICv2, but the CPU has a GICv3 CPU interface.
     OtherGic(IntId),

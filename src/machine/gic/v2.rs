@@ -1,5 +1,5 @@
-//! GICv2. Its distributor has registers banked per CPU, and all CPU interfaces share one address,
-//! where each CPU sees its own.
+//! GICv2. Some of its distributor's registers are banked per CPU. All CPU interfaces share one
+//! address, at which each CPU accesses its own.
 
 use core::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::machine::memory::tables::MapError;
 
 /// The addresses of the distributor and the CPU interface. Registers that are not banked: only the
 /// lead writes GICD_CTLR (at set-up and again after SYSTEM_SUSPEND) and the SPI registers (at
-/// set-up, and in rounds while other CPUs are on). Any CPU writes GICD_SGIR, with single stores.
+/// set-up, and in rounds while other CPUs are on). Any CPU may write GICD_SGIR, with single stores.
 pub struct GicV2Driver {
     pub distributor: MappedRegisters,
     cpu_interface: MappedRegisters,

@@ -1,10 +1,10 @@
 //! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU interface in system
 //! registers, accessed through the `arm-gic` crate.
 //!
-//! That crate's memory-mapped registers are not used: its loads are not acquires ([`Mmio`]), and it
-//! numbers redistributors by their order, which need not match the order of the CPUs. Here, each
-//! CPU may only touch its own redistributor. The frame is therefore found once, by the affinity in
-//! GICR_TYPER, and stored in [`GicCpu`].
+//! That crate's memory-mapped registers are not used, because its loads are not acquires
+//! ([`Mmio`]), and because it numbers redistributors by their order in memory, which need not match
+//! the order of the CPUs. Here, each CPU may access only its own redistributor. The frame is
+//! therefore looked up once, using the affinity in GICR_TYPER, and stored in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
@@ -69,7 +69,7 @@ impl GicV3Driver {
 
         let base = self.locate(own)?;
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
-        // find() saw a redistributor with this CPU's affinity there; no other CPU uses it.
+        // find() found a redistributor with this CPU's affinity there, which no other CPU uses.
         let gicr = &mut Mmio::new(frame);
         if !redistributor::power_on_and_wake(gicr) {
             return Err(GicError::Asleep);
@@ -118,8 +118,8 @@ impl GicV3Driver {
         found.ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that receives no
-    /// SGI reports it (`not-rung`).
+    /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that does not
+    /// receive its SGI reports this (`not-rung`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
@@ -151,8 +151,8 @@ impl GicV3Driver {
     }
 }
 
-/// Clears the active priorities of interrupts that an earlier stage acknowledged and never ended.
-/// They would block all other interrupts of the same priority. The number of registers depends on
+/// Clears the active priorities of interrupts that an earlier stage acknowledged but never ended.
+/// They would block all other interrupts with the same priority. The number of registers depends on
 /// the number of priority bits; the others are undefined.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;

@@ -5,18 +5,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::machine::cpu::instructions;
 
 pub struct DirtyLines {
-    /// Only one CPU at a time uses the words: the previous CPU has since powered down and written
-    /// its lines back.
+    /// Only one CPU at a time uses the words; the previous CPU has powered down and written its
+    /// lines back.
     pub words: &'static [AtomicU64],
     /// The number of words in a cache line, at least 1.
     pub words_per_line: usize,
 }
 
 impl DirtyLines {
-    /// Makes `bytes` bytes dirty in this CPU's cache, up to the memory available.
+    /// Makes `bytes` bytes dirty in this CPU's cache, or as many as the memory allows.
     ///
-    /// Reads and then writes one word in each line. CPUs treat write-only lines as a stream, and
-    /// write them around the cache.
+    /// Reads and then writes one word in each line. CPUs treat a sequence of pure writes as a
+    /// stream, and write it around the cache.
     pub fn dirty(&self, bytes: usize) {
         let words = self.words.get(..bytes / size_of::<u64>());
         let words = words.unwrap_or(self.words);

@@ -1,7 +1,7 @@
 //! Read-only mappings of data that the loader placed in memory.
 //!
-//! The address comes from the loader or from a register. A page that is already in use is therefore
-//! never mapped, and each page is probed before it is read as memory.
+//! The address comes from the loader or from a register. Therefore, a page that is already in use
+//! is never mapped, and each page is probed before it is read as memory.
 
 use core::slice;
 
@@ -10,12 +10,12 @@ use hardware::board::Region;
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
-/// Finds bytes that are already mapped and never written to. Returns None unless this holds for
-/// every page, and for a region at address 0, where a slice cannot start.
+/// Finds bytes that are already mapped and never written to. Returns None if any page is not, or if
+/// the region is at address 0, where a slice cannot start.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
-    // SAFETY: the bytes are readable, and a store to them would fault. They stay mapped: pages are
-    // unmapped only in this file, and only if they were not mapped permanently.
+    // SAFETY: the bytes are readable, and any store to them would fault. They stay mapped, because
+    // only this file unmaps pages, and only those that are not mapped permanently.
     is_readable.then(|| unsafe { bytes(region) })
 }
 
@@ -40,7 +40,7 @@ pub fn map_for_good(
     region: Region,
 ) -> Result<&'static [u8], MapError> {
     map(tables, region)?;
-    // SAFETY: every page has just been mapped as readable and not writable; the pages stay mapped.
+    // SAFETY: every page has just been mapped as readable and not writable, and stays mapped.
     Ok(unsafe { bytes(region) })
 }
 
@@ -50,7 +50,7 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
         let unreadable = tables::pages(region).find(|page| probe::try_read_word(*page).is_none());
         unreadable.map_or(Ok(()), |page| Err(MapError::Unreadable(page)))
     });
-    // If the tables ran out, part of the region may be mapped.
+    // If the tables were exhausted, part of the region may be mapped.
     if let Err(MapError::OutOfTables | MapError::Unreadable(_)) = mapped {
         tables.unmap(region);
     }
@@ -63,6 +63,6 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
 /// The region must stay mapped as memory that is never written to while the bytes are in use, and
 /// must not start at address 0 ([`TranslationTables::map`] refuses that page as memory).
 unsafe fn bytes<'a>(region: Region) -> &'a [u8] {
-    // SAFETY: guaranteed by the caller; bytes need no alignment.
+    // SAFETY: guaranteed by the caller; bytes have no alignment requirement.
     unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
 }

@@ -35,7 +35,7 @@ impl MappedRegisters {
         self.0.contains(&region).then_some(Self(region))
     }
 
-    /// Returns an error if the region is smaller than a driver needs, or misaligned.
+    /// Returns an error if the region is misaligned or too small for a driver.
     pub fn with_at_least(self, size: u64) -> Result<Self, MapError> {
         let Region { base, .. } = self.0;
         let suffices = self.0.size >= size && base.is_multiple_of(4);
@@ -56,7 +56,7 @@ impl Mmio {
         let Region { base, size: all } = self.0.0;
         let is_inside = offset.saturating_add(size) <= all;
         let is_aligned = (base + offset).is_multiple_of(size);
-        assert!(is_inside && is_aligned, "a register outside its device");
+        assert!(is_inside && is_aligned, "register outside its device");
         base + offset
     }
 }
@@ -81,7 +81,7 @@ macro_rules! load {
 
 macro_rules! store {
     ($instruction:literal, $address:expr, $value:expr) => {{
-        // SAFETY: as in load!(). If another driver used the device too, only the device would be
+        // SAFETY: as in load!(). If another driver also used the device, only the device would be
         // disturbed.
         unsafe {
             asm!(

@@ -2,12 +2,12 @@
 
 use core::arch::asm;
 
-/// Reads the word at `address`, or returns None if it cannot be read. vectors.S steps over a fault
-/// in exactly this load and the one in [`try_read_byte`].
+/// Reads the word at `address`, or returns None if it cannot be read. vectors.S skips a fault only
+/// in this load and in the one in [`try_read_byte`].
 ///
-/// The address must be mapped and 4-byte aligned. In a device it must be the address of a register
-/// without read side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a UART's
-/// status.
+/// The address must be mapped and 4-byte aligned. In a device, it must be the address of a register
+/// whose reads have no side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a
+/// UART's status.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }
@@ -21,8 +21,8 @@ fn load(address: u64, is_byte: bool) -> Option<u32> {
     let readable: u64;
     let value: u64;
     // SAFETY: probe_load loads one word or byte, stores nothing, and changes only x0 to x2 and x30;
-    // it returns 0 if its load faults. It therefore never changes program memory, whatever the
-    // address: a load from a register may affect the device, but nothing else.
+    // it returns 0 if its load faults. It therefore never changes program memory, regardless of the
+    // address: a load from a register can affect only the device.
     unsafe {
         asm!(
             "bl probe",

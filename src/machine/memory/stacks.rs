@@ -1,5 +1,5 @@
-//! The CPU stacks. Each has an emergency stack above it, used to handle exceptions, and an unmapped
-//! guard page below it.
+//! The CPU stacks. Above each is an emergency stack for exceptions, and below it an unmapped guard
+//! page.
 
 use hardware::board::Room;
 

@@ -1,7 +1,7 @@
-//! Memory load, and the memory it uses.
+//! Memory load, and the buffer that it uses.
 //!
-//! The stores and the cache maintenance are in `stress.S`, so that they are measured as written,
-//! not as a compiler would transform them.
+//! The stores and the cache maintenance are in `stress.S`, so that they are executed as written,
+//! and not transformed by a compiler.
 
 use core::arch::global_asm;
 
@@ -23,7 +23,7 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// Returns the functions that make up a load, which run in turn. Plain stores replace DC ZVA if
+/// Returns the functions that make up a load and run in turn. Plain stores replace DC ZVA if
 /// `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
@@ -47,7 +47,7 @@ impl StressBuffer {
         if size > 0 {
             // SAFETY: stress_write stores only to the `size` bytes starting at the base. The size
             // is a multiple of 4096, and therefore of the 64 bytes stored in each iteration. The
-            // pages are mapped memory that only this buffer owns. It uses x0 and x1.
+            // pages are mapped memory owned only by this buffer. It uses x0 and x1.
             unsafe { stress_write(base, size, 0, 0) };
         }
         barrier::dsb(barrier::SY);

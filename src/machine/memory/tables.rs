@@ -2,8 +2,8 @@
 //!
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks:
 //! the adjacent memory may be secure (on some boards BL31 shares BL33's 2 MiB), and the CPU would
-//! access it speculatively. The CPU does not access devices speculatively, so a device that has 2
-//! MiB to itself is mapped in blocks: there may be redistributors for 512 CPUs.
+//! access it speculatively. CPUs do not access devices speculatively, so a device that fills a 2
+//! MiB block is mapped in blocks, because there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -29,7 +29,7 @@ const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
 /// Set in page and table descriptors, but not in block descriptors.
 const NO_BLOCK: u64 = 0b10;
-/// The low bits of a table descriptor, which differ from those of a block.
+/// The low bits of a table descriptor, which differ from those of a block descriptor.
 const TABLE: u64 = 0b11;
 
 const READ_ONLY: u64 = 1 << 7;
@@ -56,22 +56,22 @@ pub enum Mapping {
 pub enum MapError {
     #[error("no translation table left")]
     OutOfTables,
-    /// The page at this address is already mapped as another kind.
+    /// The page at this address is already mapped with another [`Mapping`].
     #[error("{0:#x} is already in use for something else")]
     Conflict(u64),
-    #[error("{0:#x} has more than 48 bits")]
+    #[error("{0:#x} exceeds 48 bits")]
     Address(u64),
-    /// The page at the null pointer, unless it belongs to a device.
+    /// The page at address 0 (the null pointer), unless it belongs to a device.
     #[error("the page at address 0 cannot be used as memory")]
     Null,
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
     /// The device at this address has more registers than the tree describes.
-    #[error("the tree gives too few of them at {0:#x}")]
+    #[error("the device at {0:#x} has more than the tree lists")]
     TooFew(u64),
 }
 
-/// The tables, and the pool that new tables are taken from.
+/// The tables, and the pool from which new tables are allocated.
 ///
 /// Mapping a page with a second [`Mapping`] is an error. A device region therefore never contains
 /// program data, and a constant region never contains data that is written to.
@@ -104,8 +104,8 @@ impl TranslationTables {
         self.end = base + size;
     }
 
-    /// Maps the pages that `region` touches. Pages that are already mapped with this kind are
-    /// unchanged.
+    /// Maps the pages that `region` touches. Pages that are already mapped with the same
+    /// [`Mapping`] are unchanged.
     pub fn map(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         let bits = self.data_bits
             | match kind {
@@ -153,8 +153,8 @@ impl TranslationTables {
         read(self.walk(page).0)
     }
 
-    /// Maps the pages that `region` touches. They must not be mapped already: a mapped page is in
-    /// use.
+    /// Maps the pages that `region` touches. They must not be mapped already, because a mapped page
+    /// is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {
             Some(page) => Err(MapError::Conflict(page)),
@@ -162,8 +162,8 @@ impl TranslationTables {
         }
     }
 
-    /// Returns true if `region` touches at least one page, and all of them are mapped as
-    /// [`Mapping::Constant`] or as the image's text.
+    /// Returns true if `region` is not empty and all its pages are mapped as [`Mapping::Constant`]
+    /// or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
             let descriptor = self.descriptor(page);
@@ -185,7 +185,8 @@ impl TranslationTables {
         write(entry, 0);
         macro_rules! forget {
             ($all:literal) => {
-                // SAFETY: only barriers and maintenance of this CPU's TLB; no other CPU is on yet.
+                // SAFETY: these are only barriers and TLB maintenance for this CPU; no other CPU is
+                // on yet.
                 unsafe { asm!("dsb ishst", $all, "dsb sy", "isb", options(nostack)) }
             };
         }
@@ -195,7 +196,7 @@ impl TranslationTables {
         }
     }
 
-    /// Maps a page, or a block if `block` is true and there is no table in its place. Returns the
+    /// Maps a page, or a block if `block` is true and no table is already there. Returns the
     /// number of bytes mapped, starting at `page`.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let last = if block { 2 } else { 3 };
@@ -222,7 +223,7 @@ impl TranslationTables {
     }
 }
 
-/// Whole pages of memory, mapped permanently. This value is their only owner.
+/// Permanently mapped memory, in whole pages. This value is their only owner.
 pub struct Pages(Region);
 
 impl Pages {
@@ -247,8 +248,8 @@ impl Pages {
 
     pub fn into_bytes(self) -> &'static mut [MaybeUninit<u8>] {
         let Region { base, size } = self.0;
-        // SAFETY: permanently mapped memory, given away by its only owner. A MaybeUninit needs no
-        // particular contents.
+        // SAFETY: this is permanently mapped memory, handed over by its only owner. Any contents
+        // are valid for MaybeUninit.
         unsafe { slice::from_raw_parts_mut(base as *mut MaybeUninit<u8>, size as usize) }
     }
 
@@ -263,7 +264,7 @@ impl Pages {
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
-        // SAFETY: mapped memory, at the request of its only owner.
+        // SAFETY: this is mapped memory, and its only owner requests this.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
         barrier::dsb(barrier::ISHST);
     }
@@ -281,13 +282,13 @@ fn entry(table: u64, page: u64, level: u32) -> u64 {
 }
 
 fn read(entry: u64) -> u64 {
-    // SAFETY: entry() in one of our tables: the root, or a table that map_page_or_block() linked
-    // from the pool, which is mapped memory that nothing else uses.
+    // SAFETY: entry() is in one of our tables: either the root, or a table from the pool that
+    // map_page_or_block() has linked. The pool is mapped memory with no other use.
     unsafe { (entry as *const u64).read_volatile() }
 }
 
 fn write(entry: u64, descriptor: u64) {
-    // SAFETY: as in read(); only the lead writes tables, one at a time, because only the lead has
-    // the `Tables`.
+    // SAFETY: as in read(); only the lead, which has the only `Tables`, writes descriptors, one at
+    // a time.
     unsafe { (entry as *mut u64).write_volatile(descriptor) };
 }

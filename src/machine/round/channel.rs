@@ -20,7 +20,7 @@ pub struct CpuChannel {
     pub entry: EntryRecord,
     pub index: CpuIndex,
     pub gic: GicCpu,
-    /// Memory for the CPU to write to, if the plan requires it.
+    /// Memory to which the CPU writes, if the plan requires it.
     pub stress_buffer: StressBuffer,
     /// True once the CPU's timer interrupt has been seen to arrive. Only this CPU reads and writes
     /// it.
@@ -68,8 +68,8 @@ pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     bind(&channels[lead.place()]);
 }
 
-/// Binds this CPU to its channel, where `vectors.S` finds a stack for dumps. Later entries do this
-/// themselves.
+/// Binds this CPU to its channel, in which `vectors.S` finds a stack for dumps. Later entries do
+/// this themselves.
 fn bind(channel: &'static CpuChannel) {
     let address = core::ptr::from_ref(channel) as u64;
     match registers::exception_level() {

@@ -12,7 +12,7 @@ use crate::machine::console::{self, print_paragraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
-    /// Off; AFFINITY_INFO first returned OFF at this instant, which is 0 for a CPU that has never
+    /// Off. The instant is when AFFINITY_INFO first returned OFF, or 0 for a CPU that has never
     /// been on.
     Off {
         seen_at: u64,
@@ -25,16 +25,16 @@ pub enum CpuState {
 pub struct CpuStates {
     cpus: &'static [Cpu],
     states: Vec<Cell<CpuState>>,
-    /// True for each lost CPU that has been reported.
+    /// For each CPU, true if its loss has been reported.
     named: Vec<Cell<bool>>,
     limits: RefCell<WaitLimits>,
 }
 
 impl CpuStates {
-    /// The memory for each CPU, in bytes.
+    /// The memory used for each CPU, in bytes.
     pub const BYTES_EACH: usize = size_of::<CpuState>() + size_of::<bool>();
 
-    /// Returns the states for these CPUs, all off.
+    /// Returns the states for these CPUs, which are all off.
     pub fn new(cpus: &'static [Cpu]) -> Self {
         Self {
             cpus,
@@ -64,7 +64,8 @@ impl CpuStates {
         }
     }
 
-    /// Returns the longest wait in a step, in microseconds: shorter after a loss in that step.
+    /// Returns the longest wait in a step, in microseconds; it is shorter after a loss in that
+    /// step.
     pub fn longest_us(&self, step: Step) -> u64 {
         self.limits.borrow().longest_us(step)
     }

@@ -4,7 +4,7 @@ use run::measure::order::Order;
 use run::measure::{Cause, Outcome, Tally};
 use sync::Stop;
 
-/// The state that the lead and one other CPU share.
+/// The state shared by the lead and one other CPU.
 pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;
 
 /// Returns the loss cause for a CPU that stopped.

@@ -1,5 +1,4 @@
-//! Runs a measurement round from the lead CPU. Whenever the lead waits for another CPU, it has a
-//! deadline.
+//! Runs a measurement round from the lead CPU. Every wait for another CPU has a deadline.
 
 use core::cell::Cell;
 
@@ -27,10 +26,10 @@ use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
-/// The time between two AFFINITY_INFO calls, in microseconds, when they do not disturb a CPU being
-/// measured; 0 if the round measures the time until OFF.
+/// The time between two AFFINITY_INFO calls, in microseconds, so that they do not disturb a CPU
+/// being measured; 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF provides the times for this CPU_OFF. Each call accesses
+/// The time between two such calls if PMF measures this CPU_OFF. Each call accesses
 /// the firmware's data, and must not disturb a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
@@ -54,7 +53,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Returns the lead for these CPUs and `plan`, with all other CPUs off.
+    /// Returns the lead for these CPUs and `plan`. All other CPUs are off.
     pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu], plan: &Plan) -> Self {
         Self {
             settling: facts.ticks(plan.cpu_on_after.into()),
@@ -116,12 +115,12 @@ impl Lead {
         // The order must be in memory before CPU_ON.
         instructions::complete_accesses();
         let accepted = self.waiter().poll(deadline, || {
-            // Read again for each call: the time before the accepted call is not part of the
-            // power-up.
+            // The counter is read again for each call, because the time before the accepted call is
+            // not part of the power-up.
             let called_at = self.waiter().now();
             match firmware::cpu_on(cpu.mpidr(), entry, context) {
                 Ok(()) => Some(Ok(called_at)),
-                // The last CPU_OFF, or CPU_ON, is still in progress. ZynqMP's firmware returns
+                // The previous CPU_OFF or CPU_ON is still in progress. ZynqMP's firmware returns
                 // INTERNAL_FAILURE while its power controller is still suspending the CPU.
                 Err(error @ (Error::AlreadyOn | Error::OnPending | Error::InternalFailure)) => {
                     cause = Cause::Firmware(error.into());
@@ -173,7 +172,7 @@ impl Lead {
         })
     }
 
-    /// Waits until `condition` holds for the CPU, or returns the reason why it cannot.
+    /// Waits until `condition` is met for the CPU, or returns the reason why it cannot be.
     fn wait(
         &self,
         cpu: &CpuChannel,
@@ -199,7 +198,7 @@ impl Lead {
     }
 
     /// Records the result of a CPU's step: sets its state, or marks it as lost. A lost CPU that
-    /// arrives late powers off. A CPU whose CPU_OFF is not supported stays on.
+    /// arrives late powers off. A CPU that does not support CPU_OFF stays on.
     fn note(
         &self,
         round: &Round,
@@ -281,14 +280,15 @@ impl Lead {
         }
     }
 
-    /// Returns the instant by which every CPU in a round that started at `start` has reported.
+    /// Returns the instant by which every CPU must have reported in a round that started at
+    /// `start`.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
         orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
 
     /// Publishes the start and executes the lead's own order. The lead's cache lines are already
     /// dirty when the start is chosen. The other CPUs were started from `since` onwards, so the
-    /// first one's naps may have grown accordingly.
+    /// naps of the first one may have grown accordingly.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -312,11 +312,11 @@ impl Lead {
     /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let (round, helper) = (&orders.round, orders.helper());
-        // No CPU is done earlier, and polling would disturb CPUs that are powering down or up.
+        // No CPU finishes earlier, and polling would disturb CPUs that are powering down or up.
         if round.action != Action::OnOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // Signals to the others that the lead has returned. The helper stays on until they are
+        // Informs the other CPUs that the lead has returned. The helper stays on until they are
         // back.
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
@@ -371,8 +371,8 @@ impl Lead {
     }
 }
 
-/// Takes the outcome that the CPU left, or returns None if its order is not done. The instant of
-/// its CPU_ON was recorded by the lead.
+/// Takes the outcome that the CPU left, or returns None if its order is not done. The lead recorded
+/// the instant of its CPU_ON.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,
@@ -422,7 +422,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // Done before the lead's own part, because the lead may not return from it.
+        // This happens before the lead's own part, from which the lead may not return.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);
@@ -431,9 +431,9 @@ impl Machine for Lead {
         let lacks_helper =
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
-            // No CPU was left to help, or the helper was just lost. The others already have their
-            // orders. The lead stays awake so that none of them sleeps forever, and the round does
-            // not count.
+            // No CPU was available as the helper, or the helper was just lost. The others already
+            // have their orders. The lead stays awake so that none of them sleeps forever, and the
+            // round does not count.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

@@ -1,8 +1,8 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can notice. The lead
 //! publishes its current step and an instant 10 s after the deadline of that step. Each other CPU
 //! that is on waits for the lead, and the first one to see that instant pass ends the run. The
-//! board's watchdog, if any, is armed for 10 s after that instant, or for the longest time it
-//! supports, but never for earlier than the instant.
+//! board's watchdog, if any, is set to expire 10 s after that instant, or at the longest timeout
+//! that it supports, but never before that instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -20,13 +20,13 @@ use crate::machine::watchdog::WatchdogDriver;
 /// How long after a step's deadline the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
 
-/// The longest time a round leaves a CPU alone, in microseconds: three times the longest sleep of 2
-/// s (in OS-initiated mode), plus the delay of a chained CPU's own timer and the longest quiet
-/// time.
+/// The longest time for which a round leaves a CPU undisturbed, in microseconds: three times the
+/// longest sleep of 2 s (in OS-initiated mode), plus the delay of a chained CPU's own timer and the
+/// longest quiet time.
 const ASLEEP_US: u64 = 7_500_000;
 
-/// How long a watchdog must be able to wait, in seconds: as long as the lead may be silent in the
-/// longest step.
+/// The minimum timeout that a watchdog must support, in seconds: as long as the lead may be silent
+/// in the longest step.
 pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
 /// The deadline while no CPU waits for the lead.
@@ -60,14 +60,14 @@ impl LeadWatch {
         }
     }
 
-    /// Begins one of the lead's steps, which must end by `deadline`.
+    /// Starts one of the lead's steps, which must end by `deadline`.
     pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
         let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
-            // Later than the instant at which another CPU would notice, because that CPU's report
-            // is more detailed; never earlier.
+            // It expires later than the instant at which another CPU would notice, because that
+            // CPU's report is more detailed; it never expires earlier.
             let least = until.saturating_sub(waiter.now());
             let wish = least + waiter.ticks_of_us(GRACE_US);
             watchdog.arm(least, wish, waiter.clock.believed());

@@ -38,22 +38,22 @@ pub struct RoundParts {
     /// The reason for leaving CPUs on, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<CpuTimer>,
-    /// The timer frame that wakes the lead, or the reason why there is none.
+    /// The timer frame that wakes the lead, or the reason why it is unavailable.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    /// True in a KVM guest, where KVM makes up the value of CCSIDR_EL1.
+    /// True in a KVM guest, because KVM invents the value of CCSIDR_EL1.
     pub is_kvm_guest: bool,
 }
 
-/// The parts, set before the first other CPU is turned on.
+/// The parts, which are set before the first other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
-/// Called when the CPU is ready; waits for the agreed instant and returns it. None if the round is
-/// canceled.
+/// Called when the CPU is ready; waits for the agreed instant and returns it. Returns None if the
+/// round is canceled.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 
-/// A suspend, and the measured call: the suspend itself, or the first call after it.
+/// A suspend and the measured call, which is the suspend itself or the first call after it.
 struct SuspendCalls<'c> {
     suspend: &'c TimedCall,
     measured: &'c TimedCall,
@@ -91,8 +91,9 @@ impl Participant {
         Ok(())
     }
 
-    /// Sets up this CPU on an entry after boot. A failure ends the run: a set-up that succeeded
-    /// once is expected to succeed again, and without it no interrupt could wake the CPU.
+    /// Sets up this CPU on an entry after boot. A failure ends the run, because a set-up that
+    /// succeeded once is expected to succeed again, and because no interrupt could wake the CPU
+    /// without it.
     pub fn set_up_again(&self) {
         if let Err(reason) = self.set_up() {
             panic!("{reason}");
@@ -106,7 +107,7 @@ impl Participant {
         watch.wait_for_lead(waiter, &self.channel.handover, given)
     }
 
-    /// Executes `order`. Calls `start` when this CPU is ready.
+    /// Executes `order`. Calls `start` once this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
         let outcome = Outcome {
             action: order.action,
@@ -151,7 +152,7 @@ impl Participant {
         }
     }
 
-    /// Executes an order that consists of one call, or of one call in a loop, at `start`.
+    /// Executes an order that consists of one call, or one call in a loop, at `start`.
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
@@ -160,8 +161,8 @@ impl Participant {
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
-            // The outcome is published before CPU_OFF, which does not return. From now on the lead
-            // either leaves the CPU alone or is already polling AFFINITY_INFO.
+            // The outcome is published before CPU_OFF, which does not return. From now on, the lead
+            // either does nothing or is already polling AFFINITY_INFO.
             return Outcome {
                 end: ActionEnd::WentOff,
                 due: CounterValue::new(start + order.times.wake_due_after),
@@ -229,9 +230,9 @@ impl Participant {
     }
 
     /// Waits for the agreed instant, except for the last part, during which the CPU spins. All CPUs
-    /// begin to spin at the same instant, however they waited before. The lead wakes up alone
-    /// shortly before them, so that an emulator that runs CPUs in turn begins each round with the
-    /// same CPU.
+    /// start to spin at the same instant, no matter how they waited before. The lead wakes up
+    /// shortly before the others, so that an emulator that runs CPUs in turn starts each round with
+    /// the same CPU.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
         let waiter = &self.parts.waiter;
@@ -286,8 +287,9 @@ impl Participant {
             let gic = waiter.gic.init_distributor();
             gic.unwrap_or_else(|error| panic!("GIC: {error}"));
         }
-        // Needed after either return: firmware disables the GIC's CPU interface during power-down,
-        // even if the call then returns because of a pending interrupt.
+        // This is necessary after either kind of return, because firmware disables the GIC's CPU
+        // interface during power-down, even if the call then returns because of a pending
+        // interrupt.
         self.set_up_again();
         let calls = SuspendCalls {
             suspend: &call,
@@ -296,7 +298,7 @@ impl Participant {
         self.finish_suspend(order, start, &calls, &statistics, outcome)
     }
 
-    /// Arms the wake-up for a suspend. If an interrupt is pending, wakes the others instead, which
+    /// Arms the wake-up for a suspend. If an interrupt is pending, instead wakes the others, which
     /// wait for this CPU, and returns false.
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
@@ -369,7 +371,7 @@ impl Participant {
 
     /// Sleeps until the quiet time of the round that started at `start` ends, and returns that
     /// instant. Earlier activity on this CPU would slow down CPUs that are still powering down or
-    /// up, especially reading timestamps and statistics, which are firmware calls.
+    /// up, especially firmware calls, which read timestamps and statistics.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
@@ -433,7 +435,7 @@ impl Participant {
     }
 }
 
-/// Stops this CPU, which is not the lead, after an exception or a panic. A helper first wakes the
+/// Stops this CPU, which is not the lead, after an exception or panic. A helper first wakes the
 /// others, including the lead, because no other CPU may be awake to do so.
 pub fn stop_after_fault() -> ! {
     let own = registers::mpidr();

@@ -25,13 +25,14 @@ use super::heap::{self, HEAP_SIZE};
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
 /// The configuration table that contains ACPI's RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
-/// The number of extra descriptors that a buffer has room for.
+/// The number of extra descriptors for which a buffer has room.
 const SPARE_DESCRIPTORS: usize = 64;
 /// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
-/// How long a message stays on the screen if there is no shell to keep it there, in microseconds.
+/// How long a message stays on the screen if no shell keeps it there, in microseconds.
 const MESSAGE_US: usize = 5_000_000;
-/// The number of attempts to exit boot services: the memory map can change between two calls.
+/// The maximum number of attempts to exit boot services, because the memory map may change between
+/// reading it and exiting.
 const EXITS: usize = 8;
 
 /// The system table until ExitBootServices, and this image's handle.
@@ -54,8 +55,7 @@ pub enum MainResult {
     Refused(EfiServices),
 }
 
-/// The memory that may contain tables according to EFI's memory map, except this application's
-/// heap.
+/// Memory that may contain tables according to EFI's memory map, excluding this application's heap.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -69,9 +69,9 @@ impl Memory<'static> for Readable {
             return None;
         }
         let first = ptr::with_exposed_provenance(base as usize);
-        // SAFETY: like `parts`, all of it is memory in use, which EFI identity-maps. It is not the
-        // heap, and the image's pages were free when `parts` was created, so this application does
-        // not write to any of it.
+        // SAFETY: the range lies in one of `parts`, which is memory in use that EFI identity-maps.
+        // It is not the heap, and the image's pages were free when `parts` was created, so this
+        // application does not write to any of it.
         Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }
@@ -100,9 +100,9 @@ impl EfiServices {
     pub unsafe fn new(image: Handle, system: *const SystemTable) -> Self {
         SYSTEM.store(system.cast_mut(), Ordering::Relaxed);
         IMAGE.store(image, Ordering::Relaxed);
-        // SAFETY: by this function's contract the table is valid until ExitBootServices.
+        // SAFETY: the caller guarantees that the table is valid until ExitBootServices.
         let system = unsafe { &*system };
-        // SAFETY: the table's pointer to the boot services is valid for as long as the table.
+        // SAFETY: the table's boot services pointer is valid as long as the table.
         let boot = unsafe { &*system.boot_services };
         let pages = [(0, 0); 2];
         Self { boot, pages }
@@ -112,16 +112,16 @@ impl EfiServices {
     pub fn set_heap(&mut self) -> Result<(), Status> {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
-        // SAFETY: the pages belong only to this application, and EFI identity-maps memory.
+        // SAFETY: only this application uses the pages, and EFI identity-maps memory.
         heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
 
-    /// Allocates pages anywhere for `size` bytes, and returns their address.
+    /// Allocates pages for `size` bytes at any address, and returns that address.
     fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
         let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
         let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
-        // SAFETY: the last argument is a valid place for the address.
+        // SAFETY: the last argument is a valid pointer for the address.
         done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
         self.pages[slot] = (base, count);
         Ok(base)
@@ -134,19 +134,19 @@ impl EfiServices {
         let size = self.pages[1].1 * PAGE_SIZE;
         // SAFETY: the allocation has `size` bytes, nothing else uses it, and EFI identity-maps memory.
         unsafe { ptr::write_bytes(bytes, 0, size) };
-        // SAFETY: as above; they have been written.
+        // SAFETY: as above, and all `size` bytes are initialized.
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Frees all pages, so that EFI continues with the memory it had before.
+    /// Frees all pages, so that EFI gets all its memory back.
     ///
     /// # Safety
     /// No value on the heap and no part of the memory returned by [`EfiServices::take`] may be used
     /// afterwards, and nothing may be allocated.
     pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
-            // SAFETY: `allocate` returned these pages, and by this function's contract nothing uses
-            // them anymore.
+            // SAFETY: `allocate` returned these pages, and the caller guarantees that they are no
+            // longer in use.
             let _ = unsafe { (self.boot.free_pages)(base, count) };
         }
     }
@@ -167,7 +167,7 @@ impl EfiServices {
         let count = system.number_of_configuration_table_entries;
         // SAFETY: the system table's pointer is null or valid.
         let first = unsafe { system.configuration_table.as_ref() }?;
-        // SAFETY: the system table has this many entries there.
+        // SAFETY: the configuration table has `count` entries.
         let tables = unsafe { slice::from_raw_parts(first, count) };
         let table = tables.iter().find(|table| table.vendor_guid == wanted);
         table.map(|table| table.vendor_table.expose_provenance() as u64)
@@ -180,9 +180,9 @@ impl EfiServices {
     unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
         let mut interface: *mut c_void = ptr::null_mut();
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the last argument is a valid place for the interface's address.
+        // SAFETY: the last argument is a valid pointer for the interface's address.
         done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
-        // SAFETY: by this function's contract; the interface exists for as long as the image.
+        // SAFETY: the caller guarantees the type, and the interface exists as long as the image.
         unsafe { interface.cast::<T>().as_ref() }
     }
 
@@ -192,7 +192,7 @@ impl EfiServices {
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
         let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
         match options.filter(|options| !options.0.is_null()) {
-            // SAFETY: the load options have this many bytes, which exist for as long as the image.
+            // SAFETY: the load options have `size` bytes and exist as long as the image.
             Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
             None => &[],
         }
@@ -207,14 +207,14 @@ impl EfiServices {
         if shell.argv.is_null() {
             return Some(Vec::new());
         }
-        // SAFETY: the shell has this many arguments there.
+        // SAFETY: `argv` points to `argc` arguments.
         let all = unsafe { slice::from_raw_parts(shell.argv, shell.argc) };
         let text = |first: &*const u16| {
             let mut units = Vec::new();
             for at in 0..ARGUMENT_MAX {
                 // SAFETY: each argument ends with a NUL, and none has been found so far.
                 let unit = unsafe { first.add(at) };
-                // SAFETY: as above; UCS-2 is aligned to 2.
+                // SAFETY: as above, and UCS-2 characters are 2-byte aligned.
                 match unsafe { unit.read() } {
                     0 => break,
                     unit => units.push(unit),
@@ -229,11 +229,11 @@ impl EfiServices {
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
         let (mut key, mut step, mut version) = (0, 0, 0);
-        // The first call finds the sizes; descriptors may be added before the second.
+        // The first call returns the sizes; descriptors may be added before the second call.
         for is_last in [false, true] {
             let mut size = buffer.len() * size_of::<u64>();
-            // SAFETY: the buffer has `size` bytes and is aligned to 8; the other arguments are
-            // valid places.
+            // SAFETY: the buffer has `size` bytes and is 8-byte aligned; the other pointers are
+            // valid.
             let status = unsafe {
                 (self.boot.get_memory_map)(
                     &raw mut size,
@@ -250,7 +250,7 @@ impl EfiServices {
                     let descriptor = |index: usize| {
                         let at = first.wrapping_add(index * step).cast::<MemoryDescriptor>();
                         // SAFETY: EFI wrote `size` bytes of descriptors, `step` bytes apart. The
-                        // buffer is aligned to 8, but `step` may not be.
+                        // buffer is 8-byte aligned, but `step` may not be a multiple of 8.
                         unsafe { at.read_unaligned() }
                     };
                     let descriptors = (0..size / step).map(descriptor).collect();
@@ -272,7 +272,7 @@ impl EfiServices {
         for _ in 0..EXITS {
             let map = self.memory_map()?;
             let image = IMAGE.load(Ordering::Relaxed);
-            // SAFETY: nothing but this application runs on this CPU, and `self` is consumed here.
+            // SAFETY: only this application runs on this CPU, and `self` is consumed here.
             match done(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
                 Ok(()) => {
                     SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
@@ -292,8 +292,8 @@ impl EfiServices {
 
 /// Returns the system table, until ExitBootServices is called.
 fn system() -> Option<&'static SystemTable> {
-    // SAFETY: the pointer is null or EFI's, and the table is valid until ExitBootServices, when the
-    // pointer is cleared.
+    // SAFETY: the pointer is null or comes from EFI; the table is valid until ExitBootServices,
+    // which clears the pointer.
     unsafe { SYSTEM.load(Ordering::Relaxed).as_ref() }
 }
 
@@ -302,16 +302,15 @@ fn wait(boot: &BootServices) {
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
-/// Ends the application after a panic; EFI continues with the program that started it. Returns only
+/// Ends the application after a panic; EFI returns to the program that started it. Returns only
 /// after ExitBootServices.
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the system table's pointer to the boot services is valid for as long as the
-        // table.
+        // SAFETY: the system table's boot services pointer is valid as long as the table.
         let boot = unsafe { &*system.boot_services };
         wait(boot);
-        // SAFETY: the image's own handle; its stack is not used after this call.
+        // SAFETY: this is the image's own handle, and its stack is not used after this call.
         let _ = unsafe { (boot.exit)(image, Status::ABORTED, 0, ptr::null_mut()) };
     }
 }
@@ -322,8 +321,7 @@ pub struct EfiConsole;
 impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
-        // SAFETY: the system table's pointer to the console is null, or valid for as long as the
-        // table.
+        // SAFETY: the system table's console pointer is null, or valid as long as the table.
         let Some(output) = (unsafe { console.as_ref() }) else {
             return Ok(());
         };

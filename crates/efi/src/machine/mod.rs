@@ -14,7 +14,7 @@ mod panic;
 pub mod payload;
 pub mod registers;
 
-/// Makes a function the application's main function.
+/// Defines the application's main function.
 macro_rules! entry {
     ($main:path) => {
         #[unsafe(export_name = "efi_main")]

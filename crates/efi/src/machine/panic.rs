@@ -1,5 +1,5 @@
-//! The panic handler: returns to EFI while its boot services exist, and otherwise continues to the
-//! payload.
+//! The panic handler: returns to EFI if the boot services are still available, and otherwise starts
+//! the payload.
 
 use core::panic::PanicInfo;
 
@@ -12,6 +12,6 @@ use super::payload;
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
-    // The boot services have ended. The payload's image was complete before that.
+    // The boot services have ended. The payload's image was already complete.
     payload::enter_kept()
 }

@@ -1,4 +1,4 @@
-//! The payload's place in memory, and the jump to it.
+//! The payload's location in memory, and the jump to it.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use super::efi_services::Left;
 /// The start address of the image, and the address just past its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Stores the address of the complete image in `memory`, for [`jump`].
+/// Stores the address of `memory`, which contains the complete image, for [`jump`].
 pub fn keep(memory: &[u8]) {
     let range = memory.as_ptr_range();
     for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
@@ -21,22 +21,22 @@ pub fn jump(_: &Left) -> ! {
     enter_kept()
 }
 
-/// Jumps to the stored image, once the boot services have ended.
+/// Jumps to the stored image. The boot services must have ended.
 pub(super) fn enter_kept() -> ! {
-    // The boot services are only ended after an image was stored.
+    // The boot services end only after an image has been stored.
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
     let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
     // SAFETY: `keep` was given a complete image with its boot area. The boot services have ended:
-    // `jump` has a `Left` to prove it, and `abort` only returns in that case. EFI's identity
-    // mapping of memory remains.
+    // `jump` takes a `Left` as proof, and `abort` returns only in that case. EFI's identity mapping
+    // is still in use.
     unsafe { enter(base, end) }
 }
 
-/// Turns the MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
-/// arguments do. First writes everything up to `end` back to memory, including the code that runs
-/// with the caches off, because it was all written with caches on.
+/// Turns the MMU and caches off and jumps to `base` with X0 to X3 = 0, like a boot loader that
+/// passes no arguments. First writes everything up to `end` back to memory, including the code that
+/// runs with the caches off, because it was all written with caches on.
 ///
 /// # Safety
 /// `base` must be the first instruction of an image, and memory must be identity-mapped.

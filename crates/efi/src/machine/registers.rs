@@ -1,9 +1,9 @@
-//! This CPU's registers that can be read at EL1 and EL2.
+//! Reads registers of this CPU that are accessible at EL1 and EL2.
 
 use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
 use hardware::board::Mpidr;
 
-/// The implementer and part number fields of MIDR_EL1, and Cortex-A73's values.
+/// The implementer and part number fields of MIDR_EL1, and their values for Cortex-A73.
 const PART_MASK: u64 = 0xff00_fff0;
 const CORTEX_A73: u64 = 0x4100_d090;
 
@@ -17,8 +17,8 @@ pub fn mpidr_counts_threads() -> bool {
     MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }
 
-/// Returns this CPU's name in a device tree, as far as the payload needs it: ACPI has no names, and
-/// Cortex-A73 has a counter erratum.
+/// Returns this CPU's `compatible` string for a device tree. ACPI has no CPU names, and the payload
+/// only needs to recognize Cortex-A73, which has a counter erratum.
 pub fn cpu_compatible() -> &'static str {
     match MIDR_EL1.get() & PART_MASK {
         CORTEX_A73 => "arm,cortex-a73",
