@@ -21,7 +21,7 @@ mod start;
 #[cfg(target_os = "none")]
 machine::entry!(start::main);
 
-/// On a host there is nothing to measure.
+/// This program does nothing on a host.
 #[cfg(not(target_os = "none"))]
 fn main() {
     eprintln!("psci-bench is a bare-metal payload: build it with `cargo xtask image`,");

@@ -10,8 +10,8 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
-/// The largest allowed difference between the frame's count and the CPU's, in ticks: a read over
-/// the bus takes time.
+/// The largest permitted difference between the frame's count and the CPU's, in ticks, because a
+/// read over the bus takes time.
 const TOLERANCE: u64 = 1_000;
 
 /// A timer frame in use. Only the lead uses it.
@@ -62,7 +62,8 @@ impl TimerFrameDriver {
 
     pub fn disarm(&self, gic: &GicDriver) {
         timer_frame::disarm(&mut self.registers());
-        // A failure to disable the interrupt is harmless: a disarmed frame does not assert it.
+        // A failure to disable the interrupt is harmless, because a disarmed frame does not assert
+        // it.
         let _ = gic.disable_spi(self.intid);
     }
 

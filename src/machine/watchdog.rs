@@ -1,4 +1,4 @@
-//! The watchdog, as a last resort. While the lead sleeps and no other CPU is on, no CPU could
+//! The watchdog, which is a last resort. While the lead sleeps and no other CPU is on, no CPU could
 //! notice if the lead does not wake up; the watchdog then resets the board.
 
 use hardware::board::{NoWatchdog, Watchdog as Description};
@@ -15,7 +15,7 @@ pub struct WatchdogDriver {
 }
 
 impl WatchdogDriver {
-    /// Maps the board's watchdog without changing it. It must be able to wait for at least `least`
+    /// Maps the board's watchdog without changing it. It must support a timeout of at least `least`
     /// seconds. The system counter runs at `hz` ticks per second.
     pub fn new(
         tables: &mut TranslationTables,

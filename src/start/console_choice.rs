@@ -5,8 +5,8 @@ use hardware::image::Uart;
 use crate::machine::console::{self, print_paragraph};
 use crate::machine::memory::tables::TranslationTables;
 
-/// Uses a UART as the console if its registers can be mapped and read. If there may be another
-/// UART, this one must also accept bytes.
+/// Uses a UART as the console if its registers can be mapped and read. If another UART may exist,
+/// this one must also accept bytes.
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
     // Without a console, no error could be printed.
     if uart.is_aligned()
@@ -35,7 +35,7 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         console::set(candidate);
     } else {
         print_paragraph!(
-            "console stays: the device at {base:#x}, by {by}, takes no bytes as {kind}"
+            "console stays: {base:#x}, by {by}, does not accept bytes as {kind}"
         );
     }
 }

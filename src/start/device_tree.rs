@@ -1,10 +1,10 @@
 //! Finds the device tree: appended to the image, in the transfer list at X3 (if X1 announces one),
 //! or at the address in X0 or X2.
 //!
-//! Firmware may pass an MPIDR in X0. An address in a register must therefore be aligned to 8 bytes
-//! and above the first 64 KiB, and the memory there must be readable (tested by a probe that
-//! survives an abort) and begin with the magic number of a device tree. X1 guarantees that X3 is
-//! the address of a transfer list, so a damaged list is an error.
+//! Firmware may pass an MPIDR in X0. An address in a register must therefore be 8-byte aligned and
+//! above the first 64 KiB, and the memory there must be readable (which a probe that survives an
+//! abort tests) and start with a device tree's magic number. X1 guarantees that X3 is the address
+//! of a transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,15 +18,15 @@ use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
-/// A device tree is not searched for below this address.
+/// The payload does not look for a device tree below this address.
 const LOWEST: u64 = 0x1_0000;
 
 /// The device tree magic number as a little-endian CPU loads it (Devicetree Specification v0.4,
 /// section 5.2).
 const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
-/// The size in bytes of a device tree header, which contains the size of the tree. A transfer list
-/// header is shorter.
+/// The size in bytes of a device tree header, which contains the size of the tree. This exceeds the
+/// size of a transfer list header.
 const HEADER: usize = 40;
 
 /// The tree's bytes, and the region they occupy.
@@ -53,7 +53,7 @@ pub enum TreeError {
     ParameterBlock { offset: u64, size: u64 },
 }
 
-/// The reason why the data passed by a loader cannot be used.
+/// The reason why data passed by a loader cannot be used.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("not a transfer list")]
@@ -74,8 +74,8 @@ pub struct DeviceTree {
     pub source: String,
 }
 
-/// Finds the tree and maps it, or returns the reason why there is none. `registers` contains X0 to
-/// X3 as passed by the loader.
+/// Finds the tree and maps it, or returns the reason why it was not found. `registers` contains X0
+/// to X3 as passed by the loader.
 pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
@@ -129,7 +129,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
-    // Look up pages only if their number is bounded.
+    // The lookup of pages is bounded only if the tree fits.
     let bytes = if fits {
         loader_data::find_mapped(tables, region)
     } else {
@@ -166,12 +166,12 @@ fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Foun
     Ok((bytes, region))
 }
 
-/// Returns the tree in the transfer list at `base`, if the list has one.
+/// Returns the tree in the transfer list at `base`, if it contains one.
 fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree>, LoadError> {
     let header = header(tables, base, handoff::SIGNATURE).ok_or(LoadError::NoList)?;
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
-    // If the list has no tree, working memory may be placed there.
+    // If the list does not contain a tree, its memory may become working memory.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
     let Some(place) = place?? else {
         return Ok(None);

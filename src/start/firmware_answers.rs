@@ -32,7 +32,7 @@ pub struct FirmwareAnswers {
 }
 
 impl FirmwareAnswers {
-    /// Queries the firmware on `board`; `counter` is the counter the payload uses.
+    /// Queries the firmware on `board`; `counter` is the counter that the payload uses.
     pub fn get(board: &Board<'_>, counter: Counter) -> Self {
         let psci_version = firmware::version().map_err(ReturnCode::from);
         let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
@@ -42,7 +42,7 @@ impl FirmwareAnswers {
             smccc,
             service: firmware::identify_service(smccc),
             state_format: firmware::state_format(),
-            // PMF reads CNTPCT, so it is useful only if the payload does, too.
+            // PMF reads CNTPCT, so it is useful only if the payload also does.
             pmf: match counter {
                 Counter::Virtual => Err(ReadError::NotImplemented),
                 Counter::Physical | Counter::PhysicalTwice(_) => {

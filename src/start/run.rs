@@ -32,7 +32,7 @@ pub fn main(state: BootState) -> ! {
     } = state;
     HEAP.add(heap.into_bytes());
     let (block, is_damaged) = parameters(&tables);
-    // An HVC at EL2 would be taken to EL2 itself; firmware is always reached by SMC.
+    // An HVC at EL2 would be taken to EL2 itself; an SMC always reaches the firmware.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
     let by_block = block.conduit.or(by_level);
     conduit::set_conduit(by_block.filter(|_| has_firmware));
@@ -46,7 +46,7 @@ pub fn main(state: BootState) -> ! {
     boot_marks::reach(BootStage::Mmu);
     let found = device_tree::find(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
-        // This is the only candidate.
+        // This UART is the only candidate.
         open_console(&mut tables, uart, false);
     }
     match found {
@@ -55,7 +55,7 @@ pub fn main(state: BootState) -> ! {
             run_with_tree(tables, found, &block, (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The damaged block would have contained the tree's location.
+        // The damaged block should contain the tree's location.
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
         }
@@ -63,7 +63,7 @@ pub fn main(state: BootState) -> ! {
     }
 }
 
-/// Ends a run that was entered at the exception level that belongs to firmware.
+/// Ends a run that was entered at EL3, the firmware's exception level.
 fn end_without_firmware() -> ! {
     give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
 }
@@ -77,7 +77,7 @@ fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     let bytes = loader_data::find_mapped(tables, region).unwrap_or_default();
     match ParameterBlock::decode(bytes) {
         Ok(block) => (block, false),
-        // A tree at X0, if there is one, can still be used.
+        // If X0 points to a tree, that tree can still be used.
         Err(_) => {
             let uart = ParameterBlock::decode_uart(bytes).ok().flatten();
             let block = ParameterBlock {
@@ -98,7 +98,7 @@ fn run_with_tree(
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
     // Sets up the console and the conduit first, so that a later error can be printed and the
-    // machine turned off. The tree determines the conduit, even if it does not name one.
+    // machine turned off. The tree determines the conduit, even if it does not specify one.
     let early = TreeConsole::find(found.bytes).ok();
     if let Some(early) = &early {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
@@ -109,7 +109,7 @@ fn run_with_tree(
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
-    // In a rejected tree, the console may actually be some other device.
+    // If the tree is rejected, its console may not be a UART.
     if let (Ok(board), Some(early)) = (&read, &early) {
         move_console(&mut tables, emergency, &board.uart, early.by);
     }
@@ -129,7 +129,7 @@ fn run_with_tree(
     };
     let plan = accept(plan, "");
     if !console::is_set() {
-        // Measuring is pointless if the results cannot be printed.
+        // A measurement is pointless if its results cannot be printed.
         ending::finish();
     }
     ending::set_end_action(plan.end);
@@ -149,7 +149,7 @@ fn run_with_tree(
             used: [found.region, boot_area],
         },
     );
-    // Writing to the console cannot fail, and the closing line has the verdict.
+    // Writing to the console cannot fail, and the closing line contains the verdict.
     let _ = output::run_all(
         &mut lead,
         run,

@@ -37,7 +37,7 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// The state in which the payload was started.
+/// How the payload was started.
 pub struct Start<'t> {
     /// Identifies the payload's build.
     pub build: u32,
@@ -47,7 +47,7 @@ pub struct Start<'t> {
     pub used: [Region; 2],
 }
 
-/// Sets up everything, and returns the lead and the run that it is about to begin.
+/// Sets up everything, and returns the lead and the run that it will start.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,
@@ -171,7 +171,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     }
 }
 
-/// Returns `bytes` bytes of memory whose cache lines are to be dirtied.
+/// Returns `bytes` bytes of memory for dirty cache lines.
 fn dirty_lines(bytes: usize) -> DirtyLines {
     DirtyLines {
         words: list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
@@ -233,7 +233,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         no_cpu_off: answers.no_cpu_off,
         lead: channel.index,
         outer_cache: None,
-        own: *channel.identity.get().expect("the lead has read its own"),
+        own: *channel.identity.get().expect("the lead's identity has been read"),
         overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),
     }
 }

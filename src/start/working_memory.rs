@@ -30,7 +30,7 @@ pub struct WorkingMemory {
     pub stacks: Room,
 }
 
-/// Maps every device once, so that a device that cannot be mapped is reported.
+/// Maps every device once, to report any that cannot be mapped.
 pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     exception::register_device_name("console", registers(&board.uart));
     for (name, region) in board.devices() {
@@ -40,10 +40,10 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     }
 }
 
-/// Rejects a tree that does not allow the payload to use the boot area, which is already in use.
+/// Rejects a tree that does not let the payload use the boot area, which is already in use.
 fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may omit the image's memory; then there is nothing to compare.
+    // A tree may omit the image's memory, in which case this check is impossible.
     if holds(&image) && !holds(&boot_area) {
         refuse(&format_args!(
             "device tree: no memory after the image, at {:#x}, where the boot stack is; \
@@ -63,7 +63,8 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
 /// Returns the number of tables needed for a device region that is mapped after a region ending at
 /// `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
-    // Level 3 tables, needed only for the partial first and last blocks; then levels 2 and 1.
+    // Level 3 tables, which are needed only for a partial first or last block, plus those of levels
+    // 2 and 1.
     let mut tables = 0;
     for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
         let first = region.base >> shift;
@@ -73,7 +74,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
     tables
 }
 
-/// Finds and maps the working memory, and gives part of it to the heap.
+/// Finds and maps the working memory, and adds part of it to the heap.
 pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,

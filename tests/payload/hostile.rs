@@ -139,7 +139,7 @@ fn a_console_in_memory_or_nowhere_does_not_move() {
         set(tree, node, "reg", &page(0x901_0000));
     });
     let words =
-        ["console stays: the device at 0x9010000, by /chosen/stdout-path, takes no bytes as"];
+        ["console stays: 0x9010000, by /chosen/stdout-path, does not accept bytes as"];
     ends(&spec, Verdict::Pass, &words);
 }
 

@@ -104,7 +104,7 @@ impl TranslationTables {
         self.end = base + size;
     }
 
-    /// Maps the pages that `region` touches. Pages that are already mapped with the same
+    /// Maps all pages that overlap `region`. Pages that are already mapped with the same
     /// [`Mapping`] are unchanged.
     pub fn map(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         let bits = self.data_bits
@@ -153,7 +153,7 @@ impl TranslationTables {
         read(self.walk(page).0)
     }
 
-    /// Maps the pages that `region` touches. They must not be mapped already, because a mapped page
+    /// Maps all pages that overlap `region`. They must not be mapped already, because a mapped page
     /// is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {

@@ -15,7 +15,7 @@ use crate::machine::round::participant::{PARTS, Participant};
 /// Executes orders until the lead gives up this CPU.
 ///
 /// Called by `boot.S` with the MMU and caches on, on this CPU's own stack. `first` and `second` are
-/// the counter values that the first instructions read.
+/// the counter values read by the first instructions.
 pub extern "C" fn secondary_main(
     channel: &'static CpuChannel,
     first: u64,
@@ -41,7 +41,7 @@ pub extern "C" fn secondary_main(
 
 fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterValue>) {
     let handover = &own.channel.handover;
-    // ReadBack involves only one CPU, so it has no start.
+    // ReadBack involves only one CPU, so no start is agreed.
     let outcome = own.execute_order(order, &mut || {
         handover.report_ready();
         own.wait_for_lead(|| handover.start())

@@ -7,7 +7,7 @@ use crate::machine::round::participant::Participant;
 
 impl Participant {
     /// Returns the other CPUs in the current round that have not returned. An SGI to a CPU that is
-    /// off would make its redistributor request a wake-up, and would stay pending.
+    /// off would stay pending and make the CPU's redistributor request a wake-up.
     fn sleeping_cpus(
         &self,
         includes_lead: bool,
@@ -52,9 +52,9 @@ impl Participant {
         }
     }
 
-    /// Wakes the CPUs in `order`, from a CPU that was itself meant to be woken and may have
-    /// returned too early. Waits until its own wake-up is due, so that the next CPU is down by
-    /// then.
+    /// Wakes the CPUs in `order`. The caller is itself a CPU that is woken in this round and may
+    /// have returned too early. Waits until its own wake-up is due, so that the next CPU is already
+    /// down.
     pub(super) fn wake_others_when_due(&self, order: &Order, start: u64) {
         let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {
@@ -64,8 +64,8 @@ impl Participant {
         }
     }
 
-    /// Wakes all other CPUs that are still asleep: those whose first SGI was lost, or whose turn in
-    /// a chain never came.
+    /// Wakes all other CPUs that are still asleep because their first SGI was lost or the chain
+    /// never reached them.
     pub fn wake_again(&self, includes_lead: bool) {
         let sleeping = self.sleeping_cpus(includes_lead);
         sleeping.for_each(|target| self.wake(target));

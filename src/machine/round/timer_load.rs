@@ -1,5 +1,5 @@
 //! A CPU's part in a timer measurement: it executes a load and, if its own timer is measured, takes
-//! that timer's interrupts meanwhile (`timer_load.S`).
+//! that timer's interrupts at the same time (`timer_load.S`).
 
 use core::arch::global_asm;
 use core::ffi::c_void;
@@ -18,8 +18,8 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
-/// The size of a chunk of load in bytes. A CPU reads the counter after each chunk. A page is a
-/// multiple of any line size and DC ZVA block size.
+/// The size of a chunk of load in bytes. A CPU reads the counter after each chunk. The page size is
+/// a multiple of every line size and DC ZVA block size.
 const CHUNK: u64 = PAGE;
 
 global_asm!(
@@ -32,7 +32,7 @@ unsafe extern "C" {
     fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
 }
 
-/// How long after the last expiry to wait before giving up on a silent timer, in microseconds. If
+/// How long to wait for a silent timer after its last expiry, in microseconds. If
 /// the CPU waits in WFI, the guard timer ends the wait.
 const SILENT_US: u64 = 1_000_000;
 
@@ -70,7 +70,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let next = if intid == timer.intid {
         tally.expired(entry, now)
     } else {
-        // An interrupt from the guard timer is expected, but it also ends the window.
+        // An interrupt from the guard timer is expected, but also ends the window.
         let guard = handler.guard.map(|guard| guard.intid);
         tally.stray = Some(intid).filter(|_| guard != Some(intid));
         None
@@ -106,7 +106,7 @@ pub fn observe_timer(
     outcome
 }
 
-/// Executes the load until the last expiry of the other CPUs' timers has most likely been handled.
+/// Executes the load until the other CPUs have most likely handled their timers' last expiry.
 fn make_load(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
@@ -151,8 +151,8 @@ fn measure_timer(
             ..outcome
         };
     }
-    // SAFETY: the order is this CPU's, and so is the tally until the order is done; nothing else
-    // here borrows it.
+    // SAFETY: the order belongs to this CPU, as does the tally until the order is done; nothing
+    // else here borrows it.
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
         return Outcome::default();
     };
@@ -193,8 +193,8 @@ fn take_interrupts(
     if let Some(guard) = guard {
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
-    // SAFETY: as in load_until(). In addition, only the handler is called while the loop runs; it
-    // is passed its own state, which nothing else uses.
+    // SAFETY: as in load_until(). In addition, while the loop runs only the handler is called, with
+    // its own state, which nothing else uses.
     unsafe {
         stress_loop(
             (&raw mut handler).cast(),
@@ -222,9 +222,9 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     }
     let none = core::ptr::null_mut();
     let flag = waiter.path.context_flag();
-    // SAFETY: the loop writes only to whole chunks from `base` up to `end`, which are this CPU's
-    // buffer, or calls a function that writes nothing; it preserves the callee-saved registers.
-    // Without a handler, no interrupt is taken.
+    // SAFETY: the loop writes only to whole chunks between `base` and `end`, which are in this
+    // CPU's buffer, or calls a function that does not write; it preserves the callee-saved
+    // registers. Without a handler, no interrupt is taken.
     unsafe { stress_loop(none, work, until, flag, u32::from(channel.index).into()) };
 }
 
@@ -233,7 +233,7 @@ fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
     let block = registers::dc_zva_bytes();
     assert!(
         load == Load::Idle || region.size >= CHUNK,
-        "a CPU with a load has a buffer"
+        "a CPU with a load needs a buffer"
     );
     LoadLoop {
         functions: stress::functions_of_load(load, block.is_some()),

@@ -49,9 +49,9 @@ impl CpuTimer {
         intid.map(|intid| Self { kind, intid })
     }
 
-    /// Finds a second timer on the CPU, which ends a wait for this one: CNTV, if its interrupt is
-    /// in the board description. In a guest this timer is CNTV itself, and a hypervisor need not
-    /// provide CNTP.
+    /// Finds a second timer on the CPU that can end a wait for this one: CNTV, if the board
+    /// description has its interrupt. In a guest, this timer is CNTV itself, and a hypervisor need
+    /// not provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();
@@ -66,7 +66,7 @@ impl CpuTimer {
     /// Raises the guard timer's interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
     /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
-        // TVAL has 31 bits: more than two seconds with any counter (up to 1 GHz).
+        // TVAL has 31 bits, which is more than two seconds with any counter (up to 1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         match self.kind {
             TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
@@ -75,8 +75,7 @@ impl CpuTimer {
         self.set_control(ON);
     }
 
-    /// A timer whose interrupt cannot reach a CPU because there is no GIC. It is only ever
-    /// disarmed.
+    /// A timer whose interrupt cannot reach a CPU because there is no GIC. It can only be disarmed.
     pub const UNCONNECTED: Self = Self {
         kind: TimerKind::Physical,
         intid: IntId::new(0),
@@ -105,7 +104,7 @@ impl CpuTimer {
         self.set_control(OFF);
     }
 
-    /// Writes CTL. The write takes effect before anything that follows.
+    /// Writes CTL. The write takes effect before any later instruction.
     fn set_control(self, control: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CTL_EL0.set(control),

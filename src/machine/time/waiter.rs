@@ -1,6 +1,6 @@
-//! Waits for another CPU or until an instant. A waiting CPU naps: it arms its timer for a short
-//! time ahead and waits for the interrupt, which stays masked. That keeps it off the memory that
-//! other CPUs use and, if one host CPU emulates several, lets the others run. No CPU naps just
+//! Waits for another CPU or until an instant. A waiting CPU naps: it arms its timer to expire
+//! shortly and waits for the interrupt, which stays masked. A napping CPU does not access memory
+//! that other CPUs use and, if one host CPU emulates several, lets the others run. No CPU naps just
 //! before an agreed instant (`CallPath::spin_until`).
 
 use hardware::spec::ticks::Clock;
@@ -13,8 +13,8 @@ use crate::machine::time::timer::CpuTimer;
 /// The length of a nap in microseconds, and therefore the delay at the end of a wait.
 pub const NAP_US: u64 = 50;
 
-/// The waiting time, in microseconds, after which naps grow longer. The awaited event is then late,
-/// and a delay of 1/[`LATE_PART`] of the elapsed time is short enough.
+/// The waiting time, in microseconds, after which naps become longer. By then the awaited event is
+/// late, and a delay of 1/[`LATE_PART`] of the elapsed time is short enough.
 const LATE_US: u64 = 100_000;
 const LATE_PART: u64 = 64;
 

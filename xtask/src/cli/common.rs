@@ -1,4 +1,4 @@
-//! Boot arguments, which several verbs accept.
+//! Boot arguments, accepted by several verbs.
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;

@@ -1,11 +1,11 @@
-//! The verbs for the first few minutes, which every build of the tool has.
+//! The first verbs that a user needs. Every build of the tool includes them.
 
 use clap::Subcommand;
 
 use super::qemu::QemuArguments;
 use super::test::TestArguments;
 
-/// A verb that every build of the tool has.
+/// A verb that every build of the tool includes.
 #[derive(Subcommand)]
 pub enum FirstVerb {
     Qemu(Box<QemuArguments>),
@@ -17,7 +17,7 @@ Examples:
   PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only print what is missing
 
 docs/setup.md lists what is installed. Other verbs also install what they
-need. With PSCI_BENCH_NO_INSTALL=1 nothing is installed: the commands are
-printed, and the exit code is 2.")]
+need. With PSCI_BENCH_NO_INSTALL=1 they only print the commands, and the exit
+code is 2.")]
     Setup,
 }

@@ -11,11 +11,11 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// `qemu` options that require parsing the log like a report does.
+/// `qemu` options that require parsing the log like a report.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
-/// Returns true if `arguments`, which begin with the program's name, contain a verb or an option
-/// that only the full program has.
+/// Returns true if `arguments`, which start with the program's name, contain a verb or option that
+/// only the full program supports.
 pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     let verb = arguments.get(1).and_then(|word| word.to_str());
     let is_first = verb.is_some_and(FirstVerb::has_subcommand);
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     let log = workspace.state().join("xtask.log");
     process::run("building the rest of the tool", &mut build, &log)?;
 
-    // Stays in this process's group, so that Ctrl-C on the terminal reaches it.
+    // Cargo stays in this process's group, so that Ctrl-C on the terminal reaches it.
     let mut run = Command::new(process::cargo_program());
     package(run.arg("run"));
     run.arg("--").args(arguments.iter().skip(1));

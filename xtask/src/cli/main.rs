@@ -1,8 +1,8 @@
 //! The command line.
 //!
-//! `cargo xtask` builds this program without the feature `full`. It then only has the verbs for the
-//! first few minutes, which need few packages. For any other verb it builds and runs the full
-//! program.
+//! `cargo xtask` builds this program without the feature `full`. This build contains only the verbs
+//! that a user needs first, which depend on few packages. For any other verb, it builds and runs
+//! the full program.
 
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ use super::full_program;
 use super::qemu;
 use super::test;
 
-/// The help text without the option `--help`, which it mentions.
+/// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
 {about}
 
@@ -53,7 +53,7 @@ pub struct XtaskArguments {
 /// A command.
 #[derive(Subcommand)]
 pub enum XtaskVerb {
-    /// A verb that every build of the program has.
+    /// A verb that every build of the program includes.
     #[command(flatten)]
     First(FirstVerb),
     /// A verb of the full program.
@@ -70,7 +70,7 @@ pub fn command() -> Command {
     command
 }
 
-/// Runs the tool with `arguments`, which begin with the program's name, and returns its exit code.
+/// Runs the tool with `arguments`, which start with the program's name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     #[cfg(not(feature = "full"))]
@@ -95,7 +95,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // A report builds nothing, and reading its input may take a long time.
+        // A report does not build anything, and reading its input may take a long time.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     Ok(result)
 }
 
-/// Prints what is about to run and how long it takes, before anything is built.
+/// Prints the planned run and its duration, before anything is built.
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
     let plan = plan(spec.args.as_deref())?;
@@ -124,7 +124,7 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
         Payload::Image(_) => String::new(),
     };
     say(&format!("{plan}time limit {limit}"));
-    say("building what is out of date, then starting QEMU; Ctrl-C ends it");
+    say("building anything out of date, then starting QEMU; Ctrl-C ends it");
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn cpus(spec: &RunSpec) -> Result<u32> {
     }
 }
 
-/// Prints the path of the log, and commands that are useful after the run.
+/// Prints the log's path, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
     let from_here = here.and_then(|here| log.strip_prefix(here).ok());

@@ -21,10 +21,10 @@ use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
 
-/// The environment variable that sets how many tests run in parallel.
+/// The environment variable for the number of tests that run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// Set up what is missing, and run a suite of tests.
+/// Set up anything that is missing, and run a test suite.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +51,7 @@ pub enum TestSuite {
     All,
     /// The device trees of all Linux boards.
     Trees,
-    /// Runs as a KVM guest in an emulated Linux.
+    /// The payload as a KVM guest in an emulated Linux.
     Kvm,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn run_setup() -> Result<u8> {
     Ok(0)
 }
 
-/// Sets up what the selected tests need.
+/// Sets up everything that the selected tests need.
 fn set_up_for(workspace: &Workspace, suite: TestSuite) -> Result<()> {
     match suite {
         TestSuite::All => {
@@ -104,7 +104,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
                 options: "",
                 ..ignored
             };
-            // A program uses either loom's atomics or the processor's.
+            // A test program uses either loom's atomics or the processor's.
             let loom = TestPrograms {
                 packages: "--package verify",
                 options: "",
@@ -115,13 +115,13 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }
         TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
-            // Without any optimization, a thousand trees take minutes.
+            // Without optimization, a thousand trees take minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // One machine at a time: each one emulates a Linux and its guest.
+            // Tests run one machine at a time, because each emulates Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
@@ -139,12 +139,12 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a suite of tests; the filter is passed to its programs.
+/// Runs a test suite; the filter is passed to its programs.
 pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Installing is mostly waiting, for servers and for programs that use one CPU.
+    // Installation mostly waits for servers and for programs that use one CPU.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -152,7 +152,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let (mut sum, mut is_success) = (Sum::default(), true);
     for programs in &all {
         let mut command = programs.cargo_test(&workspace);
-        // A failure does not keep the other tests from running.
+        // A failure does not prevent the other tests from running.
         command.args(["--no-fail-fast", "--"]).args(filter);
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
@@ -173,7 +173,7 @@ struct TestPrograms {
     packages: &'static str,
     /// Options for the programs.
     options: &'static str,
-    /// A variable for cargo's environment.
+    /// An environment variable for cargo.
     environment: Option<(&'static str, &'static str)>,
     /// Cargo's target directory.
     target: PathBuf,
@@ -212,7 +212,7 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe closes only when nothing else holds it open.
+            // The pipe closes only once no process holds it open.
             drop(command);
             reader.join().expect("it reads any text")?;
             Ok(status.success())
@@ -290,7 +290,7 @@ impl Sum {
         }
     }
 
-    /// Returns the last line, which includes `time`. Returns an error if no test was run.
+    /// Returns the last line, which includes `time`. Returns an error if no tests were run.
     fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
         let failed = self.failures.len();
         if failed == 0 && !is_success {

@@ -28,7 +28,7 @@ const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file that the board starts from.
+/// The file from which the board starts.
 pub enum Content {
     Qemu(Box<Prepared>),
     Recovery(Vec<u8>),
@@ -38,7 +38,7 @@ pub enum Content {
 
 const RECOVERY: &str = "recovery.zip";
 
-/// The options for a job.
+/// Options for a job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JobOptions {
     /// Minutes for a job [default: the board file's].
@@ -105,18 +105,18 @@ pub struct LabCell<'c> {
 /// Rejects plans and CPU counts that `engine` cannot run.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
-        bail!("--args only=help: this lists scenarios and runs none, so no job can pass");
+        bail!("--args only=help: this only lists scenarios, so no job can pass");
     }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
         bail!("--args method=warm: engines read what method=tftf prints; use method=tftf,warm");
     }
     if plan.scenarios.suite().is_empty() {
-        bail!("--args only=: engines read scenarios of TF-A's suite, but none is selected");
+        bail!("--args only=: engines read scenarios from TF-A's suite; select at least one");
     }
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(
-            "LAVA looks for a result in the last 4000 characters, which the rows of {cpus} CPUs \
-             may exceed; use --smp {} or less, or `cargo xtask lab labgrid`",
+            "LAVA looks for a result in the last 4000 characters, and rows for {cpus} CPUs \
+             may exceed them; use --smp {} or less, or `cargo xtask lab labgrid`",
             monitors::CPUS_MAX
         );
     }
@@ -198,7 +198,7 @@ impl LabCell<'_> {
             (Content::Qemu(_), _) => None,
             (Content::Recovery(_), Some(lab)) => Some(lab),
             _ => bail!(
-                "{}: its board file has no [lab], which says how LAVA installs files; use \
+                "{}: its board file has no [lab] to define how LAVA installs files; use \
                  `cargo xtask lab labgrid`",
                 self.board.title
             ),
@@ -222,7 +222,7 @@ impl LabCell<'_> {
 /// Returns QEMU's command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
 /// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
-/// so a word with a space or a quote is rejected.
+/// so words with a space or quote are rejected.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {

@@ -1,8 +1,8 @@
 //! Writes cell folders. A cell is either written completely or not at all, and files that do not
 //! belong to the new cell are kept.
 //!
-//! A cell is assembled in a scratch folder next to its final one. The scratch folder's name begins
-//! with a dot, so readers do not mistake it for a cell.
+//! A cell is assembled in a scratch folder next to its final folder. The scratch folder's name
+//! begins with a dot, so readers do not mistake it for a cell.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +40,7 @@ impl CellFolder {
         Ok(this)
     }
 
-    /// Rejects an existing folder that must not be replaced.
+    /// Rejects the cell if its folder exists and must not be replaced.
     fn check_free(&self) -> Result<()> {
         let place = &self.path;
         let at = place.display();
@@ -69,7 +69,7 @@ pub struct Ready {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// Writes all cells, or none if any of them cannot be written.
+/// Writes all cells, or none if any cell cannot be written.
 pub fn put(cells: &[Ready]) -> Result<()> {
     let scratch = cells.iter().map(Ready::write_to_scratch);
     let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
@@ -115,13 +115,13 @@ impl Ready {
         Ok(())
     }
 
-    /// Writes the files to a scratch folder next to the cell's final one.
+    /// Writes the files to a scratch folder next to the cell's final folder.
     fn write_to_scratch(&self) -> Result<TempDir> {
         let place = &self.place.path;
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        // Others may read the folder, like any new one.
+        // Other users may read the folder, like any new folder.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".cell-").tempdir_in(dir);
@@ -201,7 +201,7 @@ mod tests {
         lab.put("v1", false, "old").expect("written");
         let ready = |firmware, force| lab.ready(firmware, force, "new").expect("ready");
         let cells = [ready("v1", true), ready("v2", false)];
-        // Meanwhile, another process writes the second cell.
+        // In the meantime, another process writes the second cell.
         lab.put("v2", false, "theirs").expect("written");
         let error = put(&cells).expect_err("refused");
         assert!(error.to_string().contains("already exists"), "{error}");

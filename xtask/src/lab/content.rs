@@ -1,4 +1,4 @@
-//! Builds the file that a board starts from by replacing BL33 in the user's file.
+//! Builds the file from which a board starts by replacing BL33 in the user's file.
 
 use std::path::Path;
 
@@ -53,8 +53,7 @@ pub fn content(
     }
     let Some(lab) = lab else {
         bail!(
-            "{}: this is a zip, but the board file of {title} has no [lab] with the FIP's name in \
-             zips",
+            "{}: this is a zip, but {title}'s board file has no [lab] with the FIP's name in zips",
             at()
         );
     };

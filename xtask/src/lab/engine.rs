@@ -14,7 +14,7 @@ pub enum Engine {
 
 impl Engine {
     /// Returns the value for the payload's boot argument `end=`. LAVA waits for QEMU to exit, and
-    /// shuts down a board itself. labgrid's driver fails if QEMU exits by itself.
+    /// shuts down boards itself. labgrid's driver fails if QEMU exits by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",

@@ -1,10 +1,10 @@
-//! The monitors of a LAVA job: regular expressions that find results in the UART output.
+//! A LAVA job's monitors: regular expressions that find results in the UART output.
 //!
 //! LAVA reads the output once. A job's *monitors* run one after another. Each waits for its
 //! `start`, records every match of its `pattern`, and ends at a match of `end`. A pattern's named
-//! groups form a result: test case, measurement, unit.
+//! groups form a result: test case, measurement and unit.
 //!
-//! An `RT_INSTR` line has three numbers but only one name, so three monitors read the same line.
+//! An `RT_INSTR` line has three numbers but only one name, so three monitors read each line.
 //! Each pattern *looks ahead* over the line, but consumes only a few characters, so that the next
 //! monitor can still start:
 //!
@@ -16,13 +16,13 @@
 //! ```
 //!
 //! The metric is the monitor's name, which becomes a test suite in LAVA. The unit is `ns`. A group
-//! can only match text, so it matches these two letters in `rt_instr`.
+//! can only match text in the output, so it matches these two letters in `rt_instr`.
 //!
 //! A monitor without a match must not wait until the job times out, so each `start` also matches
 //! the text after the rows. A skipped scenario therefore takes no time, and the verdict is found
 //! even if a run ends early.
 //!
-//! The expressions use Python's syntax. LAVA's dispatcher only lets pexpect search the last 4,000
+//! The expressions use Python's syntax. LAVA's dispatcher lets pexpect search only the last 4,000
 //! characters.
 
 use run::model::{Job, jobs};
@@ -49,9 +49,9 @@ const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip,
 pub(super) struct Monitor {
     /// The YAML anchor that a job uses to repeat this monitor.
     anchor: &'static str,
-    /// True if an earlier monitor of the job defines the anchor.
+    /// True if an earlier monitor in the job defines the anchor.
     is_repeated: bool,
-    /// The test suite that LAVA adds the results to.
+    /// The test suite to which LAVA adds the results.
     suite: &'static str,
     start: String,
     end: String,
@@ -97,9 +97,9 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors for a row with three numbers, and for a row with one. Each has the metric, the part
-/// of the row that the monitor consumes, the part after that, the numbers before the monitor's own
-/// number, and the characters after it.
+/// The monitors for a row with three numbers, and for a row with one. Each entry has the metric,
+/// the part of the row that the monitor consumes, the part after that, the numbers before the
+/// monitor's own number, and the characters after that number.
 const THREE: [[&str; 5]; 3] = [
     ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
     ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],

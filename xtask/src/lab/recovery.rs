@@ -1,6 +1,6 @@
 //! A board's recovery image: a zip of all files on its SD card, one of which is the FIP.
 //!
-//! The image comes from the user and is not trusted. A new zip is written with a different FIP; all
+//! The image comes from the user and is not trusted. The new zip contains a different FIP; all
 //! other files are copied in compressed form.
 
 use std::io::{self, Cursor, Write};
@@ -12,11 +12,12 @@ use zip::{ZipArchive, ZipWriter};
 #[cfg(test)]
 mod tests;
 
-/// The maximum size of a recovery image, in bytes. Published ones have about 10 MB.
+/// The maximum size of a recovery image, in bytes. Published images have about 10 MB.
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// The maximum total size of all unpacked files, in bytes: the SD card size for such boards.
+/// The maximum total size of all unpacked files, in bytes, which is the size of these boards' SD
+/// cards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Returns true if `file` starts like a zip; it may still be damaged.
@@ -26,8 +27,8 @@ pub fn is_zip(file: &[u8]) -> bool {
 
 type Archive<'r> = ZipArchive<Cursor<&'r [u8]>>;
 
-/// Returns the zip `file` with its FIP `member` replaced by what `make` returns. The file keeps its
-/// name, date, attributes, comment and compression method.
+/// Returns the zip `file` with its FIP `member` replaced by the FIP that `make` returns. The file
+/// keeps its name, date, attributes, comment and compression method.
 pub fn replace_fip(
     file: &[u8],
     member: &str,
@@ -53,15 +54,15 @@ pub fn replace_fip(
 }
 
 fn open(file: &[u8]) -> Result<Archive<'_>> {
-    // The crate's search for a zip after other bytes is off: it rejects some zips with 64-bit
-    // offsets.
+    // The crate's search for a zip after other bytes is disabled, because it rejects some zips with
+    // 64-bit offsets.
     let archive_offset = ArchiveOffset::Known(0);
     let archive = ZipArchive::with_config(Config { archive_offset }, Cursor::new(file));
     let archive = archive.map_err(anyhow::Error::from).and_then(|mut it| {
         it.validate_header_consistency()?;
         Ok(it)
     });
-    archive.context("this zip is damaged, or other bytes precede it")
+    archive.context("this zip is damaged, or starts with other bytes")
 }
 
 /// Unpacks all files, up to `max` bytes, to find damaged ones.

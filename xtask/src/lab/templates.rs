@@ -1,5 +1,5 @@
-//! Templates for the files that engines read. They contain comments for people, which a serializer
-//! could not write.
+//! Templates for the files that engines read. They contain comments for human readers, which a
+//! serializer could not write.
 
 use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;
@@ -41,8 +41,8 @@ pub(super) fn render(
     names.iter().map(file).collect()
 }
 
-/// Returns `text` as a YAML string: single-quoted if possible, otherwise as JSON, which YAML 1.2
-/// accepts.
+/// Returns `text` as a YAML string, which is single-quoted if possible, and otherwise JSON, which
+/// YAML 1.2 accepts.
 fn quoted(text: &str) -> String {
     if !text.chars().any(is_odd) {
         return format!("'{}'", text.replace('\'', "''"));

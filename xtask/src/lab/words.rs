@@ -23,7 +23,7 @@ pub enum JobWordError {
     #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
     /// A URL with a character that ends its path.
-    #[error("a file name is appended, but LAVA ends a URL's path at {0:?}")]
+    #[error("a file name is appended, but LAVA ends the URL's path at {0:?}")]
     Parts(char),
 }
 
@@ -45,7 +45,7 @@ pub fn tag(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Checks and returns text that people and YAML can read.
+/// Checks and returns text that is readable for people and YAML.
 pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err(JobWordError::NotPrintable);

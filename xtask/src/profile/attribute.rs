@@ -27,10 +27,11 @@ pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) ->
     of_samples(run, log, &samples, |it| builder.stacks.name(&code, it))
 }
 
-/// Returns the profile of a log that contains all samples. It only has the ticks in each phase.
+/// Returns the profile of a log that contains all samples. It contains only the ticks in each
+/// phase.
 ///
 /// # Errors
-/// Returns an error if the log was recorded in real time, where ticks are not instructions.
+/// Returns an error if the log was recorded in real time, in which ticks are not instructions.
 pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     let samples = samples::read(&run.run);
     if let Some(scenario) = samples::varying(&samples, &run.run) {
@@ -50,7 +51,7 @@ fn of_samples(
 ) -> Result<Profile> {
     if samples.is_empty() {
         bail!(
-            "the log has no sample with PMF's timestamps; a profile needs the suite's \
+            "the log has no samples with PMF timestamps; a profile needs the suite's \
              scenarios, with records and samples=all"
         );
     }

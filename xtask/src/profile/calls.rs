@@ -15,7 +15,7 @@ use super::record::Execution;
 struct CostTally {
     /// Indexed by stack number in [`Stacks`].
     costs: Vec<Cost>,
-    /// The stacks that have costs.
+    /// The stacks with costs.
     stacks: Vec<u32>,
 }
 
@@ -83,7 +83,7 @@ impl Call {
         }
     }
 
-    /// Sets the timestamp of the part whose counter value was stored when all CPUs had executed
+    /// Sets the timestamp for the part whose counter value was stored when all CPUs had executed
     /// `at` instructions.
     fn name_part(&mut self, at: u64, stamp: Option<Stamp>) {
         let part = self.parts.iter_mut().skip(1).rfind(|it| it.at < at);
@@ -133,7 +133,7 @@ impl Stacks {
     }
 }
 
-/// A function that has not returned, and the address that it will return to.
+/// A function that has not returned, and its return address.
 struct CallFrame {
     function: u32,
     stack: u32,
@@ -163,8 +163,8 @@ impl CpuCalls {
         stack
     }
 
-    /// Returns the stack with `function` as the innermost. A function that follows another one, or
-    /// that is jumped to, returns in place of that one.
+    /// Returns the stack with `function` as its innermost function. A function that is entered by a
+    /// jump or by falling through returns in place of the function before it.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function
@@ -225,8 +225,8 @@ impl<'c> Builder<'c> {
     }
 
     /// Adds the executions of a plain block after the first `done` instructions, except the last
-    /// execution, and returns their instruction count. They belong to the function that the block
-    /// has already entered.
+    /// execution, and returns their instruction count. These instructions belong to the function
+    /// that the block has already entered.
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
         let instructions = (block.ran - done - 1) / block.len * block.len;
         let cpu = &mut self.cpus[self.last].1;
@@ -256,7 +256,7 @@ impl<'c> Builder<'c> {
             let (function, _) = code.function(block.address);
             cpu.push(function, Some(back), stacks);
         } else if code.is_call(block.address.wrapping_sub(4)) {
-            // Most blocks do not follow a call, so there is no need to search the frames for them.
+            // Most blocks do not follow a call, so the frames need not be searched for them.
             let back = Some(block.address);
             if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
                 cpu.frames.truncate(place);

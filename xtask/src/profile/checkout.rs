@@ -25,15 +25,16 @@ impl Commit {
 }
 
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
-    // Drop the caller's GIT_DIR and similar variables; in a hook they name another repository.
+    // Drop the caller's GIT_DIR and similar variables, which name another repository if this runs
+    // in a hook.
     let mut command = process::clean("git");
     // A checkout owned by another user is safe because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
 }
 
-/// Returns commit A and the commits in `range`, `A..B`, in order. With `first_parent`, commits from
-/// merged branches are left out.
+/// Returns commit A and the commits in `range`, which is `A..B`, in order. With `first_parent`,
+/// commits from merged branches are omitted.
 pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
     let ends = range.split_once("..").filter(|(from, to)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
@@ -62,7 +63,8 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     )?;
     if !first_parent && !merges.is_empty() {
         bail!(
-            "{}: it has merges, so its commits are not in one order; use --first-parent",
+            "{}: the range has merges, so its commits have no single order; \
+             use --first-parent",
             at()
         );
     }

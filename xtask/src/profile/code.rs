@@ -12,7 +12,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 pub(super) struct Code {
     base: u64,
     instructions: Vec<FirmwareInstruction>,
-    /// Address and name of functions and labels, sorted.
+    /// The addresses and names of functions and labels, sorted.
     functions: Vec<(u64, String)>,
     /// For each function, the index of the first function with the same name.
     numbers: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Code {
     pub warm_entry: u64,
 }
 
-/// An instruction, with data that is looked up for each executed block.
+/// An instruction, with the data needed for each executed block.
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,
@@ -39,7 +39,7 @@ impl Code {
     /// Reads the file `elf`.
     ///
     /// # Errors
-    /// Returns an error if the file has no symbols, or no PMF.
+    /// Returns an error if the file has no symbols or was built without PMF.
     pub fn read(elf: &[u8]) -> Result<Self> {
         let file = object::File::parse(elf).context("no ELF file")?;
         let mut symbols = Vec::new();
@@ -67,7 +67,7 @@ impl Code {
         let text = text.context("it has no code section")?;
         let (base, bytes) = (text.address(), text.data()?);
         let code = base..base + bytes.len() as u64;
-        // If an address has several names, function names come first.
+        // If an address has several names, sort function names first.
         symbols.sort_by_key(|it| (it.0, !it.1, it.2));
         symbols.dedup_by_key(|it| it.0);
         let functions = symbols.iter().filter(|it| code.contains(&it.0));
@@ -164,8 +164,8 @@ impl Code {
         self.instruction(address)?.counter_read
     }
 
-    /// Returns true for a block that stays in one function even if it is executed repeatedly: it
-    /// does not read the counter, and neither begins nor ends where a stack changes.
+    /// Returns true for a block that stays in one function even if it is executed repeatedly. Such
+    /// blocks do not read the counter, and do not start or end where a stack changes.
     pub fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
         let (_, function_end) = self.function(address);
@@ -186,7 +186,7 @@ impl Code {
     }
 }
 
-/// Returns a function's name without the suffixes that compilers give to clones.
+/// Returns a function's name without the suffixes that compilers add to clones.
 fn plain(name: &str) -> &str {
     let clones = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."];
     let ends = clones.iter().filter_map(|it| name.find(it));

@@ -14,9 +14,9 @@ use super::checkout::Commit;
 pub struct LedgerEntry {
     /// The commit.
     pub commit: Commit,
-    /// Why there is no profile; None if there is one.
+    /// The reason why the commit has no profile; None if it has one.
     pub failure: Option<String>,
-    /// The earlier commit that has identical firmware.
+    /// The earlier commit with identical firmware.
     pub same_as: Option<Commit>,
     /// The figures by name, `SCENARIO:PHASE`.
     pub figures: BTreeMap<String, PhaseFigure>,
@@ -55,7 +55,7 @@ pub struct LedgerStep {
     pub share_of_whole: Option<f64>,
 }
 
-/// The figure to bisect, as given by the user: `SCENARIO:PHASE` for the CPU's own instructions,
+/// The figure to bisect, as specified by the user: `SCENARIO:PHASE` for the CPU's own instructions,
 /// `SCENARIO:PHASE:all` for those of all CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
@@ -87,13 +87,13 @@ impl Selected {
 /// The figures over a range of commits.
 #[derive(Debug, Serialize)]
 pub struct CommitLedger {
-    /// The range, as given by the user.
+    /// The range, as specified by the user.
     pub range: String,
     /// The largest difference that is not a step, as a share of the figure.
     pub tolerance: f64,
     /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
-    /// The commits, in order. In a bisection, only those that were measured.
+    /// The commits, in order. In a bisection, only the measured ones.
     pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,
@@ -134,7 +134,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the parts of the figures that count.
+    /// Returns the parts of the figures that are taken into account.
     pub fn parts(&self) -> &[InstructionScope] {
         match &self.selected {
             Some(selected) => slice::from_ref(&selected.part),
@@ -142,7 +142,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns why the first commit cannot be compared with the last.
+    /// Returns the reason why the first commit cannot be compared with the last.
     pub fn lack(&self) -> Option<String> {
         for (end, name) in [
             (self.entries.first(), "first"),
@@ -152,7 +152,8 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that calls no longer contain counts as measured, unlike a skipped scenario.
+        // A phase that is no longer part of the calls counts as measured, unlike a skipped
+        // scenario.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn end_that_is_larger_is_never_well() {
-        // Each single step is within the tolerance.
+        // Each individual step is within the tolerance.
         let crept: Vec<(u64, u64)> = (0..5).map(|it| (2000 + 16 * it, 2000 + 16 * it)).collect();
         let crept = ledger(entries(&crept), None, Vec::new());
         assert!(crept.is_worse() && crept.lack().is_none());

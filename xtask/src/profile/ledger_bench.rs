@@ -26,21 +26,21 @@ use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// Why a commit has no profile.
+/// The reason why a commit has no profile.
 #[derive(Debug, Error)]
 enum NoProfile {
-    /// It cannot be built; contains the compiler's error line.
+    /// The commit cannot be built; contains the compiler's error line.
     #[error("{0}")]
     NotBuilt(String),
-    /// Its run did not pass.
+    /// The commit's run did not pass.
     #[error("{0}")]
     NotPassed(String),
-    /// The record of its run is incomplete.
+    /// The record of the commit's run is incomplete.
     #[error("{0}")]
     Damaged(String),
 }
 
-/// Measures the commits of a checkout.
+/// Measures commits of a checkout.
 #[derive(Debug)]
 pub struct LedgerBench {
     checkout: PathBuf,
@@ -82,7 +82,8 @@ impl LedgerBench {
         })
     }
 
-    /// Measures the commit at `place`. If it cannot be built or run, the entry says why.
+    /// Measures the commit at `place`. If the commit cannot be built or run, the entry contains the
+    /// reason.
     fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
@@ -184,7 +185,7 @@ impl LedgerBench {
     }
 }
 
-/// Returns why a commit cannot be built.
+/// Returns the reason why a commit cannot be built.
 ///
 /// # Errors
 /// Returns an error if the disk is full, which is not the commit's fault.
@@ -195,8 +196,8 @@ fn failure_of_commit(error: anyhow::Error) -> Result<NoProfile> {
     Ok(NoProfile::NotBuilt(short(&error)))
 }
 
-/// Returns the profile of a run that passed. Otherwise returns the reason why there is none, which
-/// must be the same each time the commit is measured.
+/// Returns the profile of a run that passed. Otherwise returns the reason why the run has no
+/// profile, which must be the same each time the commit is measured.
 fn profile_of_run(
     result: &RunResult,
     profile: Option<Result<Profile>>,
@@ -209,7 +210,7 @@ fn profile_of_run(
     }
 }
 
-/// Returns the line with the compiler's error if there is one, or else the first line.
+/// Returns the line with the compiler's error, or the first line if no line has one.
 fn short(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));

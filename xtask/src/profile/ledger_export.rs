@@ -1,4 +1,4 @@
-//! Writes ledgers in every format.
+//! Writes ledgers in all formats.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub enum LedgerFormat {
     Text,
     /// One page with tables and charts.
     Html,
-    /// One line for each figure of each commit.
+    /// One line per figure and commit.
     Csv,
     /// Everything, for programs.
     Json,
@@ -106,7 +106,7 @@ fn commit_table(ledger: &CommitLedger) -> Option<Table> {
     table.finished()
 }
 
-/// One part of a figure over the commits.
+/// One part of a figure for all commits.
 struct LedgerSeries<'l> {
     name: String,
     points: Vec<LedgerPoint<'l>>,
@@ -204,7 +204,7 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
     table.finished()
 }
 
-/// Returns a clause that gives a step's share of the change over the whole range.
+/// Returns a clause with a step's share of the change over the whole range.
 fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the whole change", 100.0 * share)
 }

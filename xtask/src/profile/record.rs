@@ -20,10 +20,10 @@ const END: u8 = 3;
 /// The number of bytes read at once: a few thousand events.
 const CHUNK: u64 = 24 << 12;
 
-const CUT_OFF: &str = "the record is cut off: QEMU was killed, or the disk is full";
-const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions are in no block";
+const CUT_OFF: &str = "the record is truncated: QEMU was killed, or the disk is full";
+const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions belong to none";
 
-/// Consecutive executions of a block by one CPU.
+/// Consecutive executions of a block on one CPU.
 #[derive(Debug)]
 pub(super) struct Execution {
     /// The CPU, as identified by the plugin.
@@ -32,8 +32,8 @@ pub(super) struct Execution {
     pub address: u64,
     /// The number of instructions in the block.
     pub len: u64,
-    /// The number of executed instructions. Every execution covers the whole block, except perhaps
-    /// the last.
+    /// The number of executed instructions. Every execution covers the whole block, except possibly
+    /// the last one.
     pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
@@ -76,7 +76,8 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// one without stores. Most events are like this: a loop cleans a cache by set and way.
+    /// one without stores. Most events are repetitions, because a loop cleans a cache by set and
+    /// way.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first
@@ -100,7 +101,7 @@ impl Last {
 /// Calls `take` for each execution in `record`, in order.
 ///
 /// # Errors
-/// Returns an error if the record is truncated or damaged, or lacks an execution.
+/// Returns an error if the record is truncated or damaged, or an execution is missing.
 pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     let mut last: Option<Last> = None;
@@ -140,7 +141,7 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                 }
                 STORE => {
                     let last = last.as_mut();
-                    let last = last.context("the record is damaged: a store of no block")?;
+                    let last = last.context("the record is damaged: a store without a block")?;
                     let at = last.event[1] + last.event[2] + (first >> 32);
                     last.execution.stores.push(Store { at, offset: a });
                 }
@@ -182,7 +183,7 @@ mod tests {
                 vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
                 vec![(0x1000, 11, 5, 0)],
             ),
-            // After an interrupted one, after the payload, or on another CPU.
+            // An execution after an interrupted one, after the payload, or on another CPU.
             (
                 vec![
                     run(0, 0, 0),

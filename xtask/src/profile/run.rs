@@ -31,17 +31,17 @@ use crate::setup::workspace::Workspace;
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
 
-/// Returns an error if there is no room for a file in `dir`, the folder for temporary files.
+/// Returns an error if `dir`, the folder for temporary files, has no room for a file.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
     room.context("no space for the run's record; free some, or set TMPDIR to another folder")
 }
 
-/// Returns the profile, or the reason why the firmware's run has none.
+/// Returns the profile, or the reason why the firmware's run does not have one.
 ///
 /// # Errors
-/// Returns an error if `dir`, which contains the run's record, is full; that is not the firmware's
-/// fault.
+/// Returns an error if `dir`, which contains the run's record, is full, because that is not the
+/// firmware's fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
@@ -61,8 +61,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec` with the instruction clock and with all samples. For tests, the plugin drops
-    /// the block with the number `lose`.
+    /// Prepares `spec` with the instruction clock and with all samples. For tests, the plugin can
+    /// drop the block with the number `lose`.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();
@@ -134,7 +134,7 @@ impl ProfiledRun {
         drop(screen);
         let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
             true => {
-                error.context("a profile needs a QEMU that loads TCG plugins, as Debian's does")
+                error.context("a profile needs a QEMU that loads TCG plugins, such as Debian's")
             }
             false => error,
         })?;
@@ -145,11 +145,11 @@ impl ProfiledRun {
 
     fn attribute(&self, log: &[u8], record: &Path) -> Result<Profile> {
         let run = read_bytes("the UART", log)?.pop();
-        let run = run.context("no run in the log")?;
+        let run = run.context("the log contains no run")?;
         if let Some(lack) = run.lacks().first() {
             bail!("the log is incomplete: {lack}");
         }
-        let record = File::open(record).context("the plugin wrote no record")?;
+        let record = File::open(record).context("the plugin did not write a record")?;
         let mut profile = attribute(&run, log_hash(log), record, &self.elf)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)

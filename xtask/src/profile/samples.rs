@@ -107,7 +107,7 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
 /// Finds the call for each sample in `run`. One instruction is one tick.
 ///
 /// # Errors
-/// Returns an error if a sample has no call with the same instruction count in each phase.
+/// Returns an error if no call has the same instruction counts in all phases as a sample.
 pub(super) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,
@@ -117,13 +117,13 @@ pub(super) fn find_calls<'c>(
     if ids.len() != run.cpus.len() {
         let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "the record has calls of {found} CPUs, but the run has {all}; a profile needs a \
-             PSCI call with timestamps from each CPU: add a scenario of the suite"
+            "the record has calls from {found} CPUs, but the run has {all}; a profile needs a \
+             PSCI call with timestamps from each CPU: add a scenario from the suite"
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
         // Search backwards, because warm-up calls come before samples. Calls with the same
-        // instruction count in each phase are interchangeable.
+        // instruction counts in all phases are interchangeable.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
         for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu.into()) {
             sample.call = calls.find(|call| is_of(call, &sample.spans));
@@ -131,8 +131,8 @@ pub(super) fn find_calls<'c>(
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
-                    "a sample of CPU {} in {}: no firmware call has as many instructions as PMF \
-                     counted ticks: {}",
+                    "a sample from CPU {} in {}: no firmware call has as many \
+                     instructions as PMF counted ticks: {}",
                     run.label(cpu.into()),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")

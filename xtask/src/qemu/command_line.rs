@@ -24,11 +24,11 @@ pub struct CommandLine {
     pub memory_mib: String,
     /// The words of all options that do not name a file.
     pub options: Vec<String>,
-    /// The option for the file that the machine starts from, and the file.
+    /// The option for the file from which the machine starts, and the file.
     pub boot: (&'static str, PathBuf),
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
-    /// Additional words that go with the file: a guest's kernel, or boot arguments.
+    /// Additional words that accompany the file: a guest's kernel, or boot arguments.
     pub rest: Vec<OsString>,
 }
 
@@ -59,8 +59,8 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
 }
 
 /// Returns the command that starts QEMU with `arguments`. If possible, the kernel kills QEMU when
-/// this process is killed; otherwise a machine that hangs would use a CPU forever. With `-icount`,
-/// all of QEMU runs on a single host CPU: see [`host_cpu`].
+/// this process is killed, because a machine that hangs would otherwise use a CPU forever. With
+/// `-icount`, all of QEMU runs on a single host CPU: see [`host_cpu`].
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();
     if process::find("setpriv").is_some() {

@@ -1,4 +1,4 @@
-//! The UARTs named in an image. The payload does not print on any others.
+//! The UARTs named in an image. The payload does not print on any other UART.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,12 +11,13 @@ use hardware::text::format_error::FormatError;
 pub struct Consoles {
     /// The UART in the parameter block.
     pub emergency: Option<Uart>,
-    /// The UART in the appended device tree, or the reason why there is none. None without a tree.
+    /// The UART in the appended device tree, or the reason why no UART is found. None without a
+    /// tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 
 impl Consoles {
-    /// Reads the UARTs from `image`. Returns None if it is not an image of the payload.
+    /// Reads the UARTs from `image`. Returns None if it is not a payload image.
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;

@@ -15,10 +15,10 @@ use crate::profile::ledger::CommitLedger;
 use crate::profile::ledger_bench::LedgerBench;
 use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-/// The commits, how to run them, and what to write about them.
+/// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
 pub struct CommitsArguments {
-    /// Commits after A up to B, as git names them.
+    /// Commits after A up to B, in git's notation.
     #[arg(value_name = "A..B")]
     pub range: String,
     /// The run; --icount and samples=all are implied.

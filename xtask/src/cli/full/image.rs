@@ -16,7 +16,7 @@ use crate::build::package;
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// A file next to the image, and a description of it.
+/// A file next to the image, and its description.
 type FitFile = (&'static str, PathBuf);
 /// The default board for an image.
 const BOARD: &str = "qemu";
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         its_text = package::fit_source(&board.title, &output, at, board.load_address)?;
         all.push((
             (tree, at),
-            image.get(blob..).expect("the tree is in its image"),
+            image.get(blob..).expect("the tree is part of its image"),
         ));
         all.push(((its, path), its_text.as_bytes()));
     }
@@ -83,7 +83,8 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
 }
 
 /// Returns the files of a flattened image tree, next to the image `output`: the tree and the
-/// source. The user does not choose their names, so only files written by this tool are replaced.
+/// source. The user does not choose their names, so this tool replaces only files that it has
+/// written.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
     let what = "the image tree's source";

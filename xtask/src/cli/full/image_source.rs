@@ -25,7 +25,7 @@ type Input<'p> = (&'static str, Option<&'p Path>);
 /// The payload and the device tree of an image.
 #[derive(Debug, Args)]
 pub struct ImageSource {
-    /// Board in platforms/ [default: qemu; for EFI none].
+    /// Board in platforms/ [default: qemu, or none for EFI].
     #[arg(long, value_name = "NAME", conflicts_with = "dtb")]
     pub board: Option<String>,
     /// Use this released payload instead of building one.
@@ -58,14 +58,14 @@ impl ImageSource {
         let args = self.tree.args.as_deref();
         plan(args)?;
         let image = self.image(workspace)?;
-        // If the image has a tree, the boot arguments are in that tree.
+        // If the image has a tree, the tree contains the boot arguments.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();
         let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
         let signed = signer.map(|it| it.sign(workspace, &application));
         signed.unwrap_or(Ok(application))
     }
 
-    /// Builds the image. It has a device tree only with `--board` or `--dtb`.
+    /// Builds the image. It contains a device tree only with `--board` or `--dtb`.
     fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
         let wish = &self.tree;
         let base = image::released("--base", self.base.as_deref())?;
@@ -95,8 +95,8 @@ impl ImageSource {
     }
 }
 
-/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without `wish` it is
-/// `usual` in the workspace's directory, which is created.
+/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without `wish`, it
+/// is `usual` in the workspace's directory, which is created if needed.
 pub(super) fn output_path(
     workspace: &Workspace,
     wish: Option<&Path>,

@@ -53,7 +53,7 @@ pub enum NamedFileError {
     /// The name is not valid for firmware.
     #[error(transparent)]
     Name(#[from] BadName),
-    /// There is only a name.
+    /// The argument contains only a name.
     #[error("the file's name is missing")]
     NoFile,
 }
@@ -62,7 +62,8 @@ impl FromStr for NamedFile {
     type Err = NamedFileError;
 
     fn from_str(text: &str) -> Result<Self, NamedFileError> {
-        // A path may contain `=`: the part before it is a name only if it is a valid one.
+        // A path may contain `=`, so the part before it is treated as a name only if it is a valid
+        // one.
         let (name, path) = match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => (Some(check_name(name)?), path),
             _ => (None, text),
@@ -75,7 +76,7 @@ impl FromStr for NamedFile {
     }
 }
 
-/// An engine to write jobs for.
+/// The engine for which jobs are written.
 #[derive(Debug, Subcommand)]
 pub enum LabVerb {
     /// Write jobs for LAVA, one for each board and firmware.
@@ -148,7 +149,7 @@ pub struct CellsArguments {
     /// The jobs.
     #[command(flatten)]
     pub job: JobOptions,
-    /// Replace folders of jobs that have no results.
+    /// Replace job folders that have no results.
     #[arg(long)]
     pub force: bool,
     /// Directory for the folders.
@@ -194,7 +195,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
     };
     let mut ready = Vec::new();
     let mut notes = Vec::new();
-    // Everything that takes long or may fail is done before anything is written.
+    // Everything that takes a long time or can fail is done before anything is written.
     for wish in wishes {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());
@@ -244,7 +245,7 @@ fn wishes<'a>(
     };
     if arguments.name.is_some() && wishes.len() > 1 {
         bail!(
-            "--name needs a single cell, but there are {}: {each}",
+            "--name needs a single cell, but these are {}: {each}",
             wishes.len()
         );
     }
@@ -255,7 +256,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds the file that a cell's board starts from.
+/// Builds the file from which a cell's board starts.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
@@ -337,7 +338,7 @@ fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
         bail!("--base: several files need a single --board; run this again for the other boards");
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
-        bail!("--nt-fw-key signs the BL33 of a FIP, but no --base is given");
+        bail!("--nt-fw-key signs the BL33 in a FIP; give the FIP with --base");
     }
     let out = arguments.output.as_path();
     if out.exists() && !out.is_dir() {
@@ -372,7 +373,7 @@ fn sources<'a>(
     }
     let usual = board.default_firmware.clone();
     if is_built {
-        // Firmware with a fault counts as different firmware.
+        // Firmware with a fault is treated as different firmware.
         let fault = arguments
             .fault
             .as_ref()
@@ -410,7 +411,7 @@ fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the words that differ from the default variant. A name only has room for these.
+/// Returns the words that differ from the default variant. A name has room only for these.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

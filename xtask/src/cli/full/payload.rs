@@ -14,7 +14,7 @@ use crate::setup::workspace::Workspace;
 /// The default file name.
 const NAME: &str = "payload.bin";
 
-/// Build the payload without a device tree, as a release ships it.
+/// Build the payload without a device tree, as in a release.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 
 Details: docs/loaders.md")]
 pub struct PayloadArguments {
-    /// Take the payload of this image instead of building one.
+    /// Use the payload from this image instead of building one.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     /// File to write [default: target/psci-bench/payload.bin].

@@ -45,7 +45,7 @@ pub struct ProfileArguments {
     /// Log the UART's output; FILE.profile.json is written next to it.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show changes against a JSON profile, a log or a TF-A checkout.
+    /// Show changes from a JSON profile, a log or a TF-A checkout.
     #[arg(long, value_name = "PATH")]
     pub against: Option<PathBuf>,
 }

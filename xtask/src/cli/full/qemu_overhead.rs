@@ -19,7 +19,7 @@ use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
-/// Run on QEMU with and without PMF, and show what PMF costs.
+/// Run on QEMU with and without PMF, and show PMF's overhead.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
         );
     }
     if spec.fault.is_some() {
-        bail!("--fault changes what is measured; qemu-overhead needs firmware without a fault");
+        bail!("--fault changes the measurements; qemu-overhead needs firmware without a fault");
     }
     let logs = arguments.log.as_deref().map(logs);
     for log in logs.iter().flatten() {
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     }
     if !spec.icount {
         say(
-            "warning: without --icount, times depend mostly on how busy the host is; use \
+            "warning: without --icount, times depend mostly on the host's load; use \
              --icount to compare instruction counts",
         );
     }

@@ -19,7 +19,7 @@ const OUTPUT: &str = "--output";
 /// The maximum size of a file that this tool may have written, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
-/// Make a medium from which EFI starts the payload automatically.
+/// Make a boot medium from which EFI starts the payload automatically.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +34,7 @@ pub struct StickArguments {
     /// Sign for Secure Boot, with a key and its certificate as PEM.
     #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
     pub sign: Option<Vec<PathBuf>>,
-    /// Directory of a mounted FAT volume, or file for a volume's image.
+    /// Mount point of a FAT volume, or file for a volume image.
     #[arg(short, long, value_name = "DIR|IMAGE")]
     pub output: PathBuf,
 }

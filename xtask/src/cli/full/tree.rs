@@ -29,7 +29,7 @@ const LATER: &str = "dynamic";
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
 pub enum TreeVerb {
-    /// Make a device tree from ACPI tables, as the EFI application does.
+    /// Make a device tree from ACPI tables, like the EFI application.
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
@@ -46,10 +46,10 @@ pub struct FromAcpi {
     /// Binary tables, or folders with tables.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
-    /// Memory, which ACPI tables lack; EFI applications do not need it.
+    /// Memory, which ACPI does not list; EFI applications do not need it.
     #[arg(long, value_name = "BASE+SIZE", value_parser = region)]
     pub memory: Vec<Region>,
-    /// Write a blob to this file [default: print the source text].
+    /// Write a blob to this file [default: print the source].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -136,7 +136,7 @@ fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if found.is_empty() {
-        bail!("{}: no files in this folder", folder.display());
+        bail!("{}: this folder contains no files", folder.display());
     }
     found.sort();
     Ok(found)

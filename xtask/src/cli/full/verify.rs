@@ -34,15 +34,15 @@ pub struct VerifyArguments {
     pub quick: bool,
 }
 
-/// A run: its options, its boot arguments, and whether to also show findings in the firmware, which
+/// A run: its options, its boot arguments, and true to also show findings in the firmware, which
 /// are not counted.
 type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
-/// Only the shallowest power-down: the L2 flush of a deeper one would hide a missing clean.
+/// Only the shallowest power-down, because a deeper one's L2 flush would hide a missing clean.
 const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
-/// Each idle state on its own: a deeper one flushes more than a shallower one.
+/// Each idle state separately, because a deeper one flushes more than a shallower one.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
 
 const QUICK: &[RunToVerify] = &[("--smp 2 --variant coherency=sw", SUITE, true)];
@@ -166,7 +166,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
     }
 }
 
-/// Runs the tests that need no machine, and returns true if they pass.
+/// Runs the tests that do not need a machine, and returns true if they pass.
 fn test(out: &mut Out) -> Result<bool> {
     let workspace = Workspace::find()?;
     let mut is_good = true;

@@ -52,11 +52,11 @@ fn unusable_zip_is_refused_with_its_fault() {
         (patched(&good, b"config", b"konfig", 1), "filename mismatch"),
         (patched(&good, b"PK\x01\x02", b"PK\x01\x03", 1), "damaged"),
         (with_headers(&good, 6, 1), "\"config.txt\" is encrypted"),
-        // A compression method that is not compiled in.
+        // This compression method is not compiled in.
         (with_headers(&good, 8, 95), "config.txt cannot be unpacked"),
         (patched(&good, b"some", b"soem", 1), "cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),
-        ([b"PK#!", &good[..]].concat(), "other bytes precede it"),
+        ([b"PK#!", &good[..]].concat(), "starts with other bytes"),
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
         (alone("SOFTWARE/FIP.BIN"), ", but SOFTWARE/FIP.BIN"),
         (both("SOFTWARE/FIP.BIN"), "the same file on a FAT card"),

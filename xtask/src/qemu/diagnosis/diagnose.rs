@@ -69,7 +69,7 @@ pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     let model = cpu.split(',').next().expect("a split has a part");
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         let models = POWER_DOWN.join(", ");
-        format!("power-down under TF-A may not complete on QEMU's {model}; use {models}")
+        format!("power-down under TF-A might not complete on QEMU's {model}; use {models}")
     })
 }
 
@@ -204,7 +204,7 @@ mod tests {
             assert!(said.contains(expected), "{said}");
         }
         let said = diagnosis(&up, over, "cortex-a76,pmu=off");
-        assert!(said.contains(": power-down under TF-A may not complete on QEMU's cortex-a76; "));
+        assert!(said.contains(": power-down under TF-A might not complete on QEMU's cortex-a76; "));
         assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
         assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
     }

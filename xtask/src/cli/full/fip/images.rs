@@ -40,7 +40,7 @@ pub(in crate::cli) enum FormError {
     Uuid(#[from] NotAUuid),
 }
 
-/// Parses a number like C's `strtoul`, and thus like fiptool: decimal, 0x200, or octal with a
+/// Parses a number in the same way as C's `strtoul` and fiptool: decimal, 0x200, or octal with a
 /// leading 0.
 pub(in crate::cli) fn number(text: &str) -> Result<u64, FormError> {
     let lower = text.to_ascii_lowercase();
@@ -85,7 +85,7 @@ pub struct ImageFile {
     pub path: PathBuf,
 }
 
-/// Images in a FIP. There is an option for each kind, which takes a file if `WITH_FILES`.
+/// Images in a FIP. Each kind has an option, which takes a file if `WITH_FILES` is true.
 #[derive(Clone, Debug)]
 pub struct ImageOptions<const WITH_FILES: bool> {
     /// Blobs come last.
@@ -94,7 +94,7 @@ pub struct ImageOptions<const WITH_FILES: bool> {
 
 /// Files for images in a FIP.
 pub type Images = ImageOptions<true>;
-/// Images in a FIP, named without a file.
+/// Images in a FIP, without files.
 pub type ChosenImages = ImageOptions<false>;
 
 impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
@@ -165,7 +165,7 @@ pub(super) fn options_help(with_files: bool) -> String {
     format!("{heading}: {options}--blob {blob}\n")
 }
 
-/// Returns the FIP in the file `path`, which must be valid for firmware. Prints warnings.
+/// Returns the FIP in the file `path`, which must be a FIP that firmware accepts. Prints warnings.
 pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;

@@ -22,7 +22,7 @@ use crate::build::package;
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]
 pub enum FipVerb {
-    /// Pack images into a new FIP; equal images give an equal FIP.
+    /// Pack images into a new FIP; identical images give an identical FIP.
     #[command(after_help = format!("\
 Examples:
   cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin
@@ -64,7 +64,7 @@ Examples:
         #[arg(long)]
         force: bool,
     },
-    /// Add or replace images of a FIP, or change its layout.
+    /// Add or replace images in a FIP, or change its layout.
     #[command(after_help = format!("\
 Examples:
   cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin
@@ -153,7 +153,7 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the file to write: the input, unless another one is named.
+/// Returns the file to write: the input file, unless the user named another one.
 fn output<'p>(fip: &'p Path, out: Option<&'p Path>) -> (&'static str, &'p Path) {
     out.map_or(("the FIP", fip), |out| ("--out", out))
 }
@@ -203,9 +203,9 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // fiptool also continues, because the result is what was requested.
+            // fiptool also continues, because the result is the requested one.
             let (path, label) = (path.display(), label(*uuid));
-            say(&format!("warning: {path}: there is no {label} to remove"));
+            say(&format!("warning: {path} has no {label} to remove"));
         }
     }
     if fip.images.is_empty() {
@@ -228,7 +228,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         // A dangling link also counts as an existing file.
         if !force && to.symlink_metadata().is_ok() {
             bail!(
-                "{}: this file already exists; --force replaces it",
+                "{}: already exists; --force replaces it",
                 to.display()
             );
         }
@@ -238,7 +238,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
     let written = files::write(&images.collect::<Vec<_>>());
     if is_new && written.is_err() {
-        // The first error is the one to report.
+        // Only the first error is reported.
         let _ = fs::remove_dir(out);
     }
     written
