@@ -34,8 +34,6 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         console::wait_idle();
         console::set(candidate);
     } else {
-        print_paragraph!(
-            "console stays: {base:#x}, by {by}, does not accept bytes as {kind}"
-        );
+        print_paragraph!("console stays: {base:#x}, by {by}, does not accept bytes as {kind}");
     }
 }

@@ -233,7 +233,10 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         no_cpu_off: answers.no_cpu_off,
         lead: channel.index,
         outer_cache: None,
-        own: *channel.identity.get().expect("the lead's identity has been read"),
+        own: *channel
+            .identity
+            .get()
+            .expect("the lead's identity has been read"),
         overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),
     }
 }

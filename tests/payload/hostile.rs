@@ -138,8 +138,7 @@ fn a_console_in_memory_or_nowhere_does_not_move() {
         set(tree, node, "compatible", b"fsl,imx7ulp-lpuart\0");
         set(tree, node, "reg", &page(0x901_0000));
     });
-    let words =
-        ["console stays: 0x9010000, by /chosen/stdout-path, does not accept bytes as"];
+    let words = ["console stays: 0x9010000, by /chosen/stdout-path, does not accept bytes as"];
     ends(&spec, Verdict::Pass, &words);
 }
 

@@ -1,4 +1,4 @@
-//! The firmware that starts the EFI application: EDK2 and U-Boot, as packaged in Debian.
+//! The firmware that starts the EFI application: EDK2 and U-Boot, as packaged by Debian.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use run::crc::Crc32;
 
 use crate::setup::AAVMF;
 
-/// An address in memory that U-Boot does not use.
+/// An address that U-Boot does not use.
 pub const APPLICATION: u64 = 0x4800_0000;
 /// The address of U-Boot's environment, in the second flash, and its size (`CONFIG_ENV_ADDR` and
 /// `CONFIG_ENV_SIZE` in U-Boot's configs/qemu_arm64_defconfig).

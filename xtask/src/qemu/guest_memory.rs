@@ -1,4 +1,4 @@
-//! Reads the memory of a running machine from QEMU's own memory. This involves neither QEMU nor the
+//! Reads a running machine's memory from QEMU's own memory. This does not involve QEMU or the
 //! machine, so it does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
@@ -12,8 +12,9 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns the `size` bytes of memory of the machine that `process` runs. Returns None if QEMU
-    /// has not created it yet, or if this kernel does not let a process read another's memory.
+    /// Returns the memory, `size` bytes long, of the machine that `process` runs. Returns None if
+    /// QEMU has not created it yet, or if this kernel does not let a process read another process's
+    /// memory.
     pub fn of(process: u32, size: u64) -> Option<Self> {
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;
         let begin = maps.lines().find_map(|line| {

@@ -1,6 +1,6 @@
 //! Keeps a run with the instruction clock on a single host CPU. On two CPUs, QEMU's main loop may
-//! advance the clock while the virtual CPUs' thread runs, and the run is then not repeatable.
-//! docs/architecture.md describes the race and what remains of it.
+//! advance the clock while the virtual CPUs' thread runs, so the run is not repeatable.
+//! docs/architecture.md describes this race, which a single CPU makes rare but does not rule out.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns the words that keep all threads of a command on one host CPU, where they do not
-/// interrupt each other. Empty if the host does not support this; the run may then not be
+/// interrupt each other. Empty if the host does not support this, in which case the run may not be
 /// repeatable.
 pub fn prefix() -> Vec<OsString> {
     // Simultaneous runs should use different CPUs.
@@ -21,7 +21,7 @@ pub fn prefix() -> Vec<OsString> {
     };
     let cpu = cpus[nth].to_string();
     let words = ["taskset", "-c", &cpu, "chrt", "-b", "0"];
-    // `chrt` is only useful on a single CPU. A container may forbid either command.
+    // `chrt` is useful only on a single CPU. A container may forbid either command.
     static WORDS: OnceLock<usize> = OnceLock::new();
     let count = *WORDS.get_or_init(|| {
         let works = |count: &usize| is_success(&words[..*count]);
@@ -37,7 +37,7 @@ fn is_success(words: &[&str]) -> bool {
     host::process::output(&mut command).is_ok()
 }
 
-/// Returns the host CPUs that this process may run on; empty if Linux does not list them.
+/// Returns the host CPUs on which this process may run; empty if Linux does not list them.
 fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return Vec::new();

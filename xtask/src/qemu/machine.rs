@@ -1,4 +1,4 @@
-//! The machine that QEMU emulates, and the checks made before it is started.
+//! The machine that QEMU emulates, and the checks before it is started.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -21,7 +21,7 @@ const ICOUNT_SHIFT: u32 = 4;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 const GIC_V2_CPUS: u32 = 8;
-/// The CPU models on QEMU's `virt` that only support AArch32.
+/// The CPU models on QEMU's `virt` that support only AArch32.
 const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
 /// A machine to start.
@@ -40,8 +40,8 @@ pub struct QemuMachine<'m> {
 }
 
 impl QemuMachine<'_> {
-    /// Rejects options that the machine, or its firmware as in `described`, does not support. `gic`
-    /// is the GIC of a machine that is not adjustable.
+    /// Rejects options that the machine, or its firmware according to `described`, does not
+    /// support. `gic` is the GIC of a machine that is not adjustable.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
@@ -65,13 +65,16 @@ impl QemuMachine<'_> {
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
         if self.spec.firmware == FirmwareKind::Kvm && self.spec.icount {
-            bail!("--icount: a KVM guest is timed by its host, so its runs do not repeat");
+            bail!("--icount: a KVM guest is timed by its host, so its runs are not repeatable");
         }
         Ok(())
     }
 
     fn model(&self) -> &str {
-        self.cpu.split(',').next().expect("a split has a part")
+        self.cpu
+            .split(',')
+            .next()
+            .expect("split always returns at least one part")
     }
 
     /// Rejects a CPU model that QEMU does not support.
@@ -83,8 +86,7 @@ impl QemuMachine<'_> {
         setup::ensure(workspace, &[Need::Qemu])?;
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
-        let said =
-            process::output_once(&mut command).context("cannot ask QEMU for its CPU models")?;
+        let said = process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
         // The lines below a heading begin with spaces and a model name.
         let models = said.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models

@@ -34,8 +34,8 @@ impl Socket {
         ["-monitor".into(), option.into()]
     }
 
-    /// Stops all CPUs, so that the answers are consistent, and returns all registers together with
-    /// everything else that QEMU prints. All answers must arrive within `time`.
+    /// Stops all CPUs, so that the answers are consistent, and returns all registers and everything
+    /// else that QEMU prints. All answers must arrive within `time`.
     pub fn registers(&self, time: Duration) -> io::Result<String> {
         let deadline = Instant::now() + time;
         let mut stream = UnixStream::connect(&self.0)?;
@@ -44,7 +44,7 @@ impl Socket {
         let (mut said, mut buffer) = (String::new(), [0; 1 << 16]);
         while !said.ends_with(PROMPT) || said.matches(PROMPT).count() < 3 {
             let left = deadline.saturating_duration_since(Instant::now());
-            // A timeout of 0 would mean no timeout.
+            // A timeout of 0 means no timeout.
             stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
             let count = stream.read(&mut buffer)?;
             if count == 0 || left.is_zero() || said.len() > ANSWER_MAX {

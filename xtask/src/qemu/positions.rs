@@ -1,4 +1,4 @@
-//! Finds where each CPU is in a machine that has to be killed at its deadline.
+//! Finds each CPU's position in a machine that must be killed at its deadline.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const TEXT_OFFSET: usize = 8;
 pub struct NamedMemory {
     /// Address of the image.
     pub image: u64,
-    /// Size of the image in bytes.
+    /// The image size in bytes.
     pub size: u64,
     /// The functions in the image, by offset.
     pub payload: Symbols,
@@ -41,7 +41,7 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let magic = image.get(MAGIC_OFFSET..);
     let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
     let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
-        // Below it is the code that starts the image.
+        // The memory below the image contains the code that starts it.
         (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),
         (Some(offset), Some(1..)) if has_header => offset,
         _ => 0x8_0000,
@@ -49,17 +49,17 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     memory.wrapping_add(offset)
 }
 
-/// Stops the machine behind `socket`, and returns one line for each group of CPUs that are at the
-/// same place. Returns no lines if the machine hangs and does not answer.
+/// Stops the machine behind `socket`, and returns one line for each group of CPUs at the same
+/// position. Returns no lines if the machine hangs and does not answer.
 pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
 /// Returns the lines for `said`, the answer to `info registers -a`.
 fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
-    // PSTATE=600003c9 -ZC- NS EL2h; QEMU 7.2 does not show the security state at EL3.
+    // For example PSTATE=600003c9 -ZC- NS EL2h. QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
-    let cpu = Regex::new(pattern).expect("a pattern that a test shows");
+    let cpu = Regex::new(pattern).expect("a valid pattern");
     let mut places: Vec<(String, Vec<u32>)> = Vec::new();
     for found in cpu.captures_iter(said) {
         let (Ok(number), Ok(pc)) = (found[1].parse(), u64::from_str_radix(&found[2], 16)) else {

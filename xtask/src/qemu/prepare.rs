@@ -53,11 +53,11 @@ pub struct Prepared {
     image: Vec<u8>,
     /// The value of PATH for a QEMU other than the installed one.
     path: Option<OsString>,
-    /// Holds the files that the machine starts from.
+    /// Holds the files from which the machine starts.
     _dir: TempDir,
 }
 
-/// The file that a machine starts from, and the files that belong to it.
+/// The file from which a machine starts, and the files that belong to it.
 #[derive(Default)]
 struct Boot {
     file: Vec<u8>,
@@ -77,13 +77,13 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
-/// Prepares a run, performs it and judges it. The UART output goes to `out` as it arrives;
-/// `interrupt` ends the run.
+/// Prepares a run, executes it and determines its verdict. The UART output goes to `out` as it
+/// arrives; `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }
 
-/// Installs what is missing, and builds what is out of date.
+/// Installs anything that is missing, and builds anything that is out of date.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     // A read-only target folder is an error only if something must be built.
@@ -146,8 +146,8 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     })
 }
 
-/// Returns the packages that a run with `firmware` needs. Installing them together is quicker than
-/// one by one.
+/// Returns the packages that a run with `firmware` needs. Installing them together is faster than
+/// one at a time.
 fn needs(firmware: FirmwareKind) -> &'static [Need] {
     match firmware {
         FirmwareKind::Builtin | FirmwareKind::Kvm => &[Need::Qemu],
@@ -187,13 +187,14 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     let has_own = spec.variant != Variant::default() || spec.fault.is_some();
     if described.stock.is_some() && has_own {
         let title = &board.title;
-        bail!("{title} runs TF-A's own platform, which has no --variant and no --fault");
+        bail!("{title} runs TF-A's own platform, which does not support --variant and --fault");
     }
     Ok(machine)
 }
 
 impl Asked<'_> {
-    /// Returns the given image, or builds one, with a memory map that still lacks its address.
+    /// Returns the given image, or builds one, with a memory map that does not contain its address
+    /// yet.
     fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
@@ -209,7 +210,7 @@ impl Asked<'_> {
             cpus: machine.cpus,
             gic: machine.gic,
             firmware: spec.firmware,
-            // QEMU without EL2 implements PSCI through HVC, and so do guests.
+            // QEMU without EL2 implements PSCI via HVC, as do hypervisors for their guests.
             conduit: match (spec.firmware, spec.level) {
                 (FirmwareKind::Builtin, Level::El1) | (FirmwareKind::Kvm, _) => Conduit::Hvc,
                 _ => self.board.psci.conduit,
@@ -340,7 +341,7 @@ impl Asked<'_> {
 impl Prepared {
     /// Returns the same machine with `image` as BL33 in its flash.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
-        let stages = self.stages.as_ref().context("BL33 is in no flash")?;
+        let stages = self.stages.as_ref().context("BL33 is not in a flash")?;
         let mut map = self.map.clone();
         map.size = image.len() as u64;
         let (flash, _) = flash::build(stages, None, image.clone())?;
@@ -385,7 +386,8 @@ impl Prepared {
         Some(stages.dir.join("bl31.elf"))
     }
 
-    /// Returns a hash of the machine and everything that it starts. Equal runs have the same hash.
+    /// Returns a hash of the machine and everything that it starts. Identical runs have the same
+    /// hash.
     pub fn identity(&self) -> Result<String> {
         let (line, file) = (&self.line, &self.line.boot.1);
         let mut hash = Sha256::new();
@@ -402,21 +404,21 @@ impl Prepared {
 
     /// Returns the payload's sample count from the machine that `process` runs.
     fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
-        // A guest's image address is in a different address space, which lies inside this memory.
+        // A guest's image address is in a different address space within this memory.
         let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
         *memory = memory.take().or_else(|| GuestMemory::of(process, size));
         memory.as_ref()?.word(at)
     }
 
-    /// Runs the machine and judges the run. The UART output goes to `out` as it arrives;
+    /// Runs the machine and determines the verdict. The UART output goes to `out` as it arrives;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == FirmwareKind::Kvm;
-        // Where Linux's CPUs are says nothing about the guest's.
+        // The positions of Linux's CPUs reveal nothing about the guest's CPUs.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
@@ -446,7 +448,7 @@ impl Prepared {
             bail!("the guest printed its last line, but its VMM ended {how}");
         }
         if let Some(said) = diagnosis::refused_fault(&outcome.log) {
-            bail!("--fault: the firmware says {said}");
+            bail!("--fault: the firmware reports {said}");
         }
         let context = diagnosis::Context {
             firmware: self.firmware,
@@ -469,8 +471,8 @@ impl Prepared {
     }
 }
 
-/// Returns the functions in the file `elf`, or none if it cannot be read. The report on a hanging
-/// run then has less detail.
+/// Returns the functions in the file `elf`, or none if it cannot be read. Without it, the report on
+/// a hanging run has less detail.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }

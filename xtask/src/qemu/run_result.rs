@@ -10,13 +10,13 @@ use run::model::Verdict;
 pub struct RunResult {
     /// All bytes from the UART.
     pub log: Vec<u8>,
-    /// The payload's verdict, or INCOMPLETE if there is none.
+    /// The payload's verdict, or INCOMPLETE if it is missing.
     pub verdict: Verdict,
     /// How QEMU ended.
     pub ending: MachineEnding,
-    /// If there is no closing line: how far the run got, and the likely cause.
+    /// How far the run got, and the likely cause; None if the log has a closing line.
     pub diagnosis: Option<String>,
-    /// Where the CPUs were at the deadline, as lines, if QEMU reported it.
+    /// The CPUs' positions at the deadline, as lines, if QEMU reported them.
     pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,
@@ -28,14 +28,14 @@ impl RunResult {
         word(self.verdict)
     }
 
-    /// Returns the verdict and the time, and if there is no verdict, the diagnosis.
+    /// Returns the verdict and the time, and the diagnosis if the verdict is missing.
     pub fn line(&self) -> String {
         let seconds = self.elapsed.as_secs_f64();
         self.sentence(&format!("{} after {seconds:.1} s", self.word()))
     }
 
-    /// Returns the verdict or, if there is none, the diagnosis: the same text for each run that
-    /// ends this way.
+    /// Returns the verdict or, if it is missing, the diagnosis. The text is the same for every run
+    /// that ends this way.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }

@@ -53,7 +53,7 @@ pub struct RunSpec {
     )]
     #[arg(default_value_if("firmware", "kvm", "1"), value_parser = level())]
     pub level: Level,
-    /// CPU model of QEMU [default: the board file's].
+    /// QEMU's CPU model [default: the board file's].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
     /// Firmware: tf-a, tf-a-stock, builtin, kvm, efi, efi-acpi, u-boot.
@@ -74,7 +74,7 @@ pub struct RunSpec {
     /// TF-A checkout to build, 2.12 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
-    /// Count instructions: runs repeat byte for byte.
+    /// Count instructions: runs are identical to the byte.
     #[arg(long)]
     pub icount: bool,
     /// Boot arguments, such as 'iterations=100'.

@@ -15,7 +15,7 @@ impl Symbols {
         let function = |symbol: object::Symbol<'_, '_>| {
             let section = file.section_by_index(symbol.section_index()?).ok()?;
             let name = symbol.name().ok()?;
-            // Assembly labels have no kind. `$x` and similar symbols mark where code begins.
+            // Assembly labels have no kind. `$x` and similar symbols mark the start of code.
             let is_function = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown)
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
@@ -40,10 +40,10 @@ impl Symbols {
         file.symbols().find(is_it).map(|symbol| symbol.address())
     }
 
-    /// Returns these functions together with those of a program at other addresses.
+    /// Returns these functions and those of a program at other addresses.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
-        // If several symbols share an address, a function comes last and is the one found.
+        // If several symbols share an address, the function is sorted last, so that it is found.
         self.0.sort();
         self
     }

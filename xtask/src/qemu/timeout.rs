@@ -15,9 +15,9 @@ const A_SAMPLE: Duration = Duration::from_millis(25);
 /// are shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
 /// The time that emulation may take for each second in which timers are observed, in addition to a
-/// sample's time for each CPU: timer results are collected once a second.
+/// sample's time for each CPU, because timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The number of idle states on a board; board trees have up to four.
+/// The number of idle states on a board. Device trees of boards have up to four.
 const IDLE_STATES: usize = 4;
 
 /// Returns the default timeout for a run, computed from the number of samples (including warm-up),
@@ -43,7 +43,7 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
             plan.methods.iter().count() as u64 * cells
         }
         Procedure::Steps | Procedure::CpuOn => cells,
-        // These do not consist of rounds of single samples.
+        // These scenarios do not consist of rounds with single samples.
         Procedure::Loop | Procedure::Timers => 0,
     }
 }
@@ -63,8 +63,8 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
 }
 
-/// Returns the time for each load: one period for each CPU whose timer is observed alone, and one
-/// for all of them together.
+/// Returns the time for all loads, each of which takes one period for each CPU whose timer is
+/// observed alone, and one period for all of them together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {
@@ -99,7 +99,7 @@ mod tests {
             // One period, and then one for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
-            // A single CPU has no other CPU to put a load on.
+            // With a single CPU, no other CPU can execute a load.
             (1, timers, "", 789),
             (2, "duration=86400", "", 120),
             (8, sweep, "dirty=0,1M,2M,3M", 240),

@@ -1,7 +1,8 @@
 //! Uses the machine's apt with separate state.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
-//! `target/`, so the user's stay unchanged. Mirrors, proxies and keys are the machine's.
+//! `target/`, so the user's own stay unchanged. Mirrors, proxies and keys come from the machine's
+//! configuration.
 
 use std::fs;
 use std::path::Path;
@@ -37,8 +38,7 @@ Acquire::https::Timeout \"30\";
 ";
 
 /// Calls `fetch`, which fetches to the folder `work`, with each site from the machine's apt in turn
-/// until it succeeds. A site other than Debian's may not have this suite, or may use different
-/// keys.
+/// until it succeeds. Sites other than Debian's may not have this suite, or may use different keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,
@@ -48,7 +48,7 @@ pub(crate) fn fetch<T>(
     list.args(["indextargets", "--no-release-info", "--format", "$(SITE)"]);
     let sites = process::output(&mut list)?;
     let apt = Apt { work };
-    let mut last = anyhow!("apt has no sources on this machine");
+    let mut last = anyhow!("apt has no package sources on this machine");
     for site in sites.lines().unique() {
         apt.configure(archive, site)?;
         match apt.get(&["update"]).and_then(|()| fetch(&apt)) {
@@ -72,7 +72,7 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// apt with its state in a folder.
+/// apt, with its state in a separate folder.
 pub(crate) struct Apt<'w> {
     work: &'w Path,
 }
@@ -119,13 +119,14 @@ impl Apt<'_> {
         process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
-    /// Downloads the package that the package `meta` depends on, and returns `NAME VERSION`. Both
+    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`. Both
     /// change with the archive, so they cannot be pinned here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;
-        let (name, version) = parse_dependency(&printed)
-            .with_context(|| format!("{meta} depends on no package of one version:\n{printed}"))?;
+        let (name, version) = parse_dependency(&printed).with_context(|| {
+            format!("{meta} does not depend on one package version:\n{printed}")
+        })?;
         self.get(&["download", &format!("{name}={version}")])?;
         Ok(format!("{name} {version}"))
     }

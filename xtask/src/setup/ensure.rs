@@ -2,7 +2,7 @@
 //!
 //! Debian packages are installed with the machine's own apt, and the bare-metal target with rustup.
 //! cargo-fuzz is installed with cargo, and Sphinx, labgrid and the imports of LAVA's dispatcher
-//! with pip, all into this tool's part of `target/`. Nothing that exists is upgraded, and no
+//! with pip, all into this tool's part of `target/`. Existing packages are not upgraded, and no
 //! configuration is changed.
 
 use std::env;
@@ -29,7 +29,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
 }
 
 /// If `NO_INSTALL` is set to 1, returns an error with the commands for everything in `needs` that
-/// is missing. Steps that run in parallel would each report only part of them.
+/// is missing. Parallel steps would each report only some of the commands.
 pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     match may_install() {
         true => Ok(()),
@@ -52,7 +52,8 @@ fn refuse_if_forbidden(steps: &[Step]) -> Result<()> {
     )
 }
 
-/// Returns the steps that install what is missing, with all Debian packages in the first step.
+/// Returns the steps that install everything that is missing, with all Debian packages in the first
+/// step.
 fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     let (packages, others): (Vec<Need>, Vec<Need>) = missing(workspace, needs)?
         .into_iter()
@@ -66,9 +67,9 @@ fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
-/// What one installer installs at a time.
+/// Programs and libraries that one installer installs together.
 struct Step {
-    /// The names of what is installed.
+    /// The names of the programs and libraries.
     what: String,
     commands: Vec<Vec<String>>,
     needs: Vec<Need>,
@@ -99,7 +100,7 @@ impl Step {
             super::lava::unpack(workspace)?;
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
-            // sudo prompts for the password before a progress line is shown. If it fails here, it
+            // sudo prompts for the password before a progress line is shown. If sudo fails here, it
             // also fails below.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
@@ -154,7 +155,7 @@ fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns the words of `line` followed by `more`.
+/// Returns the words in `line` followed by `more`.
 fn words(line: &str, more: &[&str]) -> Vec<String> {
     let words = line.split(' ').chain(more.iter().copied());
     words.map(str::to_owned).collect()

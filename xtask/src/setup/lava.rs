@@ -1,9 +1,9 @@
 //! LAVA's dispatcher, which tests use to run the generated jobs.
 //!
-//! Debian 12 has the package; later releases do not. Installing it would add a service, kernel
+//! Debian 12 includes the package; later releases do not. Installing it would add a service, kernel
 //! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It
-//! is unpacked from Debian's packages, and a virtual environment contains the Python packages that
-//! it imports.
+//! is unpacked from Debian packages, and a virtual environment contains the Python packages that it
+//! imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
     python::install(&root(workspace).join("venv"), &IMPORTS)
 }
 
-/// Fetches and unpacks Debian's packages, and writes the files that they need.
+/// Fetches and unpacks the Debian packages, and writes the files that they need.
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = root(workspace);
     fs::create_dir_all(&root)?;
@@ -116,7 +116,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Otherwise `lava-run` looks up the machine's address, which no job uses.
+    // Without this, `lava-run` looks up the machine's address, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

@@ -1,7 +1,7 @@
-//! Device trees of the boards that Linux supports, from Debian's kernel for arm64.
+//! Device trees of boards supported by Linux, from Debian's kernel for arm64.
 //!
-//! Tests run the payload's reader on these thousand trees of real boards. The package (90 MB) is
-//! the current one in the release's archive, and is fetched once.
+//! Tests run the payload's reader on these thousand device trees of real boards. The package (90
+//! MB) is the current version in the release's archive, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
         let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
         apt::unpack(work.path(), &root)?;
-        // The rest of the package is ten times as large as the trees.
+        // The rest of the package is ten times larger than the trees.
         let (_, trees) = files(&root).with_context(|| package.clone())?;
         fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)
@@ -69,7 +69,7 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     files.sort();
     let dir = files.first().and_then(|file| file.parent()?.parent());
     let dir = dir
-        .context("the package has no device trees")?
+        .context("the package contains no device trees")?
         .to_path_buf();
     Ok((files, dir))
 }

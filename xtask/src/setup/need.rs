@@ -1,4 +1,4 @@
-//! The programs and libraries that commands need, and checks whether they exist.
+//! The programs and libraries that commands need, and checks for them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
-/// The target that the payload is built for.
+/// The target for which the payload is built.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
 /// The target of the statically linked program that runs in an emulated Linux.
@@ -99,8 +99,8 @@ impl Need {
         row.map_or(("", ""), |row| (row.1, row.2))
     }
 
-    /// Returns true if it exists. Returns an error if it exists but cannot be used, because nothing
-    /// is installed over it.
+    /// Returns true if it exists. Returns an error if it exists but is unusable, because it is
+    /// never overwritten.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let (what, program) = self.row();
         let found = match self {

@@ -1,5 +1,5 @@
-//! Provides QEMU 9.0 or later. If the installed one is older, 10.0 from Debian 12's backports is
-//! used; the installed one stays.
+//! Provides QEMU 9.0 or later. If the installed version is older, version 10.0 from Debian 12's
+//! backports is used; the installed version is kept.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-syst
 /// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns a PATH with QEMU 9.0 or later. Fetches it if the installed one is older.
+/// Returns a PATH with QEMU 9.0 or later. Fetches it if the installed version is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

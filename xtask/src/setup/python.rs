@@ -1,5 +1,5 @@
 //! Python programs from PyPI, each in a separate virtual environment below this tool's part of
-//! `target/`. The machine's own Python packages are not touched.
+//! `target/`. The machine's own Python packages stay unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

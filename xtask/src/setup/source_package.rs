@@ -26,12 +26,12 @@ pub struct SourcePackage {
     pub package: &'static str,
     /// A readable name.
     pub title: &'static str,
-    /// The version; for a package that is not pinned, the series.
+    /// The version or, if the package is not pinned, the series.
     pub version: &'static str,
     /// SHA-256 of the `.dsc` file, which contains the hashes of all other files; dpkg-source checks
-    /// those. None accepts any version in the archive.
+    /// those. With None, any version in the archive is accepted.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error message if the source cannot be fetched: what to do instead.
+    /// The end of the error message if the source cannot be fetched, which suggests an alternative.
     pub otherwise: &'static str,
     /// Rejects a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,
@@ -85,8 +85,8 @@ impl SourcePackage {
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {
-                let name = dsc.file_name().expect("a file of the folder").display();
-                bail!("{name} has the SHA-256 {found}, not {pinned}");
+                let name = dsc.file_name().expect("a file in the folder").display();
+                bail!("{name} has SHA-256 {found}, not {pinned}");
             }
         }
         let mut command = process::clean("dpkg-source");

@@ -19,8 +19,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both, starting from the package's directory: the one that cargo passes at run time,
-    /// otherwise the one it was built in.
+    /// Finds both, starting from the package's directory, which cargo passes at run time, or from
+    /// the directory in which the package was built.
     pub fn find() -> Result<Self> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -67,8 +67,8 @@ impl Workspace {
 pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(
-            "{}: TF-A's makefiles cannot build below a path with a space; move the folder, or, \
-             for target/ alone, set CARGO_TARGET_DIR",
+            "{}: TF-A's makefiles cannot build below a path with a space; move the folder, \
+             or set CARGO_TARGET_DIR to move only target/",
             path.display()
         );
     }

@@ -1,6 +1,6 @@
 //! Accounts for one run's attempts, based on the records in its log. An attempt is one CPU's part
-//! in a round that should produce a sample. Trials and warm-up rounds are not attempts, and
-//! scenarios other than those of the suite and sweeps have none.
+//! in a round that should produce a sample. Trials and warm-up rounds are not attempts, and only
+//! scenarios in the suite and sweeps have attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ pub struct SoakAccount {
     /// Attempts of any call that produced no sample, by reason key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
-    /// The counts in the `end` record, otherwise those in the last line; None if the run did not
-    /// finish.
+    /// The counts from the `end` record or, without one, from the last line; None if the run did
+    /// not finish.
     pub(crate) totals: Option<Totals>,
     pub(crate) records: FoundRecords,
 }
@@ -75,7 +75,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds a scenario of the suite or a sweep, based on its cells.
+    /// Adds a scenario from the suite or a sweep, based on its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());

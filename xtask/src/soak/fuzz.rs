@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: runs the readers of untrusted input under libFuzzer.
 //!
 //! The targets are in `fuzz/`, which cargo-fuzz builds with coverage counters and AddressSanitizer.
-//! The corpus, which grows from run to run, is in this tool's part of `target/`.
+//! The corpus, which grows with each run, is in this tool's part of `target/`.
 
 use std::fs::{self, File};
 use std::io::{Write, stdout};
@@ -32,8 +32,8 @@ pub const TARGETS: [&str; 8] = [
     "lab",
 ];
 
-/// The limits for each input. Inputs have a few KiB, so a reader that exceeds a limit must have
-/// trusted a number in its input.
+/// The limits for each input. Inputs are only a few KiB long, so a reader that exceeds a limit must
+/// have trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
 /// Freed memory that AddressSanitizer holds back counts as used; by default this is half of the
 /// limit. The check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
@@ -44,7 +44,7 @@ pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 /// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`.
 /// Up to `jobs` run in parallel, by default one per CPU.
 ///
-/// Returns true if nothing was found.
+/// Returns true if there were no findings.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &[Need::CxxCompiler, Need::CargoFuzz])?;
@@ -79,7 +79,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
     // no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
-    // More optimization takes longer to build than a short run saves.
+    // Further optimization would take longer to build than a short run would save.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -87,8 +87,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs the target `name` for `seconds`, or until a finding. Returns true if there was none, and a
-/// line with figures, which for a finding includes the command that reproduces it.
+/// Runs the target `name` for `seconds`, or until a finding. Returns true without a finding, and a
+/// line with figures. If there is a finding, the line includes the command that reproduces it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,
@@ -139,8 +139,8 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets in `names`, `jobs` at a time, and prints the report on each. A finding only
-/// ends its own target. Returns true if there was none.
+/// Runs all targets in `names`, `jobs` at a time, and prints the report on each. A finding ends
+/// only its own target. Returns true if there were no findings.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,
@@ -156,7 +156,7 @@ fn run_all(
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (is_clean, report) = run_target(workspace, &programs.join(name), name, seconds)?;
             findings.fetch_add(usize::from(!is_clean), Ordering::Relaxed);
-            // If nothing reads stdout, the exit code is enough.
+            // If stdout is closed, the exit code is enough.
             let _ = above_steps(|| stdout().write_all(report.as_bytes()));
         }
         Ok(())
@@ -175,7 +175,7 @@ fn finding(log: &str) -> Option<(&str, String)> {
     Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
-/// Returns what the group in `pattern` captures in its last match in `log`.
+/// Returns the text that the group in `pattern` captures in its last match in `log`.
 fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
     let pattern = Regex::new(pattern).expect("a pattern");
     let found = pattern.captures_iter(log).last()?.get(1)?;

@@ -1,7 +1,7 @@
 //! Repeats runs, to find faults that occur only rarely.
 //!
 //! The log of a run that did not pass is kept. Each run has a line in the summary. At the end,
-//! [`SoakTotals`] sums up the runs and what happened to each attempt ([`SoakAccount`]). Tests
+//! [`SoakTotals`] summarizes the runs and the outcome of each attempt ([`SoakAccount`]). Tests
 //! replace the machine with their own [`RunMachine`].
 
 use std::io::Write;
@@ -20,13 +20,13 @@ use crate::qemu::run_result::RunResult;
 /// The default duration of a soak.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// Runs the machine one more time. Also returns the time since the soak began.
+/// Runs the machine one more time. Also returns the time since the soak started.
 pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak; it ends when the first one is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct SoakLimits {
-    /// Start no run after this time [default: 10m].
+    /// Do not start runs after this time [default: 10m].
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
     /// Stop after N runs.
@@ -68,9 +68,9 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
     }
 }
 
-/// Repeats runs until a limit is reached, the user interrupts one, or a run rejects its input, as
-/// the next run would too. A line for each run and the totals go to `out` and to the summary in
-/// `keep`.
+/// Repeats runs until a limit is reached, the user interrupts one, or a run rejects its input,
+/// which the next run would also do. A line for each run and the totals go to `out` and to the
+/// summary in `keep`.
 pub fn soak(
     run: &mut RunMachine<'_>,
     limits: &SoakLimits,
@@ -114,7 +114,7 @@ fn repeat(
     Ok(())
 }
 
-/// Returns the line for one run, with more lines if the run did not end by itself.
+/// Returns the line for one run, followed by more lines if the run did not end by itself.
 fn line(number: u64, result: &RunResult, account: &SoakAccount) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());

@@ -1,4 +1,4 @@
-//! The sum of many runs.
+//! The sums over many runs.
 
 use std::fmt;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl SoakTotals {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
-    /// Returns the exit code of the worst run, or that of an incomplete run if there were none.
+    /// Returns the exit code of the worst run, or that of an incomplete run if no run was made.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,

@@ -62,7 +62,7 @@ impl FindingActor {
 }
 
 impl PlacedFinding {
-    /// Returns true if the payload loads or stored the bytes.
+    /// Returns true if the payload loads the bytes or has stored them.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
@@ -128,5 +128,5 @@ pub fn read(text: &str, map: &NamedMemory) -> Result<(Vec<PlacedFinding>, Covere
         let finding = PlacedFinding::read(&words, map);
         findings.push(finding.with_context(|| format!("not a finding: {line}"))?);
     }
-    bail!("the findings are cut off: QEMU was killed, or the disk is full")
+    bail!("the findings are truncated: QEMU was killed, or the disk is full")
 }

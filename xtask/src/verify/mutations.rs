@@ -12,7 +12,7 @@ pub enum Killer {
     Checker(&'static str),
     /// By the payload itself, when a CPU dumps an exception; the checker finds nothing.
     Dump,
-    /// Only by `tests/entries`. Contains the reason why a run cannot show it.
+    /// Only by `tests/entries`. Contains the reason why a run cannot detect the mutation.
     Entries(&'static str),
 }
 
@@ -37,7 +37,7 @@ pub struct Mutation {
     /// A description of the change.
     pub name: &'static str,
     change: ImageChange,
-    /// How it must be detected.
+    /// How the mutation must be detected.
     pub killer: Killer,
 }
 
@@ -51,8 +51,8 @@ const IVAC: u32 = 0xd508_7623;
 const TLBI_E2: u32 = 0xd50c_871f;
 const IC_IALLU: u32 = 0xd508_751f;
 
-const NO_TLB: Killer = Killer::Entries("QEMU has no stale TLB or instruction cache, nor the model");
-const OTHERS: Killer = Killer::Entries("in a run no other CPU has its caches on meanwhile");
+const NO_TLB: Killer = Killer::Entries("QEMU and the model have no stale TLB or instruction cache");
+const OTHERS: Killer = Killer::Entries("in a run, no other CPU has its caches on at that time");
 
 const fn remove(
     at: &'static str,
@@ -71,7 +71,7 @@ const fn remove(
 }
 
 /// All mutations: one for each maintenance instruction executed in a run under TF-A, and one for
-/// each hand-over that could come too early.
+/// each hand-over that could happen too early.
 pub const ALL: &[Mutation] = &[
     Mutation {
         at: "left_el3",
@@ -165,7 +165,7 @@ impl Mutation {
             let mut found = places.filter(|at| word(image, *at).is_some_and(|it| is_it(*at, it)));
             found
                 .nth(nth)
-                .with_context(|| format!("{}: {}: it is not there", self.at, self.name))
+                .with_context(|| format!("{}: {}: instruction not found", self.at, self.name))
         };
         let mut mutant = image.to_vec();
         match self.change {
@@ -188,7 +188,7 @@ impl Mutation {
             }
         }
         if mutant == image {
-            bail!("{}: {}: nothing is changed", self.at, self.name);
+            bail!("{}: {}: the image is unchanged", self.at, self.name);
         }
         Ok(mutant)
     }

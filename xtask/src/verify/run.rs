@@ -41,7 +41,7 @@ pub struct CheckedRun {
     pub covered: Covered,
     /// The run's verdict and duration.
     pub line: String,
-    /// True if the run passed and CPUs lost power in it.
+    /// True if the run passed and CPUs lost power during it.
     pub is_passed: bool,
     /// True if a CPU dumped an exception.
     pub has_dump: bool,

@@ -160,7 +160,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
             _ => Err(NotFound::NoDump { count, line }),
         },
         Killer::Entries(why) => match count {
-            0 => Ok(format!("by tests/entries alone: {why}")),
+            0 => Ok(format!("only by tests/entries: {why}")),
             _ => Ok(format!("{count} findings")),
         },
     }

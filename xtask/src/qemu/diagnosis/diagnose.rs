@@ -17,7 +17,7 @@ pub struct Context<'c> {
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
     pub timeout: u64,
-    /// The image that should print something.
+    /// The image whose output is expected.
     pub image: &'c [u8],
 }
 
@@ -66,15 +66,18 @@ pub fn refused(outcome: &MachineResult) -> bool {
 
 /// Returns a warning for a CPU model on which power-down might not complete.
 pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
-    let model = cpu.split(',').next().expect("a split has a part");
+    let model = cpu
+        .split(',')
+        .next()
+        .expect("split always returns at least one part");
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         let models = POWER_DOWN.join(", ");
         format!("power-down under TF-A might not complete on QEMU's {model}; use {models}")
     })
 }
 
-/// Returns true if the payload printed anything. The word psci-bench within a line does not prove
-/// that, because the firmware's banner also contains it.
+/// Returns true if the payload printed anything. The word psci-bench within a line is not proof,
+/// because the firmware's banner also contains it.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {
         line.starts_with("psci-bench")
@@ -96,7 +99,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
     if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
-        return format!("the last line of the Linux that hosts the payload: {said}");
+        return format!("the last line from the payload's Linux host: {said}");
     }
     if let Some(explanation) = explain_marks(log) {
         return explanation;
@@ -125,8 +128,8 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
         let uarts = uarts(context.image);
         return format!(
             "the firmware printed, but the payload did not: it found no device tree that names \
-             an existing UART, failed at its entry, or its first PSCI call, \
-             PSCI_VERSION, did not return{uarts}"
+             an existing UART, it failed on entry, or its first PSCI call, PSCI_VERSION, did not \
+             return{uarts}"
         );
     }
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
@@ -152,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// The banner of the overlay TF-A, which says that it was built by psci-bench.
+    /// The overlay TF-A's banner, which shows that it was built by psci-bench.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";

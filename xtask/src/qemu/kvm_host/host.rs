@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The kernel and Debian's QEMU for arm64 with its libraries are fetched once (`packages`). Files
-//! that differ from run to run are appended to their archive (`initramfs`). Linux unpacks both into
+//! that differ between runs are appended to their archive (`initramfs`). Linux unpacks both into
 //! one file system.
 
 use std::ffi::OsString;
@@ -34,7 +34,8 @@ use crate::setup::{self, Need};
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for Linux.
 pub const CPUS: u32 = 2;
-/// How long the VMM has to exit after the guest's last line. On a busy host this takes seconds.
+/// How long the VMM may take to exit after the guest's last line. On a busy host, this takes
+/// seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// The payload's name in the initial file system.
 pub const IMAGE: &str = "payload";
@@ -43,7 +44,7 @@ const MARK: &str = "kvm-host: ";
 /// The start of the line that reports the VMM's exit.
 const ENDED: &str = "the VMM ended ";
 
-/// The files of an emulated Linux with KVM.
+/// The files for an emulated Linux with KVM.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
     kernel: PathBuf,
@@ -64,7 +65,7 @@ impl KvmHost {
     /// starts the VMM.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
-            bail!("{word:?} has more than one line");
+            bail!("{word:?}: must be a single line");
         }
         let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
         let (init, vmm) = (read(&self.init)?, vmm.join("\n"));
@@ -87,7 +88,7 @@ impl KvmHost {
     }
 }
 
-/// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
+/// Returns the words that start Debian's QEMU as the VMM, with a machine like the one on the board
 /// `qemu`. `args` are for the device tree that QEMU generates if the image has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
@@ -109,7 +110,7 @@ pub fn timeout(without: Duration) -> Duration {
         .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
-/// Returns how the VMM ended, as printed by `/init`, or None if there is no such line.
+/// Returns how the VMM ended, as printed by `/init`, or None if the line is missing.
 pub fn ended(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
@@ -140,8 +141,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are for other programs. With Rust's own linker and start-up code, no cross
-    // compiler is needed.
+    // The user's flags are meant for other programs. With Rust's own linker and start-up code, no
+    // cross compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");

@@ -16,7 +16,7 @@ use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
 /// The package that depends on the current kernel's package. It is the kernel for virtual machines,
-/// with all drivers for such a machine built in.
+/// with all their drivers built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
@@ -34,8 +34,8 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         let _progress = StepProgress::start(what);
         let said = download(work.path()).with_context(|| {
             format!(
-                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, which provide \
-                 the Linux with KVM that hosts the payload. Check the network and apt's proxy"
+                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, which provide the \
+                 payload's Linux host with KVM. Check the network and apt's proxy"
             )
         })?;
         let root = work.path().join("root");
@@ -50,7 +50,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
 
 fn download(work: &Path) -> Result<String> {
     apt::fetch(work, &apt::ARM64, |apt| {
-        // Skip its dependencies, which are for installed machines.
+        // Skip its dependencies, which only installed systems need.
         let kernel = apt.download_dependency(KERNEL)?;
         let install = ["install", "--download-only", "-y"];
         apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;
