@@ -62,7 +62,7 @@ static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// The maximum number of polls for a CPU's turn, which takes longer than all CPUs' dumps.
+/// The maximum number of polls for a CPU's turn. They take longer than all CPUs' dumps.
 const TURN_POLLS: u32 = 100_000_000;
 
 /// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed their
@@ -89,9 +89,10 @@ pub fn print_last(print: impl FnOnce()) -> bool {
 pub fn force_unlock() {
     // SAFETY: the holder, if any, is either this CPU, which will not return to it, or another CPU,
     // which continues. In the latter case, two CPUs use the driver at once. After set(), the driver
-    // only changes its timeouts in memory: aligned words that are loaded and stored whole and may
-    // have any value. Each register access is a single instruction, so lines may be garbled, which
-    // is better than losing them. When the other CPU finally unlocks, the lock is already open.
+    // changes only its timeouts in memory, which are aligned words that are loaded and stored
+    // atomically and may have any value. Each register access is a single instruction, so lines may
+    // be garbled, which is better than losing them. When the other CPU finally unlocks, the lock is
+    // already open.
     unsafe { CONSOLE.force_unlock() };
 }
 

@@ -14,7 +14,7 @@ use crate::machine::memory::tables::TranslationTables;
 /// read over the bus takes time.
 const TOLERANCE: u64 = 1_000;
 
-/// A timer frame in use. Only the lead uses it.
+/// A timer frame that is in use. Only the lead uses it.
 pub struct TimerFrameDriver {
     registers: MappedRegisters,
     /// The interrupt, an SPI.
@@ -53,7 +53,7 @@ impl TimerFrameDriver {
         }
     }
 
-    /// Makes the frame interrupt the lead when the count reaches `at`. Returns false if its
+    /// Arms the frame to interrupt the lead when the count reaches `at`. Returns false if its
     /// interrupt cannot be enabled.
     pub fn arm(&self, gic: &GicDriver, lead: &GicCpu, at: u64) -> bool {
         timer_frame::arm(&mut self.registers(), at);

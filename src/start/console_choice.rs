@@ -8,7 +8,7 @@ use crate::machine::memory::tables::TranslationTables;
 /// Uses a UART as the console if its registers can be mapped and read. If another UART may exist,
 /// this one must also accept bytes.
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
-    // Without a console, no error could be printed.
+    // Without a console, errors could not be printed.
     if uart.is_aligned()
         && let Ok(mut candidate) = console::open(tables, uart)
         && (!has_choice || candidate.accepts_bytes())

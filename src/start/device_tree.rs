@@ -2,9 +2,9 @@
 //! or at the address in X0 or X2.
 //!
 //! Firmware may pass an MPIDR in X0. An address in a register must therefore be 8-byte aligned and
-//! above the first 64 KiB, and the memory there must be readable (which a probe that survives an
-//! abort tests) and start with a device tree's magic number. X1 guarantees that X3 is the address
-//! of a transfer list, so a damaged list is an error.
+//! above the first 64 KiB. The memory there must be readable, which a probe that survives an abort
+//! tests, and start with a device tree's magic number. X1 guarantees that X3 is the address of a
+//! transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,8 +25,8 @@ const LOWEST: u64 = 0x1_0000;
 /// section 5.2).
 const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
-/// The size in bytes of a device tree header, which contains the size of the tree. This exceeds the
-/// size of a transfer list header.
+/// The size in bytes of a device tree header, which contains the size of the tree. A transfer list
+/// header is smaller.
 const HEADER: usize = 40;
 
 /// The tree's bytes, and the region they occupy.
@@ -129,7 +129,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
-    // The lookup of pages is bounded only if the tree fits.
+    // Looking up pages takes bounded time only if the tree fits.
     let bytes = if fits {
         loader_data::find_mapped(tables, region)
     } else {

@@ -1,4 +1,5 @@
-//! From the entry code to the scenarios: the console, device tree, memory and devices.
+//! Everything between the entry code and the scenarios: the console, device tree, memory and
+//! devices.
 
 #![forbid(unsafe_code)]
 

@@ -55,7 +55,7 @@ pub fn main(state: BootState) -> ! {
             run_with_tree(tables, found, &block, (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The damaged block should contain the tree's location.
+        // The damaged block was meant to contain the tree's location.
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
         }

@@ -26,7 +26,7 @@ pub const UNMAPPED: &str = "working memory: ";
 
 pub struct WorkingMemory {
     pub buffers: Pages,
-    /// Memory for the CPUs' stacks, not yet mapped.
+    /// Memory for the CPUs' stacks, which is not mapped yet.
     pub stacks: Room,
 }
 
@@ -112,7 +112,7 @@ pub fn find(
     check_boot_area(board, image, boot_area);
     let room = free_memory::find(&board.memory, &taken, boot_area.end(), size);
     let mut room = accept(room, "");
-    // The first pages hold the translation tables for the rest.
+    // The first pages contain the translation tables for the rest.
     let pool = Pages::map(tables, room.split_off(pool_pages * PAGE));
     tables.set_pool(require(pool, UNMAPPED));
     let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);

@@ -24,7 +24,7 @@ use crate::machine::{payload, registers};
 
 /// The payload image, with or without a user-provided device tree.
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
-/// The boot arguments used if the load options contain none.
+/// The default boot arguments, used if the load options contain none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
 /// A device tree, and its name in messages.
@@ -104,7 +104,7 @@ pub fn main(mut services: EfiServices) -> MainResult {
     }
 }
 
-/// Builds everything that the payload needs, or returns the reason why it could not run.
+/// Builds everything that the payload needs, or returns the reason why it cannot run.
 fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let level = registers::exception_level();
     if !(1..=2).contains(&level) {
@@ -136,7 +136,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     Ok(loaded)
 }
 
-/// Returns the boot arguments that the application was started with.
+/// Returns the boot arguments with which the application was started.
 fn arguments(services: &EfiServices) -> Option<String> {
     if let Some(words) = services.shell_arguments() {
         let words: Vec<String> = words

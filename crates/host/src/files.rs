@@ -76,7 +76,7 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Rejects a path at which a file clearly cannot be written.
+/// Rejects a path to which a file obviously cannot be written.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -109,7 +109,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
 }
 
 /// Writes the files and prints a message. At any time, each file has either its complete old or its
-/// complete new contents. No file is replaced until all of them have been stored.
+/// complete new contents. No file is replaced until all new files are complete.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
@@ -129,7 +129,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Writes the file given by `-o` like `write_by`, or writes to standard output without this option.
+/// Writes to the file given by `-o`, like `write_by`, or to standard output without this option.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -173,14 +173,14 @@ fn stage(
 }
 
 fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
-    // A link stays a link; its target is replaced.
+    // A symbolic link is kept, and its target is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(&target).ok();
     let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
     if !is_file || is_of_the_system(path) {
         // Special files, such as a flash device, cannot be replaced. If the path is a regular file,
-        // as stdout may be, the output is appended, because other programs may write to the same
-        // file.
+        // for example a redirected stdout, the output is appended, because other programs may also
+        // write to it.
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);
         fill(&mut out)?;

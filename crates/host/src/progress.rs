@@ -1,4 +1,4 @@
-//! Progress: on a terminal a spinner with the elapsed time, or a bar; otherwise lines. All of it
+//! Progress: a spinner with the elapsed time or a bar on a terminal, and lines otherwise. All of it
 //! goes to stderr, because stdout is for UART output.
 
 use std::env;

@@ -1,4 +1,4 @@
-//! Standard output, whose reader may close it.
+//! Standard output, which its reader may close.
 
 use std::io::{self, Write, stdout};
 

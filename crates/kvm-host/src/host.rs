@@ -1,4 +1,4 @@
-//! Process 1: starts a guest on a bare kernel, and finally turns the machine off.
+//! Process 1: starts a guest on a bare kernel, then turns the machine off.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -160,7 +160,7 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
     Ok((MEMORY + offset, MEMORY + tree))
 }
 
-/// Creates CPU `index`. The first CPU is on, the others wait for CPU_ON.
+/// Creates CPU `index`. The first CPU is on; the others wait for CPU_ON.
 fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
     let cpu = vm.create_vcpu(index)?;
     let mut init = kvm_vcpu_init::default();
@@ -226,7 +226,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
             }
             Ok(VcpuExit::MmioWrite(address, data)) => {
                 let offset = register(address, data.len())?;
-                // A failed write is ignored: the guest must not notice it.
+                // Write errors are ignored, because the guest must not notice them.
                 data.iter()
                     .for_each(|value| drop(uart().write(offset, *value)));
             }
@@ -234,7 +234,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
                 return Ok(());
             }
             Ok(other) => bail!("unexpected exit from the guest: {other:?}"),
-            // EINTR and EAGAIN: nothing happened.
+            // After EINTR or EAGAIN, there is nothing to handle.
             Err(error) if matches!(error.errno(), 4 | 11) => {}
             Err(error) => return Err(error).context("KVM cannot run the guest"),
         }

@@ -124,7 +124,7 @@ mod tests {
         take(&mut bump, [0x30]);
         free(&mut bump, [0x30, 0x20, 0x10]);
         assert_eq!(bump.free_bytes(), 0x100);
-        // Blocks before the mark stay.
+        // Blocks before the mark are kept.
         take(&mut bump, [0, 0x10]);
         bump.mark();
         take(&mut bump, [0x20, 0x30]);

@@ -17,7 +17,7 @@ impl<T> SharedCell<T> {
     /// Returns a copy of the value.
     ///
     /// # Safety
-    /// No other CPU may write the value meanwhile.
+    /// No other CPU may write the value during this call.
     pub unsafe fn read(&self) -> T
     where
         T: Copy,
@@ -29,7 +29,7 @@ impl<T> SharedCell<T> {
     /// Changes the value.
     ///
     /// # Safety
-    /// No other CPU may read or write the value meanwhile.
+    /// No other CPU may read or write the value during this call.
     pub unsafe fn write(&self, value: T)
     where
         T: Copy,

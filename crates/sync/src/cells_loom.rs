@@ -1,4 +1,4 @@
-//! loom's atomics and cells, which replace `cells.rs`, with mutations: the ordering at one place in
+//! loom's atomics and cells, which replace `cells.rs`. For mutations, the ordering at one place in
 //! the source can be weakened, to test that the checker notices.
 
 pub use loom::sync::atomic::Ordering;
@@ -108,7 +108,7 @@ impl<T> SharedCell<T> {
     where
         T: Copy,
     {
-        // SAFETY: loom ends the test if another thread writes meanwhile.
+        // SAFETY: loom ends the test if another thread writes at the same time.
         self.0.with(|value| unsafe { *value })
     }
 
@@ -120,7 +120,7 @@ impl<T> SharedCell<T> {
     where
         T: Copy,
     {
-        // SAFETY: loom ends the test if another thread reads or writes meanwhile.
+        // SAFETY: loom ends the test if another thread reads or writes at the same time.
         self.0.with_mut(|place| unsafe { *place = value });
     }
 

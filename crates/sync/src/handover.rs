@@ -194,12 +194,12 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the CPU has a pending order and has not been given up.
+    /// Returns true if the CPU has a pending order and the lead has not given up on it.
     pub fn is_busy(&self) -> bool {
         !self.is_done() && !self.is_dismissed()
     }
 
-    /// Returns true if the lead has given up the CPU.
+    /// Returns true if the lead has given up on the CPU.
     pub fn is_dismissed(&self) -> bool {
         self.dismissed.load(Ordering::Acquire) != 0
     }

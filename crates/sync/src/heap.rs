@@ -1,8 +1,8 @@
-//! The heap, in one region after another: a few KiB while the device tree is read, then working
-//! memory.
+//! The heap, which uses one region after another: a few KiB while the device tree is read, then
+//! working memory.
 //!
 //! Only one CPU uses the heap, and never during a round. Any other use, or running out of memory,
-//! causes a panic with a message that says so.
+//! causes a panic that reports it.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -16,7 +16,7 @@ const FREE: u8 = 0;
 const IN_USE: u8 = 1;
 const IN_ROUND: u8 = 2;
 
-/// A heap for the CPU for which `is_allowed` returns true.
+/// A heap that can be used only by the CPU for which `is_allowed` returns true.
 pub struct Heap {
     /// The region in use.
     region: UnsafeCell<Bump>,
@@ -100,8 +100,8 @@ impl Heap {
 }
 
 // SAFETY: blocks lie in regions that belong only to this heap. They are aligned as requested, and
-// do not overlap any other block in use (`Bump`). Calls never unwind into the caller: a panic ends
-// the run.
+// do not overlap any other block in use (`Bump`). Calls never unwind into the caller, because a
+// panic ends the run.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.take(layout)

@@ -1,5 +1,5 @@
-//! The entry points (`boot.S`) and the constants they load into system registers. No other file in
-//! `machine` imports from this one.
+//! The entry points (`boot.S`) and the constants that they load into system registers. No other
+//! file in `machine` imports from this one.
 
 use core::arch::global_asm;
 
@@ -117,7 +117,7 @@ pub struct BootState {
     /// Tables that map the image, the appended tree and the boot area.
     pub tables: TranslationTables,
     pub boot_area: Region,
-    /// The part of the boot area for the heap.
+    /// The part of the boot area that the heap uses.
     pub heap: Pages,
     /// False if the loader entered the image at EL3, the firmware's exception level.
     pub has_firmware: bool,

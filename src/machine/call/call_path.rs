@@ -15,8 +15,8 @@ use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
 use crate::machine::cpu::registers;
 
-// Both files form one piece of assembly, because operation_loop.S reads the counter with macros
-// from timed.S.
+// Both files are assembled together, because operation_loop.S uses macros from timed.S to read the
+// counter.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
 #[repr(C)]
@@ -84,7 +84,7 @@ macro_rules! counter {
     ($register:literal) => {{
         let value: u64;
         // SAFETY: reading the counter has no side effect, and is permitted at EL1 and EL2. Not
-        // `nomem`: memory accesses must not be moved across the read.
+        // `nomem`, because memory accesses must not be moved across the read.
         unsafe {
             asm!(
                 "isb",

@@ -102,7 +102,7 @@ pub fn system_reset() {
 }
 
 /// Reads one of this CPU's timestamps. Only the calling CPU's own timestamps are guaranteed to be
-/// up to date. The flags are 0: bit 0 would discard data that is not yet in memory.
+/// up to date. The flags are 0, because bit 0 would discard data that is not yet in memory.
 pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, ReadError> {
     let arguments = [u64::from(stamp.tid()), own.number(), 0];
     let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);

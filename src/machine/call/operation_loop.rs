@@ -12,11 +12,11 @@ use crate::machine::cpu::cycle_counter::{self, CycleCounter};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time allowed for a batch of SGIs, in microseconds. Shorter than the lead's wait for
-/// the batch.
+/// The longest time allowed for a batch of SGIs, in microseconds. This is shorter than the lead's
+/// wait for the batch.
 const SGI_PATIENCE_US: u64 = 5_000_000;
 
-/// The number of polls that may find no SGI pending in one batch.
+/// The maximum number of polls in one batch that find no pending SGI.
 const POLLS: u64 = 1 << 24;
 
 #[repr(C)]

@@ -9,7 +9,7 @@ use crate::machine::cpu::sysreg::{
 };
 use crate::machine::time::waiter::Waiter;
 
-/// How long a CPU's clock is measured, in microseconds. With a 10 MHz counter, the result is
+/// The duration of a CPU clock measurement, in microseconds. With a 10 MHz counter, the result is
 /// accurate to 0.1 %.
 const CLOCK_US: u64 = 200;
 

@@ -23,7 +23,8 @@ const DRAIN_LIMIT: u32 = 64;
 /// longer asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GICv2 or GICv3, or no GIC. Without a GIC no interrupt is ever pending, and no CPU is woken.
+/// A GICv2 or GICv3, or no GIC. Without a GIC, interrupts are never pending and CPUs cannot be
+/// woken.
 pub enum GicDriver {
     Absent,
     V2(v2::GicV2Driver),

@@ -26,7 +26,7 @@ pub struct Acknowledged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
     NoRedistributor,
-    /// ICC_SRE_EL1.SRE stays 0: the system registers cannot be used.
+    /// ICC_SRE_EL1.SRE stays 0, so the system registers cannot be used.
     NoSystemRegisters,
     Timeout,
     Asleep,

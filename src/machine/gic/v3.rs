@@ -3,8 +3,8 @@
 //!
 //! That crate's memory-mapped registers are not used, because its loads are not acquires
 //! ([`Mmio`]), and because it numbers redistributors by their order in memory, which need not match
-//! the order of the CPUs. Here, each CPU may access only its own redistributor. The frame is
-//! therefore looked up once, using the affinity in GICR_TYPER, and stored in [`GicCpu`].
+//! the order of the CPUs. In this program, each CPU may access only its own redistributor. The
+//! frame is therefore looked up once, using the affinity in GICR_TYPER, and stored in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 

@@ -27,8 +27,8 @@ pub fn read_once<T>(
     reader: impl FnOnce(&[u8]) -> T,
 ) -> Result<T, MapError> {
     map(tables, region)?;
-    // SAFETY: every page has just been mapped as readable and not writable; what `reader` returns
-    // does not borrow from the bytes.
+    // SAFETY: every page has just been mapped as readable and not writable; the value that `reader`
+    // returns does not borrow from the bytes.
     let read = reader(unsafe { bytes(region) });
     tables.unmap(region);
     Ok(read)

@@ -13,7 +13,7 @@ use hardware::devices::{Bus, Width};
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
-/// A device's registers, permanently mapped as device memory: no program data is stored there, and
+/// A device's registers, permanently mapped as device memory. They never contain program data, and
 /// an access affects only the device.
 #[derive(Clone, Copy)]
 pub struct MappedRegisters(Region);

@@ -1,9 +1,10 @@
 //! Translation tables: an identity mapping of only the memory and devices needed.
 //!
-//! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks:
-//! the adjacent memory may be secure (on some boards BL31 shares BL33's 2 MiB), and the CPU would
-//! access it speculatively. CPUs do not access devices speculatively, so a device that fills a 2
-//! MiB block is mapped in blocks, because there may be redistributors for 512 CPUs.
+//! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
+//! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and
+//! the CPU would access it speculatively. CPUs do not access devices speculatively, so devices are
+//! mapped in 2 MiB blocks that they fill completely, because there may be redistributors for 512
+//! CPUs.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -40,7 +41,7 @@ const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
 /// Execute-never for EL2, or for EL1 and EL0 (where bit 53 applies to EL1).
 const NEVER_EXECUTE_EL2: u64 = 1 << 54;
 const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
-/// AP[1], which is RES1 with one privilege level.
+/// AP[1], which is RES1 with a single privilege level.
 const ONE_LEVEL: u64 = 1 << 6;
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
@@ -260,11 +261,11 @@ impl Pages {
     }
 
     /// Fills the pages with zeros, which are visible to table walks before any descriptor stored
-    /// later. Not inlined, so that `tests/entries` finds it.
+    /// later. Not inlined, so that `tests/entries` can find it.
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
-        // SAFETY: this is mapped memory, and its only owner requests this.
+        // SAFETY: this is mapped memory, and the request comes from its only owner.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
         barrier::dsb(barrier::ISHST);
     }

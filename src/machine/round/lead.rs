@@ -29,11 +29,11 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// The time between two AFFINITY_INFO calls, in microseconds, so that they do not disturb a CPU
 /// being measured; 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF measures this CPU_OFF. Each call accesses
+/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses
 /// the firmware's data, and must not disturb a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
-/// The loss recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
+/// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
 const OFF_TOO_EARLY: Loss = Loss {
     step: Step::TurnOff,
     cause: Cause::OffTooEarly,
@@ -365,13 +365,13 @@ impl Lead {
         }
     }
 
-    /// Dismisses all CPUs that are still on; they power off.
+    /// Dismisses all CPUs that are still on, so that they power off.
     pub fn dismiss_all(&self) {
         self.channels.iter().for_each(|cpu| cpu.handover.dismiss());
     }
 }
 
-/// Takes the outcome that the CPU left, or returns None if its order is not done. The lead recorded
+/// Takes the CPU's outcome, or returns None if its order is not done. The lead recorded
 /// the instant of its CPU_ON.
 fn take_outcome<'o>(
     cpu: &CpuChannel,

@@ -1,6 +1,6 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can notice. The lead
-//! publishes its current step and an instant 10 s after the deadline of that step. Each other CPU
-//! that is on waits for the lead, and the first one to see that instant pass ends the run. The
+//! publishes its current step and an instant 10 s after the deadline of that step. All other CPUs
+//! that are on wait for the lead, and the first one to see that instant pass ends the run. The
 //! board's watchdog, if any, is set to expire 10 s after that instant, or at the longest timeout
 //! that it supports, but never before that instant.
 
@@ -17,7 +17,7 @@ use crate::machine::round::handover::CpuHandover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// How long after a step's deadline the lead may be silent.
+/// How long the lead may be silent after a step's deadline.
 const GRACE_US: u64 = 10_000_000;
 
 /// The longest time for which a round leaves a CPU undisturbed, in microseconds: three times the
@@ -83,7 +83,7 @@ impl LeadWatch {
     }
 
     /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
-    /// lead has given up the CPU.
+    /// lead has given up on the CPU.
     pub fn wait_for_lead<T>(
         &self,
         waiter: &Waiter,

@@ -91,7 +91,7 @@ impl Participant {
         Ok(())
     }
 
-    /// Sets up this CPU on an entry after boot. A failure ends the run, because a set-up that
+    /// Sets up this CPU on each entry after boot. A failure ends the run, because a set-up that
     /// succeeded once is expected to succeed again, and because no interrupt could wake the CPU
     /// without it.
     pub fn set_up_again(&self) {
@@ -101,7 +101,7 @@ impl Participant {
     }
 
     /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
-    /// lead has given up the CPU.
+    /// lead has given up on the CPU.
     pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
         let RoundParts { watch, waiter, .. } = self.parts;
         watch.wait_for_lead(waiter, &self.channel.handover, given)
@@ -206,7 +206,7 @@ impl Participant {
         })
     }
 
-    /// Makes a call once to warm it up, and makes it again with `time_call`.
+    /// Makes a call once as a warm-up, and again with `time_call`.
     fn call_twice(
         &self,
         order: &Order,
@@ -354,7 +354,7 @@ impl Participant {
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,
             },
-            // A refused suspend takes precedence: the CPU was not asleep.
+            // A refused suspend takes precedence, because the CPU was not asleep.
             code: suspend.code.filter(|code| *code < 0).or(measured.code),
             before: measured.before,
             after: measured.after,
@@ -371,14 +371,14 @@ impl Participant {
 
     /// Sleeps until the quiet time of the round that started at `start` ends, and returns that
     /// instant. Earlier activity on this CPU would slow down CPUs that are still powering down or
-    /// up, especially firmware calls, which read timestamps and statistics.
+    /// up. This applies especially to the firmware calls that read timestamps and statistics.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
         quiet_until
     }
 
-    /// Stays awake and wakes the others. Waits for the deadline in WFI on its own timer, without
+    /// Stays awake and wakes the others. Waits for the deadline in WFI, using its own timer and no
     /// firmware calls, and stays on until the lead reports that all of them have returned. If the
     /// lead is the helper, it checks this itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {

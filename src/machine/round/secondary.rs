@@ -12,7 +12,7 @@ use crate::machine::ending;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::participant::{PARTS, Participant};
 
-/// Executes orders until the lead gives up this CPU.
+/// Executes orders until the lead gives up on this CPU.
 ///
 /// Called by `boot.S` with the MMU and caches on, on this CPU's own stack. `first` and `second` are
 /// the counter values read by the first instructions.

@@ -32,7 +32,7 @@ unsafe extern "C" {
     fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
 }
 
-/// How long to wait for a silent timer after its last expiry, in microseconds. If
+/// How long to wait for a missing interrupt after the last expiry, in microseconds. If
 /// the CPU waits in WFI, the guard timer ends the wait.
 const SILENT_US: u64 = 1_000_000;
 
@@ -60,7 +60,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
     // If an erratum spoiled both reads, the handler's own, later read is used. The measured latency
-    // then includes the time taken by the instructions in between.
+    // then includes the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
@@ -179,7 +179,7 @@ fn end_of(window: &Window, start: u64) -> u64 {
 }
 
 /// Executes the load and takes the timer's interrupts, from the first expiry to the last, or until
-/// the timer is given up.
+/// it gives up on the timer.
 fn take_interrupts(
     mut handler: TimerHandler,
     waiter: &Waiter,

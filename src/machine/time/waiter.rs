@@ -59,7 +59,7 @@ impl Waiter {
             }
             let now = self.now();
             if now >= deadline {
-                // Poll one last time: this CPU may have been delayed in between.
+                // Poll one last time, because this CPU may have been delayed in between.
                 return condition();
             }
             match self.nap_length(now - began, nap) {
@@ -85,8 +85,8 @@ impl Waiter {
         }
     }
 
-    /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC no interrupt
-    /// would end a WFI, so the counter is polled instead, which does not access memory either.
+    /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC, no interrupt
+    /// would end a WFI, so the counter is polled instead, which also does not access memory.
     fn nap_until(&self, instant: u64) {
         if self.gic.version().is_none() {
             while self.now() < instant {
@@ -97,15 +97,15 @@ impl Waiter {
         self.timer.arm(instant);
         instructions::wait_for_interrupt();
         self.timer.disarm();
-        // In a guest the interrupt stays pending: the hypervisor has put it into a list register,
-        // and only notices at the guest's next exit that the timer no longer asserts it. The next
-        // nap would end immediately, and a suspend would be refused.
+        // In a guest, the interrupt stays pending, because the hypervisor has put it into a list
+        // register and notices only at the guest's next exit that the timer no longer asserts it.
+        // The next nap would end immediately, and a suspend would be refused.
         if instructions::is_interrupt_pending() {
             self.gic.acknowledge_and_end();
         }
     }
 
-    /// Returns true if the timer interrupt reaches this CPU; otherwise a nap or, worse, a suspend
+    /// Returns true if the timer interrupt reaches this CPU. Otherwise, a nap or even a suspend
     /// would last forever. Acknowledges any other pending interrupts.
     pub fn proves_timer(&self) -> bool {
         let intid = Some(self.timer.intid);

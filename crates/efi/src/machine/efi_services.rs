@@ -35,11 +35,11 @@ const MESSAGE_US: usize = 5_000_000;
 /// reading it and exiting.
 const EXITS: usize = 8;
 
-/// The system table until ExitBootServices, and this image's handle.
+/// The system table, which is null after ExitBootServices, and this image's handle.
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// EFI, for as long as its boot services can be called.
+/// Access to EFI while its boot services are available.
 pub struct EfiServices {
     boot: &'static BootServices,
     /// The address and page count of each allocation that is freed if EFI continues: the heap and
@@ -132,7 +132,7 @@ impl EfiServices {
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
-        // SAFETY: the allocation has `size` bytes, nothing else uses it, and EFI identity-maps memory.
+        // SAFETY: the allocation has `size` bytes and no other user, and EFI identity-maps memory.
         unsafe { ptr::write_bytes(bytes, 0, size) };
         // SAFETY: as above, and all `size` bytes are initialized.
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
@@ -212,7 +212,7 @@ impl EfiServices {
         let text = |first: &*const u16| {
             let mut units = Vec::new();
             for at in 0..ARGUMENT_MAX {
-                // SAFETY: each argument ends with a NUL, and none has been found so far.
+                // SAFETY: each argument ends with a NUL, which has not been reached yet.
                 let unit = unsafe { first.add(at) };
                 // SAFETY: as above, and UCS-2 characters are 2-byte aligned.
                 match unsafe { unit.read() } {
@@ -284,13 +284,13 @@ impl EfiServices {
         Err(last)
     }
 
-    /// Waits while a message must stay on the screen.
+    /// Waits so that the user can read a message.
     pub fn wait(&self) {
         wait(self.boot);
     }
 }
 
-/// Returns the system table, until ExitBootServices is called.
+/// Returns the system table, or None after ExitBootServices.
 fn system() -> Option<&'static SystemTable> {
     // SAFETY: the pointer is null or comes from EFI; the table is valid until ExitBootServices,
     // which clears the pointer.
@@ -298,7 +298,7 @@ fn system() -> Option<&'static SystemTable> {
 }
 
 fn wait(boot: &BootServices) {
-    // SAFETY: the service takes no pointers.
+    // SAFETY: this service does not take pointers.
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
@@ -315,7 +315,7 @@ pub fn abort() {
     }
 }
 
-/// EFI's console; prints nothing after ExitBootServices.
+/// EFI's console, which prints nothing after ExitBootServices.
 pub struct EfiConsole;
 
 impl fmt::Write for EfiConsole {

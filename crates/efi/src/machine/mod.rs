@@ -30,7 +30,7 @@ macro_rules! entry {
             match $main(services) {
                 MainResult::Returned(status) => status,
                 MainResult::Refused(services) => {
-                    // SAFETY: all values of the main function have been dropped, no static refers
+                    // SAFETY: all of the main function's values have been dropped, no static refers
                     // to the heap or to the image's pages, and nothing is allocated from here on.
                     unsafe { services.give_back() };
                     uefi_raw::Status::UNSUPPORTED

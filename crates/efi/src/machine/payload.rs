@@ -28,9 +28,9 @@ pub(super) fn enter_kept() -> ! {
         core::hint::spin_loop();
     }
     let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
-    // SAFETY: `keep` was given a complete image with its boot area. The boot services have ended:
-    // `jump` takes a `Left` as proof, and `abort` returns only in that case. EFI's identity mapping
-    // is still in use.
+    // SAFETY: `keep` received a complete image, including its boot area. The boot services have
+    // ended, because `jump` takes a `Left` as proof and `abort` returns only in that case. EFI's
+    // identity mapping is still in use.
     unsafe { enter(base, end) }
 }
 
