@@ -53,7 +53,7 @@ pub struct QemuArguments {
     pub deny_skipped: bool,
 }
 
-/// The arguments that define a run, for all commands that run one.
+/// The arguments that define a run, shared by all commands that make one.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The machine and its firmware.
@@ -160,7 +160,7 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     }
 }
 
-/// Rejects a log file that cannot be written, or that is an input of the run.
+/// Rejects a log file that cannot be written or is one of the run's inputs.
 pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
         ("--dtb", run.dtb.as_deref()),

@@ -47,7 +47,7 @@ pub struct TestArguments {
 /// The tests to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TestSuite {
-    /// All tests except those of the other suites.
+    /// All tests except those in the other suites.
     All,
     /// The device trees of all Linux boards.
     Trees,
@@ -157,7 +157,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
-            // A machine sleeps during part of its run, so another one can use the processor.
+            // A machine sleeps during part of its run, so another machine can use the processor.
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
@@ -299,7 +299,7 @@ impl Sum {
         let is_list = filter.iter().any(|word| word == "--list");
         if self.passed == 0 && failed == 0 && !is_list {
             let words = filter.join(" ");
-            bail!("no test is run with -- {words}: `cargo xtask test -- --list` names the tests");
+            bail!("no test matches -- {words}: `cargo xtask test -- --list` lists the tests");
         }
         let mut line = format!("{} passed in {}", self.passed, in_words(time));
         if failed > 0 {
@@ -351,7 +351,7 @@ mod tests {
                 0,
                 format!("2 failed, 5 passed in 16 min: {x}{skipped}"),
             ),
-            (none, 9, "no test is run with -- nosuchname: `cargo".into()),
+            (none, 9, "no test matches -- nosuchname: `cargo".into()),
             (
                 "error: no network\n",
                 0,

@@ -56,7 +56,7 @@ impl CellFolder {
             );
         }
         if fs::symlink_metadata(place.join(RESULTS)).is_ok() {
-            bail!("{at} has results of the old cell: move or remove {at}/{RESULTS}");
+            bail!("{at} contains the old cell's results: move or remove {at}/{RESULTS}");
         }
         Ok(())
     }

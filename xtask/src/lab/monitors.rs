@@ -19,7 +19,7 @@
 //! can only match text in the output, so it matches these two letters in `rt_instr`.
 //!
 //! A monitor without a match must not wait until the job times out, so each `start` also matches
-//! the text after the rows. A skipped scenario therefore takes no time, and the verdict is found
+//! the text after the rows. A skipped scenario therefore causes no delay, and the verdict is found
 //! even if a run ends early.
 //!
 //! The expressions use Python's syntax. LAVA's dispatcher lets pexpect search only the last 4,000
@@ -31,7 +31,7 @@ use serde::Serialize;
 
 /// The maximum number of CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
-/// board's serial port it reads up to 4,092 and may then lose results; the report detects such a
+/// board's serial port, it reads up to 4,092 and may then lose results; the report detects this
 /// loss from the log.
 pub const CPUS_MAX: u32 = 24;
 
@@ -77,8 +77,8 @@ fn case() -> Monitor {
     }
 }
 
-/// Returns the monitor for the last line. With `deny_skipped` the result is `skipped` if a PASS
-/// counts skipped scenarios or rows; these counts are at the end of the line.
+/// Returns the monitor for the last line. With `deny_skipped`, the result is `skipped` if a PASS
+/// counts skipped scenarios or rows, which are at the end of the line.
 fn verdict(deny_skipped: bool) -> Monitor {
     let (pattern, more) = if deny_skipped {
         let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows? )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
@@ -133,7 +133,7 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     })
 }
 
-/// Returns the monitors for the output of `plan` on `cpus` CPUs, in order. With `deny_skipped` the
+/// Returns the monitors for the output of `plan` on `cpus` CPUs, in order. With `deny_skipped`, the
 /// verdict fails if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();

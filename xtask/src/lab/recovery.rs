@@ -12,7 +12,7 @@ use zip::{ZipArchive, ZipWriter};
 #[cfg(test)]
 mod tests;
 
-/// The maximum size of a recovery image, in bytes. Published images have about 10 MB.
+/// The maximum size of a recovery image, in bytes. Published images are about 10 MB in size.
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;

@@ -17,7 +17,7 @@ pub enum JobWordError {
     #[error("a LAVA tag has up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
     /// Empty, or contains a character that YAML cannot print.
-    #[error("expected printable text that is not empty")]
+    #[error("expected non-empty printable text")]
     NotPrintable,
     /// Not a URL that LAVA's dispatcher can read.
     #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
@@ -45,7 +45,7 @@ pub fn tag(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Checks and returns text that is readable for people and YAML.
+/// Checks and returns text that both people and YAML can read.
 pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err(JobWordError::NotPrintable);

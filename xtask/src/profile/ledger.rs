@@ -296,9 +296,9 @@ mod tests {
         assert_eq!(
             said[1..],
             [
-                "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the whole change",
+                "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the total change",
                 "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",
-                "largest increase: c2, by +631: 164.3 % of the whole change",
+                "largest increase: c2, by +631: 164.3 % of the total change",
             ]
         );
         assert!(ledger.is_worse());

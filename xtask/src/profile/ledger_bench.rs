@@ -55,7 +55,7 @@ impl LedgerBench {
     /// Prepares to measure the commits in `range` of the checkout named by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
-        let checkout = checkout.context("name the checkout of TF-A with --tf-a DIR")?;
+        let checkout = checkout.context("name a TF-A checkout with --tf-a DIR")?;
         if !checkout.join(".git").exists() {
             let at = checkout.display();
             bail!("--tf-a {at}: this is not a Git checkout: it has no .git");
@@ -67,7 +67,7 @@ impl LedgerBench {
         if checkout::has_changes(&checkout)? {
             let at = checkout.display();
             say(&format!(
-                "warning: --tf-a {at}: its uncommitted changes are not measured; a ledger covers commits only"
+                "warning: --tf-a {at}: its uncommitted changes are not measured; a ledger covers only commits"
             ));
         }
         let workspace = Workspace::find()?;

@@ -206,7 +206,7 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
 
 /// Returns a clause with a step's share of the change over the whole range.
 fn of_whole(share: f64) -> String {
-    format!(": {:.1} % of the whole change", 100.0 * share)
+    format!(": {:.1} % of the total change", 100.0 * share)
 }
 
 /// Returns the result as lines.

@@ -53,7 +53,7 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
 #[derive(Debug)]
 pub struct ProfiledRun {
     prepared: Prepared,
-    /// A hash of everything that the profile depends on.
+    /// A hash of everything on which the profile depends.
     pub identity: String,
     conditions: String,
     elf: Vec<u8>,

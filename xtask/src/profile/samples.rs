@@ -1,4 +1,4 @@
-//! Finds the calls that are a run's samples by comparing the ticks in their phases.
+//! Finds the calls that correspond to a run's samples by comparing the ticks in their phases.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -50,7 +50,7 @@ impl Display for Consoles {
         };
         match &console.uart {
             Ok(uart) => write!(f, ", and its device tree {uart}, in {}", console.by),
-            Err(error) => write!(f, ", and its device tree none: {error}"),
+            Err(error) => write!(f, ", and its device tree names none: {error}"),
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns the memory, `size` bytes long, of the machine that `process` runs. Returns None if
+    /// Returns the `size` bytes of memory in the machine that `process` runs. Returns None if
     /// QEMU has not created it yet, or if this kernel does not let a process read another process's
     /// memory.
     pub fn of(process: u32, size: u64) -> Option<Self> {

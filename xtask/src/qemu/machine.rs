@@ -41,7 +41,7 @@ pub struct QemuMachine<'m> {
 
 impl QemuMachine<'_> {
     /// Rejects options that the machine, or its firmware according to `described`, does not
-    /// support. `gic` is the GIC of a machine that is not adjustable.
+    /// support. `gic` is the machine's GIC if it is not adjustable.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
@@ -54,7 +54,7 @@ impl QemuMachine<'_> {
         let model = self.model();
         if NARROW.contains(&model) {
             let wide = POWER_DOWN.join(", ");
-            bail!("--cpu {model}: this CPU has no AArch64, which the payload needs; use {wide}");
+            bail!("--cpu {model}: this CPU lacks AArch64, which the payload needs; use {wide}");
         }
         let machine = &self.recipe.machine;
         if !self.recipe.adjustable && self.spec.level == Level::El1 {

@@ -159,7 +159,7 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
     }
 }
 
-/// Returns the machine requested by `spec`, if it is possible for `board`.
+/// Returns the machine requested by `spec`, if `board` supports it.
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;

@@ -32,7 +32,7 @@ pub enum Payload {
     Image(Vec<u8>),
 }
 
-/// A requested run. `Default` is what `cargo xtask qemu` runs without arguments.
+/// A requested run. `Default` is the run that `cargo xtask qemu` makes without arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunSpec {
     /// Board that QEMU emulates.
@@ -44,7 +44,7 @@ pub struct RunSpec {
     /// GIC version [default: the board file's].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<GicVersion>,
-    /// Exception level of entry [default: 2, KVM: 1].
+    /// Entry exception level [default: 2, KVM: 1].
     #[arg(
         long = "el",
         value_name = "1|2",
@@ -60,7 +60,7 @@ pub struct RunSpec {
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     #[arg(default_value_t = FirmwareKind::TfA)]
     pub firmware: FirmwareKind,
-    /// Variant of TF-A, such as coherency=sw,pmf=sip.
+    /// TF-A variant, such as coherency=sw,pmf=sip.
     #[arg(
         long,
         value_name = "K=V,…",
@@ -74,7 +74,7 @@ pub struct RunSpec {
     /// TF-A checkout to build, 2.12 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
-    /// Count instructions: runs are identical to the byte.
+    /// Count instructions, for byte-identical runs.
     #[arg(long)]
     pub icount: bool,
     /// Boot arguments, such as 'iterations=100'.

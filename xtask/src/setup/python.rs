@@ -48,8 +48,8 @@ pub fn labgrid(workspace: &Workspace) -> Option<PathBuf> {
     LABGRID.find(workspace)
 }
 
-/// Returns true if this machine's Python can create virtual environments. On Debian this requires a
-/// separate package.
+/// Returns true if this machine's Python can create virtual environments. On Debian, this requires
+/// a separate package.
 pub(super) fn has_venv() -> bool {
     let check = ["-c", "import ensurepip, venv"];
     process::output(Command::new("python3").args(check)).is_ok()

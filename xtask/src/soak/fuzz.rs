@@ -87,8 +87,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs the target `name` for `seconds`, or until a finding. Returns true without a finding, and a
-/// line with figures. If there is a finding, the line includes the command that reproduces it.
+/// Runs the target `name` for `seconds`, or until a finding. Returns true if there was no finding,
+/// and a line with figures. If there is a finding, the line includes the command that reproduces
+/// it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,

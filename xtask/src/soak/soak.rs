@@ -26,7 +26,7 @@ pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 /// The limits of a soak; it ends when the first one is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct SoakLimits {
-    /// Do not start runs after this time [default: 10m].
+    /// Time limit for starting runs [default: 10m].
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
     /// Stop after N runs.

@@ -7,7 +7,7 @@ use report::log::{LoggedRun, read_bytes};
 
 use crate::cli::qemu::{self, QemuArguments};
 
-/// Runs QEMU. A run that passes but skipped something counts as a failure.
+/// Runs QEMU. A run that passes but skips something is treated as a failure.
 pub(crate) fn run(arguments: &QemuArguments) -> Result<u8> {
     let result = qemu::run(arguments)?;
     let code = result.exit_code();

@@ -33,7 +33,7 @@ Details: docs/boards.md")]
 pub struct ImageArguments {
     #[command(flatten)]
     pub source: ImageSource,
-    /// Print a mark for each stage of the boot: docs/first-boot.md.
+    /// Print a mark for each boot stage: docs/first-boot.md.
     #[arg(long)]
     pub bootlog: bool,
     /// File to write, or directory for a file with the loader's name.
@@ -96,7 +96,7 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     }
     if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
         bail!(
-            "{what} {}: this file exists and is not from this tool; remove it, or give \
+            "{what} {}: this file was not written by this tool; remove it, or give \
              --output another name",
             path.display()
         );

@@ -25,7 +25,7 @@ type Input<'p> = (&'static str, Option<&'p Path>);
 /// The payload and the device tree of an image.
 #[derive(Debug, Args)]
 pub struct ImageSource {
-    /// Board in platforms/ [default: qemu, or none for EFI].
+    /// Board in platforms/ [default: qemu; EFI: none].
     #[arg(long, value_name = "NAME", conflicts_with = "dtb")]
     pub board: Option<String>,
     /// Use this released payload instead of building one.
@@ -89,7 +89,7 @@ impl ImageSource {
             ),
         ];
         if let Some((option, _)) = of_board.iter().find(|it| it.1) {
-            bail!("{option}: only a board file's device tree has this choice; name the --board");
+            bail!("{option}: only valid for a board file's device tree; name the --board");
         }
         image::bare(flat(base)?)
     }

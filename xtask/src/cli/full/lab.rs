@@ -30,7 +30,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::setup::workspace::Workspace;
 
-/// A file, and the name of the firmware in it, if given.
+/// A file, and its firmware's name if the user gave one.
 #[derive(Clone, Debug)]
 pub struct NamedFile {
     name: Option<String>,
@@ -47,7 +47,7 @@ impl NamedFile {
     }
 }
 
-/// An argument that is neither a file nor a name and a file.
+/// An argument that is neither FILE nor NAME=FILE.
 #[derive(Debug, Error)]
 pub enum NamedFileError {
     /// The name is not valid for firmware.
@@ -122,7 +122,7 @@ pub struct CellsArguments {
     /// Firmware for the payload; one job for each.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
-    /// QEMU: variant of TF-A; one job for each.
+    /// QEMU: TF-A variant; one job for each.
     #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
     /// QEMU: TF-A checkout to build, 2.12 or later.
@@ -134,7 +134,7 @@ pub struct CellsArguments {
     /// QEMU: count instructions instead of time.
     #[arg(long)]
     pub icount: bool,
-    /// Name of the firmware in reports.
+    /// Firmware name in reports.
     #[arg(long, value_name = "NAME", value_parser = check_name)]
     pub name: Option<String>,
     /// Contents of the payload's device tree.
@@ -143,7 +143,7 @@ pub struct CellsArguments {
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Key of the non-trusted firmware, for a signed --base.
+    /// Non-trusted firmware key, for a signed --base.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
     /// The jobs.
@@ -159,7 +159,7 @@ pub struct CellsArguments {
 
 /// The source of a cell's firmware.
 enum CellFirmware<'a> {
-    /// TF-A, built in this variant.
+    /// TF-A, built as this variant.
     Built(Variant),
     Given(&'a Path),
     /// The board boots the image itself.
@@ -203,7 +203,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
         if let Content::Loose(_) = &cell.content {
             let package = package::package(board)?;
             let (file, install) = (&package.file, &package.install);
-            let note = format!("put {file} onto the board before its tests run. {install}");
+            let note = format!("copy {file} to the board before its tests run. {install}");
             notes.push(note);
         }
         ready.push(cell.ready()?);
@@ -400,8 +400,8 @@ fn sources<'a>(
         ),
         (PackageKind::Raw, []) => Ok(vec![(usual, CellFirmware::None)]),
         (kind, []) => bail!(
-            "{title} takes {kind:?}, which its own tool makes: use `cargo xtask image --board \
-             {name}`, and the labgrid files of another board as an example"
+            "{title} takes {kind:?}, which its own tool creates: use `cargo xtask image \
+             --board {name}`, with another board's labgrid files as an example"
         ),
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use super::commits::CommitsArguments;
 use crate::profile::ledger_bench::LedgerBench;
 
-/// Profile each commit of a TF-A checkout, and name the changes.
+/// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     };
     let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
     if arguments.format == ProfileFormat::Folded && is_of_log {
-        bail!("--format folded shows functions, but the log of --against has none; use text");
+        bail!("--format folded shows functions, which the --against log lacks; use text");
     }
     let (code, profile) = profile(&spec, arguments.log.as_deref())?;
     let Some(profile) = profile else {

@@ -16,7 +16,7 @@ use crate::qemu::prepare;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, SoakLimits, has_suspends, keep_busy, soak};
 
-/// Repeat runs on QEMU, and keep the logs of those that do not pass.
+/// Repeat runs on QEMU, and keep logs of runs that do not pass.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

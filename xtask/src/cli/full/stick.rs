@@ -19,7 +19,7 @@ const OUTPUT: &str = "--output";
 /// The maximum size of a file that this tool may have written, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
-/// Make a boot medium from which EFI starts the payload automatically.
+/// Make a boot medium from which EFI starts the payload.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -94,7 +94,7 @@ fn check_old(path: &Path) -> Result<()> {
     let is_small = old.len() <= OLD_MAX as u64;
     if !is_small || !stick::is_from_here(&read_file::read(OUTPUT, path, OLD_MAX)?) {
         bail!(
-            "{OUTPUT} {shown}: this file exists and is not from this tool; remove it, or give \
+            "{OUTPUT} {shown}: this file was not written by this tool; remove it, or give \
              {OUTPUT} another name"
         );
     }

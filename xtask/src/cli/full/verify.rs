@@ -125,7 +125,7 @@ fn mutate(out: &mut Out) -> Result<bool> {
     Ok(is_good)
 }
 
-/// Why a mutation was not detected.
+/// The reason why a mutation was not detected.
 #[derive(Debug, Error)]
 enum NotFound<'c> {
     #[error("expected {fault}; {count} findings; {line}")]

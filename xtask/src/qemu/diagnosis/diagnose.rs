@@ -112,7 +112,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
     if log.trim().is_empty() {
         let built = if tf_a {
-            ", and a firmware that was built for this GIC"
+            ", and firmware that was built for this GIC"
         } else {
             ""
         };

@@ -49,8 +49,8 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("profile --format speedscope --against stub",
         &["--format speedscope cannot show --against"]),
     ("profile --against stub", &["stub"]),
-    ("ledger A..B", &["name the checkout of TF-A with --tf-a DIR"]),
-    ("bisect susp_deep_serial:entry A..B", &["name the checkout of TF-A with --tf-a DIR"]),
+    ("ledger A..B", &["name a TF-A checkout with --tf-a DIR"]),
+    ("bisect susp_deep_serial:entry A..B", &["name a TF-A checkout with --tf-a DIR"]),
     ("ledger A..B --tf-a .", &["this is not a Git checkout: it has no .git"]),
     ("qemu --firmware kvm --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware kvm --tf-a /", &["--tf-a applies to TF-A"]),
@@ -61,9 +61,9 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 
     // EFI
     ("efi --smp 2 -o x",
-        &["--smp: only a board file's device tree has this choice; name the --board"]),
+        &["--smp: only valid for a board file's device tree; name the --board"]),
     ("efi --core 0x2 -o x",
-        &["--state-format and --core: only a board file's device tree"]),
+        &["--state-format and --core: only valid for a board file's device tree"]),
     ("efi --sign a -o x", &["2 values required"]),
     ("efi --sign gone a -o x", &["--sign gone: No such file"]),
     ("efi --sign key.pem key.pem -o x",
@@ -72,7 +72,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("image --sign a a -o x", &["unexpected argument '--sign'"]),
     ("stick", &["--output <DIR|IMAGE>"]),
     ("stick -o /dev/null", &["--output /dev/null: this is not a regular file"]),
-    ("stick --smp 2 -o x", &["--smp: only a board file's device tree"]),
+    ("stick --smp 2 -o x", &["--smp: only valid for a board file's device tree"]),
     ("tree from-acpi", &["<FILE>..."]),
     ("tree from-acpi a --memory 0x80000000", &["use BASE+SIZE"]),
     ("tree from-acpi a --memory 0x80000000+1G", &["expected a number of bytes"]),
@@ -134,7 +134,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Files that are kept
     ("qemu --smp 0 --log a", &["--smp 0"]),
     ("qemu --cpu cortex-a15,pmu=off",
-        &["--cpu cortex-a15: this CPU has no AArch64", "use cortex-a53"]),
+        &["--cpu cortex-a15: this CPU lacks AArch64", "use cortex-a53"]),
     ("qemu --log a --dtb link", &["this is the input file of --"]),
     ("qemu --log link --image a", &["this is the input file of --"]),
     ("image --output link --dtb a", &["this is the input file of --"]),
@@ -289,7 +289,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("efi --dtb cut.dtb -o x", &["--dtb cut.dtb:"]),
     ("efi --args itterations=2 -o x", &["--args: bootargs word 1"]),
     ("efi --sign a a -o x", &["--sign a: this is not a private key in PEM format"]),
-    ("stick -o a", &["--output a: this file exists and is not from this tool"]),
+    ("stick -o a", &["--output a: this file was not written by this tool"]),
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];
 

@@ -81,7 +81,7 @@ fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
 pub struct ImageFile {
     pub option: String,
     pub uuid: Uuid,
-    /// The file that contains it; empty if the option takes no file.
+    /// The image's file; empty if the option does not take a file.
     pub path: PathBuf,
 }
 

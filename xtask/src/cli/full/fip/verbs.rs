@@ -48,7 +48,7 @@ Example:
         #[arg(value_name = "FIP")]
         fip: PathBuf,
     },
-    /// Write each image of a FIP to a file, named by its option or its UUID.
+    /// Write each image in a FIP to a file, named by its option or UUID.
     #[command(after_help = "\
 Examples:
   cargo xtask fip unpack fip.bin --out images
@@ -79,7 +79,7 @@ Details: docs/fip.md", options_help(true)))]
         /// File to write [default: the input].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
-        /// Replace BL33 but keep the old one's certificate.
+        /// Replace BL33, but keep its old certificate.
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -203,7 +203,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // fiptool also continues, because the result is the requested one.
+            // fiptool also continues, because the result is as requested.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path} has no {label} to remove"));
         }
