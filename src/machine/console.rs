@@ -57,7 +57,7 @@ pub fn restore() {
     }
 }
 
-/// The affinity of the CPU whose turn it is to print its last lines.
+/// The affinity of the CPU that may currently print its last lines.
 static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;

@@ -27,9 +27,9 @@ pub fn watch() -> Result<&'static AtomicBool> {
     Ok(&INTERRUPTED)
 }
 
-/// Returns an error after such a signal, or if another step, running [side by
-/// side](crate::side_by_side()) with this one, has failed. A terminal also sends the signal to
-/// build programs; an error from a program that it killed is meaningless.
+/// Returns an error after such a signal, or if another step that runs [side by
+/// side](crate::side_by_side()) with this one has failed. A terminal also sends the signal to build
+/// programs; an error from a program that it killed is meaningless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

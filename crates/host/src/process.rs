@@ -159,7 +159,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may run as root. In that case it cannot be signaled, only waited for.
+    // A child may run as root. In that case, it cannot be signaled, so this only waits for it.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);

@@ -58,7 +58,7 @@ impl Trigger for Unconnected {
 
 type GuestUart = Serial<Unconnected, NoEvents, Stdout>;
 
-/// The size of the UART: eight registers of one byte each.
+/// The size of the UART, which has eight one-byte registers.
 const UART_SIZE: u64 = 8;
 
 /// The parameters for a run.
@@ -234,7 +234,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
                 return Ok(());
             }
             Ok(other) => bail!("unexpected exit from the guest: {other:?}"),
-            // After EINTR or EAGAIN, there is nothing to handle.
+            // EINTR and EAGAIN need no handling.
             Err(error) if matches!(error.errno(), 4 | 11) => {}
             Err(error) => return Err(error).context("KVM cannot run the guest"),
         }

@@ -161,7 +161,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Reports that CPU_OFF has returned, and its code.
+    /// Reports that CPU_OFF has returned, with its return code.
     pub fn report_cpu_off_failure(&self, code: i32) {
         let code = RETURNED | u64::from(code as u32);
         self.cpu_off_return.store(code, Ordering::Release);
@@ -189,7 +189,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
 
 /// Methods for any CPU.
 impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
-    /// Returns true if the last order is done, or if there was none.
+    /// Returns true if the last order is done, or if no order was given.
     pub fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -204,7 +204,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         self.dismissed.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the reason why the CPU stopped, if it did.
+    /// Returns the reason why the CPU stopped, or None if it has not stopped.
     pub fn stop(&self) -> Option<Stop> {
         match self.stop.load(Ordering::Acquire) {
             0 => None,
@@ -213,7 +213,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         }
     }
 
-    /// Records the instant just before a wake-up SGI to this CPU. Only the first one in a round
+    /// Records the instant just before a wake-up SGI to this CPU. Only the first SGI in a round
     /// counts.
     pub fn record_sgi_sent(&self, instant: u64) {
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
@@ -222,7 +222,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         let _ = at.compare_exchange(0, instant, success, failure);
     }
 
-    /// Returns the tally, if there is one.
+    /// Returns the tally, if any.
     ///
     /// # Safety
     /// Order and outcome must belong to the caller: done = issued for the lead, done != issued for

@@ -83,7 +83,7 @@ impl Heap {
     /// Checks that all blocks after the mark have been freed.
     ///
     /// # Panics
-    /// Panics if one is still in use.
+    /// Panics if a block is still in use.
     pub fn release(&self) {
         let live = self.with_region(|region| region.live());
         assert!(live == 0, "heap: a scenario did not free {live} blocks");

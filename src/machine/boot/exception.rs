@@ -45,7 +45,7 @@ impl SavedFrame {
 
 /// Dumps the registers, and parks the CPU or ends the run.
 ///
-/// Called only by `vectors.S`, on the CPU's emergency stack if it has one.
+/// Called only by `vectors.S`, on the CPU's emergency stack if available.
 pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     let is_lead = registers::is_lead();
     let is_first = console::print_last(|| dump(saved));

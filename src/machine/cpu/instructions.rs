@@ -21,8 +21,8 @@ pub fn wait_for_interrupt() {
 }
 
 /// Unmasks SErrors, including one that is already pending. The lead does so once it has a console
-/// on which to report them. (`boot.S` does so at the other entry points.)
-// The image must contain only one copy of it: a test checks each place where SErrors are unmasked.
+/// on which to report them. (`boot.S` does so at the other entry points.) The image must contain
+/// only one copy of it, because a test checks each place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S

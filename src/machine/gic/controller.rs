@@ -1,4 +1,4 @@
-//! The interrupt controller, limited to what is needed to wake CPUs: one timer PPI and one SGI,
+//! The interrupt controller, limited to the interrupts that wake CPUs: one timer PPI and one SGI,
 //! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
 //! taken, except the timer interrupt in `round/timer_load`, which also enables a second timer's
 //! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry
@@ -71,7 +71,7 @@ impl GicDriver {
         })
     }
 
-    /// Returns the version; None without a GIC.
+    /// Returns the version, or None without a GIC.
     #[inline(never)]
     pub fn version(&self) -> Option<GicVersion> {
         match self {
@@ -122,8 +122,8 @@ impl GicDriver {
         instructions::complete_accesses();
     }
 
-    /// Returns the values with which a CPU sends the wake-up SGI to itself (`operation_loop.S`), if
-    /// it can.
+    /// Returns the values that a CPU uses to send the wake-up SGI to itself (`operation_loop.S`),
+    /// or None if it cannot.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
@@ -167,7 +167,7 @@ impl GicDriver {
         Some(intid)
     }
 
-    /// Acknowledges and ends pending interrupts until none is left. Returns false if an interrupt
+    /// Acknowledges and ends all pending interrupts. Returns false if an interrupt
     /// is still pending.
     pub fn drain(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());

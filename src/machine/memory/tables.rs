@@ -18,7 +18,7 @@ use crate::machine::cpu::registers;
 
 pub const PAGE: u64 = 4096;
 
-/// The size of a block in bytes: the range that one level 3 table maps.
+/// The block size in bytes, which is the range that one level 3 table maps.
 pub const BLOCK: u64 = 512 * PAGE;
 
 /// The low bits of a level 3 descriptor for Normal memory: valid page, attribute index 1, inner
@@ -67,7 +67,7 @@ pub enum MapError {
     Null,
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
-    /// The device at this address has more registers than the tree describes.
+    /// The device at this address has more registers than the device tree lists.
     #[error("the device at {0:#x} has more than the tree lists")]
     TooFew(u64),
 }
@@ -289,7 +289,6 @@ fn read(entry: u64) -> u64 {
 }
 
 fn write(entry: u64, descriptor: u64) {
-    // SAFETY: as in read(); only the lead, which has the only `Tables`, writes descriptors, one at
-    // a time.
+    // SAFETY: as in read(). Only the lead has the tables, and it writes one descriptor at a time.
     unsafe { (entry as *mut u64).write_volatile(descriptor) };
 }

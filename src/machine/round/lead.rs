@@ -109,7 +109,7 @@ impl Lead {
         self.begin_step(step, deadline);
         let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        // The cause if no call is accepted before the deadline: the last return value.
+        // The cause if no call is accepted before the deadline, which is the last return value.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
         // The order must be in memory before CPU_ON.
@@ -288,7 +288,7 @@ impl Lead {
 
     /// Publishes the start and executes the lead's own order. The lead's cache lines are already
     /// dirty when the start is chosen. The other CPUs were started from `since` onwards, so the
-    /// naps of the first one may have grown accordingly.
+    /// first CPU's naps may have grown accordingly.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -432,7 +432,7 @@ impl Machine for Lead {
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
             // No CPU was available as the helper, or the helper was just lost. The others already
-            // have their orders. The lead stays awake so that none of them sleeps forever, and the
+            // have their orders. The lead stays awake so that they do not sleep forever, and the
             // round does not count.
             orders.round.waker = Waker::Helper(lead);
         }
@@ -458,8 +458,8 @@ impl Machine for Lead {
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
-        // SAFETY: the order is done, or none was given, so the tally belongs to the lead, and this
-        // CPU is the lead. The returned reference borrows this value, and only this value hands out
+        // SAFETY: the order is done, or no order was given, so the tally belongs to the lead, which
+        // is this CPU. The returned reference borrows this value, and only this value hands out
         // orders and tallies.
         unsafe { handover.tally_mut() }
     }

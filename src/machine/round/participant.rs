@@ -1,4 +1,4 @@
-//! Executes one CPU's order in a round, with the same code on the lead and on the other CPUs.
+//! Executes one CPU's order in a round. The lead and the other CPUs use the same code.
 
 use core::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ use crate::machine::timer_frame::TimerFrameDriver;
 
 /// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How long before that part the lead wakes up, in microseconds.
+/// How long the lead wakes up before that part, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -298,8 +298,8 @@ impl Participant {
         self.finish_suspend(order, start, &calls, &statistics, outcome)
     }
 
-    /// Arms the wake-up for a suspend. If an interrupt is pending, instead wakes the others, which
-    /// wait for this CPU, and returns false.
+    /// Arms the wake-up for a suspend. If an interrupt is pending, wakes the other CPUs instead,
+    /// because they wait for this CPU, and returns false.
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
@@ -369,9 +369,9 @@ impl Participant {
         }
     }
 
-    /// Sleeps until the quiet time of the round that started at `start` ends, and returns that
-    /// instant. Earlier activity on this CPU would slow down CPUs that are still powering down or
-    /// up. This applies especially to the firmware calls that read timestamps and statistics.
+    /// Sleeps until the end of the quiet time in the round that started at `start`, and returns
+    /// that instant. Earlier activity on this CPU would slow down CPUs that are still powering down
+    /// or up. This applies especially to the firmware calls that read timestamps and statistics.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
@@ -436,7 +436,7 @@ impl Participant {
 }
 
 /// Stops this CPU, which is not the lead, after an exception or panic. A helper first wakes the
-/// others, including the lead, because no other CPU may be awake to do so.
+/// others, including the lead, because it may be the only CPU that is awake.
 pub fn stop_after_fault() -> ! {
     let own = registers::mpidr();
     let is_own = |channel: &&CpuChannel| channel.mpidr() == own;

@@ -224,7 +224,7 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     let flag = waiter.path.context_flag();
     // SAFETY: the loop writes only to whole chunks between `base` and `end`, which are in this
     // CPU's buffer, or calls a function that does not write; it preserves the callee-saved
-    // registers. Without a handler, no interrupt is taken.
+    // registers. Without a handler, interrupts are not taken.
     unsafe { stress_loop(none, work, until, flag, u32::from(channel.index).into()) };
 }
 

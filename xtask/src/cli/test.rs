@@ -1,5 +1,5 @@
-//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything they
-//! need, so that no test has to be skipped.
+//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything that they
+//! need, so that no tests are skipped.
 
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;

@@ -97,9 +97,9 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors for a row with three numbers, and for a row with one. Each entry has the metric,
-/// the part of the row that the monitor consumes, the part after that, the numbers before the
-/// monitor's own number, and the characters after that number.
+/// The monitors for a row with three numbers, and for a row with one number. Each entry has the
+/// metric, the part of the row that the monitor consumes, the part after that, the numbers before
+/// the monitor's own number, and the characters after that number.
 const THREE: [[&str; 5]; 3] = [
     ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
     ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],
@@ -107,8 +107,8 @@ const THREE: [[&str; 5]; 3] = [
 ];
 const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
 
-/// Returns the monitor for one number in a row. It also matches the characters after the number;
-/// otherwise the number might be incomplete.
+/// Returns the monitor for one number in a row. It also matches the characters after the number,
+/// which might otherwise be incomplete.
 fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     Monitor {

@@ -1,4 +1,4 @@
-//! A board's recovery image: a zip of all files on its SD card, one of which is the FIP.
+//! A board's recovery image: a zip of all files on its SD card, including the FIP.
 //!
 //! The image comes from the user and is not trusted. The new zip contains a different FIP; all
 //! other files are copied in compressed form.

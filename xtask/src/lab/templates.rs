@@ -41,8 +41,8 @@ pub(super) fn render(
     names.iter().map(file).collect()
 }
 
-/// Returns `text` as a YAML string, which is single-quoted if possible, and otherwise JSON, which
-/// YAML 1.2 accepts.
+/// Returns `text` as a YAML string: single-quoted if possible, otherwise in JSON syntax, which YAML
+/// 1.2 accepts.
 fn quoted(text: &str) -> String {
     if !text.chars().any(is_odd) {
         return format!("'{}'", text.replace('\'', "''"));

@@ -26,7 +26,7 @@ impl CommitRange {
 ///
 /// The two ends are measured first. Then the part of the range with the largest change is halved,
 /// until no part that can be halved changes the figure by more than `tolerance`, a share of the
-/// first figure. If either end lacks a figure, no part is halved.
+/// first figure. If either end lacks a figure, the range is not halved.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,

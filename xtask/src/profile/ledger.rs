@@ -93,7 +93,7 @@ pub struct CommitLedger {
     pub tolerance: f64,
     /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
-    /// The commits, in order. In a bisection, only the measured ones.
+    /// The commits, in order. In a bisection, contains only measured commits.
     pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,

@@ -17,11 +17,11 @@ const EXECUTION: u8 = 1;
 const STORE: u8 = 2;
 const END: u8 = 3;
 
-/// The number of bytes read at once: a few thousand events.
+/// The number of bytes that are read at once, which is a few thousand events.
 const CHUNK: u64 = 24 << 12;
 
 const CUT_OFF: &str = "the record is truncated: QEMU was killed, or the disk is full";
-const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions belong to none";
+const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions are in none";
 
 /// Consecutive executions of a block on one CPU.
 #[derive(Debug)]
@@ -76,8 +76,8 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// one without stores. Most events are repetitions, because a loop cleans a cache by set and
-    /// way.
+    /// execution without stores. Most events are repetitions, because a loop cleans a cache by set
+    /// and way.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first

@@ -80,7 +80,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     all
 }
 
-/// Returns a serial scenario in which most CPUs have samples with different phases. On the
+/// Returns a serial scenario in which most CPUs have samples with different phases. With the
 /// instruction clock, a CPU that runs alone takes the same number of ticks each time.
 pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {

@@ -24,7 +24,7 @@ pub struct CommandLine {
     pub memory_mib: String,
     /// The words of all options that do not name a file.
     pub options: Vec<String>,
-    /// The option for the file from which the machine starts, and the file.
+    /// The option for the file from which the machine starts, and that file.
     pub boot: (&'static str, PathBuf),
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,

@@ -52,7 +52,7 @@ fn parse(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in list.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        // No host has that many CPUs, so the text is not such a list.
+        // No host has that many CPUs, so the text is not a list of CPUs.
         let last: usize = last.parse().ok().filter(|last| *last < 1 << 16)?;
         numbers.extend(first.parse::<usize>().ok()?..=last);
     }

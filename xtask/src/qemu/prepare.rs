@@ -47,7 +47,7 @@ pub struct Prepared {
     map: NamedMemory,
     /// The first address in memory.
     memory: u64,
-    /// The firmware in flash, except BL33; None if BL33 is not in a flash.
+    /// The firmware in flash, except BL33; None if BL33 is not in flash.
     stages: Option<firmware::FirmwareBuild>,
     /// BL33, or the payload without TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
@@ -341,7 +341,7 @@ impl Asked<'_> {
 impl Prepared {
     /// Returns the same machine with `image` as BL33 in its flash.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
-        let stages = self.stages.as_ref().context("BL33 is not in a flash")?;
+        let stages = self.stages.as_ref().context("BL33 is not in flash")?;
         let mut map = self.map.clone();
         map.size = image.len() as u64;
         let (flash, _) = flash::build(stages, None, image.clone())?;
@@ -380,7 +380,7 @@ impl Prepared {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }
 
-    /// Returns the path of BL31's ELF file, or None if BL33 is not in a flash.
+    /// Returns the path of BL31's ELF file, or None if BL33 is not in flash.
     pub fn bl31(&self) -> Option<PathBuf> {
         let stages = self.stages.as_ref()?;
         Some(stages.dir.join("bl31.elf"))

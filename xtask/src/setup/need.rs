@@ -132,7 +132,7 @@ fn check_qemu() -> Result<()> {
     Ok(())
 }
 
-/// Returns the major and minor version of the QEMU in PATH.
+/// Returns the major and minor version of QEMU in PATH.
 pub fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
     let version = parse_version(&said);

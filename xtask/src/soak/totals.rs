@@ -17,7 +17,7 @@ pub struct SoakTotals {
     pub(crate) refused: u64,
     pub(crate) incomplete: u64,
     pub(crate) samples: u64,
-    /// The attempts of all runs, and the lost CPUs.
+    /// The attempts in all runs, and the lost CPUs.
     pub(crate) account: SoakAccount,
     /// Runs without records, whose attempts are unknown.
     pub(crate) unrecorded: u64,
@@ -34,7 +34,7 @@ impl SoakTotals {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
-    /// Returns the exit code of the worst run, or that of an incomplete run if no run was made.
+    /// Returns the worst run's exit code, or that of an incomplete run if there were no runs.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,

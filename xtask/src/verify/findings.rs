@@ -19,7 +19,7 @@ pub struct FindingActor {
 /// A load that may return a stale value on hardware.
 #[derive(Clone, Debug)]
 pub struct PlacedFinding {
-    /// The reason: the name of one of the model's `CacheFault` variants.
+    /// The reason, which is the name of one of the model's `CacheFault` variants.
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
