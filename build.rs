@@ -1,7 +1,7 @@
 //! Gives the bare-metal binary its linker script.
 //!
-//! Link arguments are set here and not in RUSTFLAGS, because RUSTFLAGS from the environment
-//! override those from a configuration file.
+//! Link arguments are set here and not in RUSTFLAGS, because RUSTFLAGS from the
+//! environment override those from a configuration file.
 
 fn main() {
     println!("cargo::rerun-if-changed=linker/payload.ld");
@@ -11,10 +11,11 @@ fn main() {
     };
     if bare_metal {
         println!("cargo::rustc-link-arg-bins=-T{root}/linker/payload.ld");
-        // A position-independent executable with 4 KiB pages and no dynamic linker. The entry code
-        // applies its relocations, including those in read-only data (notext), while the MMU is
-        // off. Cortex-A53 erratum 843419: an ADRP at the end of a page may cause a later load or
-        // store to use a wrong address.
+        // A position-independent executable with 4 KiB pages and no dynamic
+        // linker. The entry code applies its relocations, including those in
+        // read-only data (notext), while the MMU is off. Cortex-A53 erratum
+        // 843419: an ADRP at the end of a page may cause a later load or store
+        // to use a wrong address.
         let arguments = "-pie --no-dynamic-linker -zmax-page-size=4096 -znorelro -znotext \
             --pack-dyn-relocs=relr --orphan-handling=error --fix-cortex-a53-843419";
         for argument in arguments.split_whitespace() {

@@ -4,8 +4,8 @@
 //! specified in the file `/vmm`, prints how it ended, and turns the machine off. When called as
 //! `/init vmm …`, it is itself a VMM with kvmtool's layout ([`vmm`]).
 //!
-//! Its own messages start with `kvm-host: `. The last one is `kvm-host: the VMM
-//! ended with exit code N`. `cargo xtask` reads these lines.
+//! Its own messages start with `kvm-host: `. The last one is `kvm-host: the VMM ended with exit
+//! code N`. `cargo xtask` reads these lines.
 
 mod host;
 mod vmm;

@@ -49,8 +49,8 @@ fn explore(scenario: fn()) {
     model.check(scenario);
 }
 
-/// Each order reaches the CPU completely, and each outcome then reaches the lead completely.
-/// After the last order the CPU waits to be released.
+/// Each order reaches the CPU completely, and each outcome then reaches the lead completely. After
+/// the last order the CPU waits to be released.
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();

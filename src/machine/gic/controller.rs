@@ -167,8 +167,8 @@ impl GicDriver {
         Some(intid)
     }
 
-    /// Acknowledges and ends all pending interrupts. Returns false if an interrupt
-    /// is still pending.
+    /// Acknowledges and ends all pending interrupts. Returns false if an interrupt is still
+    /// pending.
     pub fn drain(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();

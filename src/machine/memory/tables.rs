@@ -197,8 +197,8 @@ impl TranslationTables {
         }
     }
 
-    /// Maps a page, or a block if `block` is true and no table is already there. Returns the
-    /// number of bytes mapped, starting at `page`.
+    /// Maps a page, or a block if `block` is true and no table is already there. Returns the number
+    /// of bytes mapped, starting at `page`.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let last = if block { 2 } else { 3 };
         let (mut entry, mut level) = self.walk(page);

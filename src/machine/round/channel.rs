@@ -22,8 +22,7 @@ pub struct CpuChannel {
     pub gic: GicCpu,
     /// Memory to which the CPU writes, if the plan requires it.
     pub stress_buffer: StressBuffer,
-    /// True once the CPU's timer interrupt has been observed. Only this CPU reads and writes
-    /// it.
+    /// True once the CPU's timer interrupt has been observed. Only this CPU reads and writes it.
     pub timer_is_proven: AtomicBool,
     pub identity: Once<Identity>,
     pub handover: CpuHandover,

@@ -26,11 +26,11 @@ use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
-/// The time between two AFFINITY_INFO calls, in microseconds, so that they do not disturb a CPU
-/// being measured; 0 if the round measures the time until OFF.
+/// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
+/// measured. It is 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses
-/// the firmware's data, and must not disturb a CPU that is powering down.
+/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses the
+/// firmware's data, and must not disturb a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
@@ -371,8 +371,8 @@ impl Lead {
     }
 }
 
-/// Takes the CPU's outcome, or returns None if its order is not done. The lead recorded
-/// the instant of its CPU_ON.
+/// Takes the CPU's outcome, or returns None if its order is not done. The lead recorded the instant
+/// of its CPU_ON.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,

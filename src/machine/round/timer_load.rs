@@ -32,8 +32,8 @@ unsafe extern "C" {
     fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
 }
 
-/// How long to wait for a missing interrupt after the last expiry, in microseconds. If
-/// the CPU waits in WFI, the guard timer ends the wait.
+/// How long to wait for a missing interrupt after the last expiry, in microseconds. If the CPU
+/// waits in WFI, the guard timer ends the wait.
 const SILENT_US: u64 = 1_000_000;
 
 /// The functions that `timer_load.S` calls in turn, and the memory they use.

@@ -4,8 +4,8 @@
 //! `start`, records every match of its `pattern`, and ends at a match of `end`. A pattern's named
 //! groups form a result: test case, measurement and unit.
 //!
-//! An `RT_INSTR` line has three numbers but only one name, so three monitors read each line.
-//! Each pattern *looks ahead* over the line, but consumes only a few characters, so that the next
+//! An `RT_INSTR` line has three numbers but only one name, so three monitors read each line. Each
+//! pattern *looks ahead* over the line, but consumes only a few characters, so that the next
 //! monitor can still start:
 //!
 //! ```text
