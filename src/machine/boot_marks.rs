@@ -12,7 +12,7 @@ use crate::machine::console::print_line;
 static LEFT: AtomicU16 = AtomicU16::new(0);
 const _: () = assert!(BootStage::COUNT <= u16::BITS as usize);
 
-/// Enables the marks: each is printed when its stage is first reached.
+/// Enables the marks, each of which is printed when its stage is first reached.
 pub fn enable() {
     LEFT.store(u16::MAX, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! The console: one UART, used by the lead and by a CPU that panics.
+//! The console, which is one UART, used by the lead and by a CPU that panics.
 
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering};

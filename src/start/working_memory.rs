@@ -1,4 +1,4 @@
-//! Finds, maps and divides working memory; maps devices.
+//! Finds, maps and divides working memory, and maps devices.
 
 use alloc::format;
 

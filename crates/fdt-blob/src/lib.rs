@@ -102,8 +102,8 @@ impl Blob {
     /// -                           ends the current node
     /// ```
     ///
-    /// All numbers are hexadecimal; a missing number is 0. A string ends at the next quotation mark
-    /// or at the end of the line. The tree stays well-formed for any `text`.
+    /// All numbers are hexadecimal, and a missing number counts as 0. A string ends at the next
+    /// quotation mark or at the end of the line. The tree stays well-formed for any `text`.
     pub fn add_text(&mut self, text: &[u8]) {
         self.tokens.pop();
         let mut depth = 1;
@@ -207,7 +207,7 @@ fn value(mut text: &[u8]) -> Vec<u8> {
     value
 }
 
-/// Parses hexadecimal digits; other characters are skipped.
+/// Parses hexadecimal digits, skipping other characters.
 fn number(digits: &[u8]) -> u64 {
     let digits = digits
         .iter()

@@ -142,7 +142,7 @@ pub fn write_or_print(
     Ok(out.flush()?)
 }
 
-/// Like `write_or_print`, but for text: on a terminal, lines are wrapped.
+/// Like `write_or_print`, but for text, which is wrapped on a terminal.
 pub fn write_or_print_text(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

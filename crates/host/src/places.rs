@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// Creates the directory `place` with `make` unless it already exists. `make` receives an empty
-/// directory to fill; other processes that need the same directory wait.
+/// directory to fill. Other processes that need the same directory wait.
 pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if place.is_dir() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Child processes. They print nothing on success; on failure, the error contains the end of their
+//! Child processes. They print nothing on success. On failure, the error contains the end of their
 //! output.
 
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
 }
 
 /// Runs `command` for the step `what`, without input. An interrupt ends the command, and its
-/// process group if it is separate; the command is killed if it does not exit by itself.
+/// process group if it is separate. If the command does not exit by itself, it is killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =

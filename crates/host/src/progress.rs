@@ -28,7 +28,7 @@ pub struct StepProgress {
 }
 
 impl StepProgress {
-    /// Shows that `what` has started; without a terminal, prints a line.
+    /// Shows that `what` has started, or prints a line without a terminal.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {

@@ -56,8 +56,8 @@ fn run_step<T>(
     match step() {
         Ok(value) => Some(value),
         Err(error) => {
-            // Only the first error is useful; the second may only report that the other step was
-            // ended.
+            // Only the first error is useful, because the second may only report that the other
+            // step was ended.
             let _ = failure.set(error);
             pair.has_failed.store(true, Ordering::Relaxed);
             None

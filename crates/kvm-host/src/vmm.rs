@@ -1,4 +1,4 @@
-//! A minimal virtual machine monitor with kvmtool's layout: it can boot an arm64 Image that prints
+//! A minimal virtual machine monitor with kvmtool's layout. It can boot an arm64 Image that prints
 //! and turns itself off.
 //!
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at

@@ -42,7 +42,7 @@ impl Bump {
         Some(at)
     }
 
-    /// Resizes a block in place; returns false if that is impossible.
+    /// Resizes a block in place, or returns false if that is impossible.
     pub fn resize(&mut self, at: usize, old: usize, new: usize) -> bool {
         let is_last = Some(self.next) == end_of(at, old);
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()

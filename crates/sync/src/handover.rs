@@ -2,7 +2,7 @@
 //!
 //! The lead writes an order and then increments `issued`. The CPU executes the order, writes its
 //! outcome and then sets `done` to that number. In between, the order, outcome and tally belong to
-//! the CPU; otherwise they belong to the lead. A lost CPU never hands them back.
+//! the CPU. At all other times, they belong to the lead. A lost CPU never hands them back.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
@@ -42,7 +42,7 @@ pub struct Handover<Order, Outcome, Tally: 'static> {
 }
 
 // SAFETY: `order`, `outcome` and `tally` are handed over through `issued` and `done`, which are
-// stored with Release and loaded with Acquire; everything else is atomic.
+// stored with Release and loaded with Acquire. Everything else is atomic.
 unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Outcome, Tally> {}
 
 /// Methods for the lead.
@@ -76,7 +76,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
             done == number,
             "order given to a CPU whose last order is not done"
         );
-        // SAFETY: done = issued, as just checked: the order is the lead's.
+        // SAFETY: done = issued, as just checked, so the order belongs to the lead.
         unsafe { self.order.write(Some(order)) };
         self.cpu_off_return.store(0, Ordering::Relaxed);
         self.start.store(0, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         if !self.is_done() {
             return None;
         }
-        // SAFETY: done = issued: the outcome is the lead's.
+        // SAFETY: done = issued, so the outcome belongs to the lead.
         Some(unsafe { self.outcome.read() })
     }
 
@@ -128,7 +128,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         if number == self.done.load(Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: done != issued: the order is this CPU's.
+        // SAFETY: done != issued, so the order belongs to this CPU.
         unsafe { self.order.read() }
     }
 
@@ -151,7 +151,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         let number = self.issued.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Relaxed);
         assert!(done != number, "outcome reported without an order");
-        // SAFETY: done != issued: the outcome is this CPU's.
+        // SAFETY: done != issued, so the outcome belongs to this CPU.
         unsafe { self.outcome.write(outcome) };
         self.done.store(number, Ordering::Release);
     }
@@ -232,7 +232,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         reason = "access to the tally is handed over with the order"
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
-        // SAFETY: guaranteed by the caller: no other CPU reads or writes the tally.
+        // SAFETY: the caller guarantees that no other CPU reads or writes the tally.
         unsafe { self.tally.as_mut() }.as_deref_mut()
     }
 }

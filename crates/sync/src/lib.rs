@@ -1,9 +1,9 @@
 //! State that CPUs share: the hand-over of orders and outcomes between two CPUs, and the heap,
 //! which only one CPU uses.
 //!
-//! The crate does not define orders or outcomes; the messages are type parameters. It does not
-//! start or stop CPUs. It is compiled for the target, for the host, and with `--cfg loom` for the
-//! model checker (`crates/verify`).
+//! The crate does not define orders or outcomes, because the messages are type parameters. It does
+//! not start or stop CPUs. It is compiled for the target, for the host, and with `--cfg loom` for
+//! the model checker (`crates/verify`).
 //!
 //! ```
 //! use std::hint::spin_loop;

@@ -12,7 +12,7 @@ pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 /// The words in a CPU's channel that `boot.S` and `vectors.S` read.
 #[repr(C)]
 pub struct EntryRecord {
-    /// The top of the CPU's stack, which grows downwards; `vectors.S` expects this field first.
+    /// The top of the CPU's stack, which grows downwards. `vectors.S` expects this field first.
     pub stack_top: u64,
     pub mpidr: Mpidr,
     /// The context ID of the CPU's last CPU_SUSPEND.

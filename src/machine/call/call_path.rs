@@ -227,7 +227,7 @@ impl CallPath {
         let results = core::ptr::from_ref(&raw) as u64;
         // SAFETY: the code is part of the image, which is mapped.
         unsafe { cache_lines::evict(code..code + TIMED_BYTES) };
-        // SAFETY: `raw` is in this function's frame, which starts at the stack pointer; the timed
+        // SAFETY: `raw` is in this function's frame, which starts at the stack pointer. The timed
         // function's frame is always pushed below it.
         unsafe { cache_lines::evict(frame..results + size_of::<RawCall>() as u64) };
         self.time_into(&mut raw, function)

@@ -153,7 +153,7 @@ impl GicV3Driver {
 
 /// Clears the active priorities of interrupts that an earlier stage acknowledged but never ended.
 /// They would block all other interrupts with the same priority. The number of registers depends on
-/// the number of priority bits; the others are undefined.
+/// the number of priority bits. The remaining registers are undefined.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);

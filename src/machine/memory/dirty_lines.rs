@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::machine::cpu::instructions;
 
 pub struct DirtyLines {
-    /// Only one CPU at a time uses the words; the previous CPU has powered down and written its
-    /// lines back.
+    /// Only one CPU at a time uses the words, after the previous CPU has powered down and written
+    /// its lines back.
     pub words: &'static [AtomicU64],
     /// The number of words in a cache line, at least 1.
     pub words_per_line: usize,

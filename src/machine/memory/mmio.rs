@@ -1,9 +1,10 @@
 //! Device registers, accessed with single loads and stores.
 //!
-//! A load is an acquire: on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1) a plain load from Device
-//! memory next to an exclusive access to write-back memory may never complete (erratum 832075).
-//! Each access is one instruction with only a base register, which a hypervisor can emulate; a
-//! compiler may turn volatile accesses into instructions that a hypervisor cannot emulate.
+//! Loads have acquire semantics, because on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1), a plain load
+//! from Device memory next to an exclusive access to write-back memory may never complete (erratum
+//! 832075). Each access is one instruction with only a base register, which a hypervisor can
+//! emulate. A compiler may turn volatile accesses into instructions that a hypervisor cannot
+//! emulate.
 
 use core::arch::asm;
 

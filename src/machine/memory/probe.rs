@@ -22,7 +22,7 @@ fn load(address: u64, is_byte: bool) -> Option<u32> {
     let value: u64;
     // SAFETY: probe_load loads one word or byte, stores nothing, and changes only x0 to x2 and x30;
     // it returns 0 if its load faults. It therefore never changes program memory, regardless of the
-    // address: a load from a register can affect only the device.
+    // address, because a load from a register can affect only the device.
     unsafe {
         asm!(
             "bl probe",

@@ -119,7 +119,7 @@ impl TranslationTables {
             return Err(MapError::Address(last));
         }
         let mut page = region.base & !(PAGE - 1);
-        // The page may contain a device: a UART at 0x3f8, as in older kvmtool machines.
+        // The page may contain a device, such as the UART at 0x3f8 in older kvmtool machines.
         if page == 0 && kind != Mapping::Device {
             return Err(MapError::Null);
         }

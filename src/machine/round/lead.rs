@@ -324,8 +324,8 @@ impl Lead {
         if let Some(late) = orders.lead_rings_after() {
             self.wake_late_cpus(start + late);
         }
-        // Waiting for the outcome would delay polling for OFF; the outcome is read once the CPU is
-        // off.
+        // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
+        // is off.
         if round.action != Action::OnOff {
             let deadline = self.last_finish(orders, start);
             for cpu in measured().chain(self.participants(orders).filter(is_helper)) {

@@ -49,7 +49,7 @@ pub struct RoundParts {
 /// The parts, which are set before the first other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
-/// Called when the CPU is ready; waits for the agreed instant and returns it. Returns None if the
+/// Called when the CPU is ready. Waits for the agreed instant and returns it. Returns None if the
 /// round is canceled.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 

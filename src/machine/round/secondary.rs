@@ -1,4 +1,4 @@
-//! A CPU other than the lead: it is turned on by CPU_ON, executes its orders and powers off.
+//! A CPU other than the lead. It is turned on by CPU_ON, executes its orders and powers off.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
@@ -23,7 +23,7 @@ pub extern "C" fn secondary_main(
     has_right_context: bool,
 ) -> ! {
     let Some(parts) = PARTS.get() else {
-        // Unreachable: the lead publishes the parts before the first CPU_ON.
+        // Unreachable, because the lead publishes the parts before the first CPU_ON.
         ending::park();
     };
     let own = Participant { channel, parts };

@@ -139,7 +139,7 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a test suite; the filter is passed to its programs.
+/// Runs a test suite, and passes the filter to its programs.
 pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);

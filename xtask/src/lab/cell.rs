@@ -1,7 +1,7 @@
 //! A cell: the folder for one board with one firmware and one lab engine.
 //!
 //! Several cells in a folder form a matrix. `cargo xtask matrix` reads an engine's results from the
-//! cell's `results` folder; `cell.json` names the board, the firmware and the engine.
+//! cell's `results` folder. `cell.json` names the board, the firmware and the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ pub struct LabCell<'c> {
     pub board: &'c BoardFile,
     pub plan: Plan,
     pub cpus: u32,
-    /// The maximum duration of the plan; a job is given at least this much time.
+    /// The plan's maximum duration, which is also the minimum time limit for a job.
     pub run: Duration,
     pub options: &'c JobOptions,
     pub engine: EngineOptions<'c>,

@@ -17,7 +17,7 @@ use super::engine::Names;
 /// The folder in which Python caches bytecode for the tests.
 const BYTECODE: &str = "__pycache__";
 
-/// The folder for a cell; it may not exist yet.
+/// The folder for a cell, which may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFolder {
     /// The absolute path.

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 /// The maximum number of CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
-/// board's serial port, it reads up to 4,092 and may then lose results; the report detects this
+/// board's serial port, it reads up to 4,092 and may then lose results. The report detects this
 /// loss from the log.
 pub const CPUS_MAX: u32 = 24;
 

@@ -1,6 +1,6 @@
 //! A board's recovery image: a zip of all files on its SD card, including the FIP.
 //!
-//! The image comes from the user and is not trusted. The new zip contains a different FIP; all
+//! The image comes from the user and is not trusted. The new zip contains a different FIP. All
 //! other files are copied in compressed form.
 
 use std::io::{self, Cursor, Write};

@@ -1,4 +1,5 @@
-//! Profiles: which firmware functions execute the instructions of PSCI calls.
+//! Profiles, which show how the instructions in PSCI calls are distributed among firmware
+//! functions.
 //!
 //! ```text
 //! crates/plugins/profile ─ QEMU's plugin: executed blocks, timestamp stores -> record

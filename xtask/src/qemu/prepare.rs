@@ -69,7 +69,7 @@ struct Boot {
     image: Vec<u8>,
 }
 
-/// A validated run: the request, and the machine for it.
+/// A validated run, which consists of the request and the machine for it.
 struct Asked<'a> {
     workspace: &'a Workspace,
     board: &'a BoardFile,
@@ -78,7 +78,7 @@ struct Asked<'a> {
 }
 
 /// Prepares a run, executes it and determines its verdict. The UART output goes to `out` as it
-/// arrives; `interrupt` ends the run.
+/// arrives, and `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }
@@ -411,8 +411,8 @@ impl Prepared {
         memory.as_ref()?.word(at)
     }
 
-    /// Runs the machine and determines the verdict. The UART output goes to `out` as it arrives;
-    /// `interrupt` ends the run.
+    /// Runs the machine and determines the verdict. The UART output goes to `out` as it arrives,
+    /// and `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));

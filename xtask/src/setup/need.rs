@@ -156,8 +156,8 @@ pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
 }
 
-/// Returns the cargo-fuzz to use: the one in PATH if it has the right version, otherwise this
-/// tool's own.
+/// Returns the cargo-fuzz to use, which is the one in PATH if its version is right, and otherwise
+/// this tool's own.
 pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
     let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
     let fits = |program: &Path| {

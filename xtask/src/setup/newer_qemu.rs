@@ -1,5 +1,5 @@
 //! Provides QEMU 9.0 or later. If the installed version is older, version 10.0 from Debian 12's
-//! backports is used; the installed version is kept.
+//! backports is used, and the installed version is kept.
 
 use std::env;
 use std::ffi::OsString;

@@ -85,7 +85,7 @@ impl SoakAccount {
             }
             let is_suspend = match scenario.id.procedure() {
                 Procedure::Version => false,
-                // Only the lead suspends: the other CPUs are off.
+                // Only the lead suspends, because the other CPUs are off.
                 Procedure::CpuOff => run.run.lead() == Some(cell.cpu),
                 _ => !matches!(
                     cell.step.variant,

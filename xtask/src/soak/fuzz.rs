@@ -35,7 +35,7 @@ pub const TARGETS: [&str; 8] = [
 /// The limits for each input. Inputs are only a few KiB long, so a reader that exceeds a limit must
 /// have trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer holds back counts as used; by default this is half of the
+/// Freed memory that AddressSanitizer holds back counts as used. By default, this is half of the
 /// limit. The check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The longest time for a target, in seconds: one week.
@@ -110,7 +110,7 @@ fn run_target(
     command
         .arg(format!("-max_total_time={seconds}"))
         .args(LIMITS);
-    // The leak check needs ptrace, which containers may forbid; safe code rarely leaks.
+    // The leak check needs ptrace, which containers may forbid, and safe code rarely leaks.
     command.args(["-detect_leaks=0", "-print_final_stats=1"]);
     // This is a prefix, not a folder, so it must end with a slash.
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));

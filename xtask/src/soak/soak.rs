@@ -23,7 +23,7 @@ pub const TIME: Duration = Duration::from_secs(600);
 /// Runs the machine one more time. Also returns the time since the soak started.
 pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
-/// The limits of a soak; it ends when the first one is reached.
+/// The limits of a soak, which ends when the first one is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct SoakLimits {
     /// Time limit for starting runs [default: 10m].

@@ -67,7 +67,7 @@ fn run_all(runs: Vec<RunResult>, limits: SoakLimits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
-    // Each run takes ten seconds; a call after the last run fails.
+    // Each run takes ten seconds, and a call after the last run fails.
     let (mut runs, mut time) = (runs.into_iter(), Duration::ZERO);
     let mut run = || {
         time += Duration::from_secs(10);

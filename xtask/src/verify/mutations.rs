@@ -10,7 +10,7 @@ use object::{Object, ObjectSymbol};
 pub enum Killer {
     /// By the checker, with this fault.
     Checker(&'static str),
-    /// By the payload itself, when a CPU dumps an exception; the checker finds nothing.
+    /// By the payload itself, when a CPU dumps an exception. The checker finds nothing.
     Dump,
     /// Only by `tests/entries`. Contains the reason why a run cannot detect the mutation.
     Entries(&'static str),

@@ -229,7 +229,7 @@ impl EfiServices {
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
         let (mut key, mut step, mut version) = (0, 0, 0);
-        // The first call returns the sizes; descriptors may be added before the second call.
+        // The first call returns the sizes. More descriptors may be added before the second call.
         for is_last in [false, true] {
             let mut size = buffer.len() * size_of::<u64>();
             // SAFETY: the buffer has `size` bytes and is 8-byte aligned; the other pointers are
@@ -302,8 +302,8 @@ fn wait(boot: &BootServices) {
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
-/// Ends the application after a panic; EFI returns to the program that started it. Returns only
-/// after ExitBootServices.
+/// Ends the application after a panic, so that EFI returns to the program that started it. Returns
+/// only after ExitBootServices.
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);

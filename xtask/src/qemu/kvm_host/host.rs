@@ -29,7 +29,7 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The CPU model that emulates EL2 fastest: it has VHE and a cheap algorithm for pointer
+/// The CPU model that emulates EL2 fastest. It has VHE and a cheap algorithm for pointer
 /// authentication, which the architecture leaves implementation defined.
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for Linux.
@@ -76,7 +76,7 @@ impl KvmHost {
 
     /// Returns the QEMU arguments that start the kernel, except `-initrd`.
     pub fn arguments(&self) -> [OsString; 4] {
-        // Linux prints messages only when something fails; a panic ends the machine.
+        // Linux prints messages only when something fails, and a panic ends the machine.
         let append = ["-append", "console=ttyAMA0 quiet panic=-1"].map(OsString::from);
         let [append, arguments] = append;
         [
