@@ -67,7 +67,7 @@ impl StepProgress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Shows which part of the step is done, after the step's name.
+    /// Shows `part`, the current part of the step, after the step's name.
     pub fn part(&self, part: &str) {
         self.bar.set_prefix(part.to_owned());
     }

@@ -2,8 +2,8 @@
 //!
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
 //! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and
-//! the CPU would access it speculatively. CPUs do not access devices speculatively, so devices are
-//! mapped in 2 MiB blocks that they fill completely, because there may be redistributors for 512
+//! the CPU would access it speculatively. CPUs do not access devices speculatively, so a large
+//! device can be mapped in 2 MiB blocks. This saves tables if there are redistributors for 512
 //! CPUs.
 
 use core::arch::asm;

@@ -96,7 +96,7 @@ mod tests {
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
-            // One period, and then one for each CPU and each load.
+            // One period, and another for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
             // With a single CPU, no other CPU can execute a load.
