@@ -227,7 +227,10 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     for to in &paths {
         // A dangling link also counts as an existing file.
         if !force && to.symlink_metadata().is_ok() {
-            bail!("{}: already exists; --force replaces it", to.display());
+            bail!(
+                "{}: this file already exists; --force replaces it",
+                to.display()
+            );
         }
         files::check(("--out", to), &[("the FIP", Some(path))])?;
     }
