@@ -1,6 +1,8 @@
 //! Runs the CI fragments for firmware projects as plain scripts.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
 
 use crate::tools::{said, tools};
 
@@ -27,7 +29,7 @@ fn a_regression_fails_the_script() {
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
-    std::os::unix::fs::symlink(&baseline, &own).expect("linked");
+    symlink(&baseline, &own).expect("linked");
     run("", "own", "coherency=sw").ends(2, "set OUT to another");
     let mut script = tools.script("regression.sh");
     script.arg(&baseline).arg("--help").current_dir(dir.path());
@@ -67,7 +69,7 @@ fn cells_wherever_they_are() {
     let odd = "a 'b' \\c [d]*\n\"e";
     let far = cell(&format!("{odd}/1/2/3/4/5"));
     let inner = cell(&format!("{odd}/1/2/3/4/5/inner"));
-    std::os::unix::fs::symlink("1/2/3", dir.path().join(odd).join("link")).expect("linked");
+    symlink("1/2/3", dir.path().join(odd).join("link")).expect("linked");
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
@@ -96,17 +98,100 @@ fn cells_wherever_they_are() {
     }
 }
 
+/// A stub takes the place of the host tool, so this tests only the script.
 #[test]
-fn the_fragments_call_the_script() {
+fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
     let tools = tools();
-    for name in ["github.yml", "gitlab.yml"] {
+    let dir = tempfile::tempdir().expect("a directory");
+    let fork = dir.path().join("fork");
+    fs::create_dir(&fork).expect("made");
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        git.arg("-C").arg(&fork).args(words);
+        said(&mut git).ends(0, "").out.trim().to_owned()
+    };
+    git(&["init", "--quiet", "--initial-branch=change"]);
+    let commit = |title: &str| {
+        fs::write(fork.join("file"), title).expect("written");
+        git(&["add", "file"]);
+        git(&["commit", "--quiet", "--message", title]);
+        git(&["rev-parse", "HEAD"])
+    };
+    let base = commit("base");
+    git(&["branch", "upstream"]);
+    let head = commit("head");
+    // The branch below the change has moved on.
+    git(&["switch", "--quiet", "upstream"]);
+    commit("upstream");
+    git(&["switch", "--quiet", "change"]);
+
+    // Notes the call, and the source for `qemu`; writes the file that the call names.
+    let stub = dir.path().join("stub");
+    let template = r#"#!/bin/sh
+printf '%s\n' "$*" >> CALLS
+case $1 in
+qemu) cat "$4/file" >> CALLS; echo log > "$6"; exit "$QEMU" ;;
+compare) code=$COMPARE ;;
+ledger) code=$LEDGER ;;
+esac
+while [ "$1" != -o ]; do shift; done
+echo report > "$2"
+exit "${code:-0}"
+"#;
+    let calls = dir.path().join("calls");
+    let text = template.replace("CALLS", &calls.display().to_string());
+    fs::write(&stub, text).expect("written");
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).expect("executable");
+    let run = |codes: [&str; 3], branch: &str| {
+        let mut script = tools.script("tf-a-fork.sh");
+        script
+            .args(["fork", branch, "--smp", "2"])
+            .current_dir(dir.path());
+        script.env("XTASK", &stub).env("OUT", "results");
+        script.envs(["QEMU", "COMPARE", "LEDGER"].into_iter().zip(codes));
+        said(&mut script)
+    };
+    run(["0", "0", "0"], "upstream").ends(0, "");
+    let notes = fs::read_to_string(&calls).expect("notes");
+    let range = format!("ledger {base}..{head} ");
+    for part in ["base.log --smp 2\nbase", "new.log --smp 2\nhead", &range] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    for name in [
+        "comparison.html",
+        "comparison.json",
+        "ledger.html",
+        "ledger.json",
+    ] {
+        assert!(dir.path().join("results").join(name).is_file(), "{name}");
+    }
+    run(["0", "1", "0"], "upstream").ends(1, "");
+    run(["0", "1", "3"], "upstream").ends(3, "");
+    run(["1", "0", "0"], "upstream").ends(1, "nothing is compared");
+    assert!(!dir.path().join("results/ledger.json").exists());
+    run(["0", "0", "0"], "change").ends(2, "nothing to compare");
+    run(["0", "0", "0"], "nosuch").ends(2, "no commit in common");
+}
+
+#[test]
+fn the_fragments_call_the_scripts() {
+    let tools = tools();
+    for (name, command) in [
+        ("github.yml", "psci-bench/docs/ci/regression.sh "),
+        ("gitlab.yml", "psci-bench/docs/ci/regression.sh "),
+        ("tf-a-fork.github.yml", "psci-bench/docs/ci/tf-a-fork.sh "),
+        ("tf-a-fork.gitlab.yml", "psci-bench/docs/ci/tf-a-fork.sh "),
+        ("release.github.yml", "cargo xtask release -o "),
+        ("release.gitlab.yml", "cargo xtask release -o "),
+    ] {
         let text = fs::read_to_string(tools.root.join("docs/ci").join(name)).expect(name);
         let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(name);
         assert!(yaml.is_object());
-        assert!(text.contains("psci-bench/docs/ci/regression.sh "), "{name}");
+        assert!(text.contains(command), "{name}");
     }
-    for name in ["lab.sh", "regression.sh"] {
-        let mut check = std::process::Command::new("sh");
+    for name in ["lab.sh", "regression.sh", "tf-a-fork.sh"] {
+        let mut check = Command::new("sh");
         said(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
         said(&mut tools.script(name)).ends(2, "usage: ");
     }
