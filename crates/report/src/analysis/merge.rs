@@ -311,7 +311,7 @@ mod tests {
         let [repeat] = &repeats[..] else {
             panic!("{repeats:?}");
         };
-        assert!(repeat.contains("(run 2) is"), "{repeat}");
+        assert!(repeat.contains("(run 2) and"), "{repeat}");
         assert_eq!(runs.len(), 2);
     }
 }
