@@ -204,7 +204,8 @@ fn pooled<'f>(
 mod tests {
     use run::measure::Metric;
     use run::model::Variant;
-    use run::plan::ScenarioId::{NullCall, TimerLatency};
+    use run::plan::Plan;
+    use run::plan::ScenarioId::{CpuOn, NullCall, TimerLatency};
 
     use super::*;
     use crate::analysis::edits::{self, RunEdit, edited};
@@ -247,22 +248,44 @@ mod tests {
             assert_eq!(error.is_empty(), condition.is_empty(), "{error}");
             assert!(error.is_empty() || error.contains(&name), "{error}");
         }
-        let of = |id, period| {
-            let mut run = with_steps(
-                id,
-                vec![cell_of(0, step(Variant::Idle, None), Metric::Time, &[1, 2])],
-            );
-            run.run.plan.as_mut().expect("a plan").timer.period = period;
-            run
-        };
-        assert!(merge(&[of(TimerLatency, 1000), of(TimerLatency, 1000)]).is_ok());
-        let refusal = merge(&[of(TimerLatency, 1000), of(TimerLatency, 100)]).expect_err("other");
-        let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
-        assert!(refusal.to_string().contains(part), "{refusal}");
-        assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
         let alike = [edits::equal_labels as RunEdit; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
         assert!(refusal.contains("so their CPUs are unknown"));
+    }
+
+    #[test]
+    fn boot_arguments_that_a_scenario_uses_must_be_equal() {
+        let of = |id, edit: fn(&mut Plan)| {
+            let cell = cell_of(0, step(Variant::Idle, None), Metric::Time, &[1, 2]);
+            let mut run = with_steps(id, vec![cell]);
+            let plan = run.run.plan.as_mut().expect("a plan");
+            plan.timer.footprint = 4096;
+            edit(plan);
+            run
+        };
+        let edits: [(_, fn(&mut Plan), _); 3] = [
+            (
+                TimerLatency,
+                |plan| plan.timer.period = 100,
+                "period= of timer_latency is 1000 us in the first and 100 us in the second",
+            ),
+            (
+                TimerLatency,
+                |plan| plan.timer.footprint = 8192,
+                "footprint= of timer_latency is 4096 bytes in the first and 8192 bytes in",
+            ),
+            (
+                CpuOn,
+                |plan| plan.cpu_on_after = 7,
+                "cpu-on-after= of cpu_on is 1000 us in the first and 7 us in the second",
+            ),
+        ];
+        for (id, edit, part) in edits {
+            assert!(merge(&[of(id, |_| ()), of(id, |_| ())]).is_ok());
+            let refusal = merge(&[of(id, |_| ()), of(id, edit)]).expect_err(part);
+            assert!(refusal.to_string().contains(part), "{refusal}");
+            assert!(merge(&[of(NullCall, |_| ()), of(NullCall, edit)]).is_ok());
+        }
     }
 
     #[test]

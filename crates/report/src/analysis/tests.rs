@@ -353,6 +353,10 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
             "the board is QEMU virt in a.log, but Juno in a.log",
         ),
         (
+            edits::counter,
+            "the counter is CNTPCT in a.log, but CNTVCT in",
+        ),
+        (
             edits::clock,
             "frequency in Hz is 62500000 in a.log, but 1000000 in",
         ),

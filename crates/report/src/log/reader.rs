@@ -352,6 +352,36 @@ mod tests {
         }
     }
 
+    /// A file on a disk that fails.
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk fails"))
+        }
+    }
+
+    /// Neither the end of a run nor that of the log.
+    #[test]
+    fn read_error_is_returned_whatever_was_read_before() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let half = log[..log.len() / 2].rfind('\n').expect("lines") + 1;
+        let twice = log.repeat(2);
+        for (len, whole_runs) in [(0, 0), (half, 0), (log.len() + half, 1)] {
+            let mut runs = runs("a.log", twice.as_bytes()[..len].chain(Failing));
+            for run in runs.by_ref().take(whole_runs) {
+                assert!(run.expect("a run").is_complete());
+            }
+            let error = runs.next().expect("an error").expect_err("no run");
+            let expected = format!("a.log: cannot read beyond byte {len}: the disk fails");
+            assert!(
+                matches!(&error, LogReadError::Io(text) if *text == expected),
+                "{error:?}"
+            );
+            assert!(runs.next().is_none());
+        }
+    }
+
     #[test]
     fn each_run_is_given_out_before_the_next_is_read() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);

@@ -108,6 +108,37 @@ fn differences_that_are_passed_over_are_named() {
     assert_eq!(first.finding.evidence, Evidence::Lines);
 }
 
+/// Edits to the baseline, and the difference that is listed.
+const NOTED: &[(RunEdit, &str)] = &[
+    (edits::board, "the board is QEMU virt and was Juno"),
+    (edits::payload, "the payload is 0.1.0 and was 9.9.9"),
+    (
+        edits::clock,
+        "the counter's frequency in Hz is 62500000 and was 1000000",
+    ),
+    (edits::two_cpus, "the number of CPUs is 4 and was 2"),
+    (edits::level, "the exception level is 2 and was 1"),
+    (
+        edits::iterations,
+        "the count of samples asked for is 2 and was 7",
+    ),
+    (
+        edits::pattern,
+        "the wake-up pattern is chain and was staggered",
+    ),
+];
+
+#[test]
+fn each_difference_that_is_not_refused_is_listed() {
+    for (edit, expected) in NOTED {
+        let comparison = try_compare(&suite(), &edited(*edit), "boards,wakes").expect(expected);
+        let sentence = format!("Other differences: {expected}.");
+        let listed = sentences(&comparison, CONDITIONS);
+        assert!(listed.contains(&sentence.as_str()), "{listed:?}");
+    }
+    assert!(sentences(&compared(&suite(), &suite()), CONDITIONS).is_empty());
+}
+
 /// Data that the baseline has but the run lacks.
 struct Gap {
     /// The edit to the run.
