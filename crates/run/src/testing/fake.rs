@@ -15,6 +15,7 @@ use hardware::spec::stat::Rise;
 use hardware::spec::timer::TimerName;
 use smccc::psci::{self, SuspendMode};
 
+use super::fake_timers::FakeTimers;
 use crate::measure::{
     Action, ActionEnd, After, Cause, Counter, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
     Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally, TimerFault, Waker,
@@ -35,8 +36,6 @@ pub const WARM_CALL: u64 = 20;
 pub const COLD_CALL: u64 = 70;
 /// The additional ticks for a call if the caller's cache lines were evicted.
 pub const EVICTED_CALL: u64 = 3;
-/// Ticks from the first instruction of a timer's handler to its Rust code.
-const PROLOGUE: u64 = 20;
 /// The loss used in tests.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
@@ -65,13 +64,7 @@ pub struct Fake {
     off_dirty: Vec<usize>,
     edit: Edit,
     edit_trial: TrialEdit,
-    tallies: Vec<Tally>,
-    /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
-    /// counted from 0.
-    lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The only faulty timer: its CPU, the window's number, and the fault.
-    fault: Option<(CpuIndex, u64, TimerFault)>,
-    windows: u64,
+    timers: FakeTimers,
     /// The mode that SET_SUSPEND_MODE rejects.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
@@ -146,10 +139,7 @@ impl Fake {
             off_dirty: vec![0; cpus],
             edit: Box::new(|_, _, _| {}),
             edit_trial: Box::new(|_, _| {}),
-            tallies: vec![Tally::default(); cpus],
-            lateness: Box::new(|cpu, k| 30 + 100 * ticks_of(cpu) + u64::from(k % 7)),
-            fault: None,
-            windows: 0,
+            timers: FakeTimers::new(cpus),
             refuses: None,
             map: (0..cpus).map(cpu).collect(),
             lacks_cpu_off: false,
@@ -212,13 +202,13 @@ impl Fake {
 
     /// Sets how many ticks late a CPU's timer is handled, by CPU and by expiry number.
     pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
-        self.lateness = Box::new(lateness);
+        self.timers.lateness = Box::new(lateness);
         self
     }
 
     /// Injects a fault into a CPU's window of `timer_latency`.
     pub fn with_fault(mut self, cpu: CpuIndex, window: u64, fault: TimerFault) -> Self {
-        self.fault = Some((cpu, window, fault));
+        self.timers.fault = Some((cpu, window, fault));
         self
     }
 
@@ -419,39 +409,6 @@ impl Fake {
             }
         }
     }
-
-    /// Makes a window's timers expire, except those of lost CPUs.
-    fn expire(&mut self, round: &Round, start: u64) {
-        let window = round.window.expect("a window");
-        let schedule = window.schedule;
-        let lasts = schedule.period * u64::from(schedule.expiries);
-        assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
-        let cpus = CpuIndex::all(self.tallies.len());
-        for ((cpu, tally), is_lost) in cpus.zip(&mut self.tallies).zip(&self.lost) {
-            if !window.measures(cpu) || *is_lost {
-                continue;
-            }
-            let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
-            let mut next = Some(tally.begin(start, &schedule));
-            while let Some(due) = next {
-                let fault = fault.filter(|_| tally.window.expiries > 2);
-                next = match fault.map(|it| it.2) {
-                    Some(TimerFault::Spurious) => tally.spurious(),
-                    Some(fault) => {
-                        if let TimerFault::Stray(intid) = fault {
-                            tally.stray = Some(intid);
-                        }
-                        None
-                    }
-                    None => {
-                        let entry = due + (self.lateness)(cpu, tally.window.expiries);
-                        tally.expired(entry, entry + PROLOGUE)
-                    }
-                };
-            }
-        }
-        self.windows += 1;
-    }
 }
 
 impl Machine for Fake {
@@ -482,7 +439,7 @@ impl Machine for Fake {
             queue.rotate_left(turn);
         }
         if round.action == Action::Expire {
-            self.expire(round, start);
+            self.timers.expire(round, start, &self.lost);
         }
         if round.osi.is_some() {
             let all = queue.clone();
@@ -515,7 +472,7 @@ impl Machine for Fake {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let tally = self.tallies.get_mut(cpu.place());
+        let tally = self.timers.tally(cpu);
         tally.filter(|_| !self.lost[cpu.place()])
     }
 

@@ -3,6 +3,7 @@
 
 pub mod example;
 pub mod fake;
+mod fake_timers;
 
 use alloc::vec::Vec;
 

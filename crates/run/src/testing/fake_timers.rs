@@ -1,0 +1,73 @@
+//! The timers of the fake machine, which expire in the windows of `timer_latency`.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::board::CpuIndex;
+
+use crate::measure::{Round, Tally, TimerFault};
+
+/// Ticks from the first instruction of a timer's handler to its Rust code.
+const PROLOGUE: u64 = 20;
+
+/// Each CPU's timer.
+pub(super) struct FakeTimers {
+    tallies: Vec<Tally>,
+    /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
+    /// counted from 0.
+    pub(super) lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
+    /// The only faulty timer: its CPU, the window's number, and the fault.
+    pub(super) fault: Option<(CpuIndex, u64, TimerFault)>,
+    windows: u64,
+}
+
+impl FakeTimers {
+    /// Returns timers for `cpus` CPUs.
+    pub(super) fn new(cpus: usize) -> Self {
+        Self {
+            tallies: vec![Tally::default(); cpus],
+            lateness: Box::new(|cpu, k| 30 + 100 * cpu.place() as u64 + u64::from(k % 7)),
+            fault: None,
+            windows: 0,
+        }
+    }
+
+    /// Returns the CPU's tally.
+    pub(super) fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
+        self.tallies.get_mut(cpu.place())
+    }
+
+    /// Makes a window's timers expire, except those of lost CPUs.
+    pub(super) fn expire(&mut self, round: &Round, start: u64, lost: &[bool]) {
+        let window = round.window.expect("a window");
+        let schedule = window.schedule;
+        let lasts = schedule.period * u64::from(schedule.expiries);
+        assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
+        let cpus = CpuIndex::all(self.tallies.len());
+        for ((cpu, tally), is_lost) in cpus.zip(&mut self.tallies).zip(lost) {
+            if !window.measures(cpu) || *is_lost {
+                continue;
+            }
+            let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
+            let mut next = Some(tally.begin(start, &schedule));
+            while let Some(due) = next {
+                let fault = fault.filter(|_| tally.window.expiries > 2);
+                next = match fault.map(|it| it.2) {
+                    Some(TimerFault::Spurious) => tally.spurious(),
+                    Some(fault) => {
+                        if let TimerFault::Stray(intid) = fault {
+                            tally.stray = Some(intid);
+                        }
+                        None
+                    }
+                    None => {
+                        let entry = due + (self.lateness)(cpu, tally.window.expiries);
+                        tally.expired(entry, entry + PROLOGUE)
+                    }
+                };
+            }
+        }
+        self.windows += 1;
+    }
+}
