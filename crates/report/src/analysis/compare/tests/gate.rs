@@ -120,7 +120,7 @@ const NOTED: &[(RunEdit, &str)] = &[
     (edits::level, "the exception level is 2 and was 1"),
     (
         edits::iterations,
-        "the count of samples asked for is 2 and was 7",
+        "the requested number of samples is 2 and was 7",
     ),
     (
         edits::pattern,
