@@ -189,7 +189,7 @@ mod tests {
         assert!(refused(true).contains("notes.txt is not part of the new cell"));
         fs::remove_file(cell.join("notes.txt")).expect("removed");
         fs::create_dir(cell.join(RESULTS)).expect("made");
-        assert!(refused(true).contains("has results"));
+        assert!(refused(true).contains("contains the old cell's results"));
         fs::remove_file(cell.join(MARK)).expect("removed");
         assert!(refused(true).contains("is not a cell"));
         assert_eq!(lab.names(), ["labgrid-rpi4-v1"]);

@@ -101,14 +101,14 @@ const AUDITED: &[Audited] = &[
         ],
         old: ["0,0,100.0,20.0,5.0", "0,0,200.0,20.0,5.0"],
         counts: "0 right, 0 wrong, 2",
-        says: "labels repeat",
+        says: "several rows have the same label",
     },
     Audited {
         title: SERIAL,
         new: ["0,0,160.0 (+60.00%),20.0,5.0", "0,0,300.0,20.0,5.0"],
         old: ["0,0,300.0,20.0,5.0", "0,0,100.0,20.0,5.0"],
         counts: "0 right, 0 wrong, 1",
-        says: "labels repeat",
+        says: "several rows have the same label",
     },
     Audited {
         title: SERIAL,

@@ -72,7 +72,11 @@ fn exit_codes() {
             2,
             "is \"platform n1sdp\" in published/n1sdp/v2.9",
         ),
-        (&other, 2, "\"not known\"; --across boards"),
+        (
+            &other,
+            2,
+            &format!("but \"not known\" in the baseline own/{name}; --across boards"),
+        ),
         (&format!("{other} --across boards"), 3, "not compared"),
         (&format!("report narrow/{name}"), 2, "but no latency"),
         (&format!("{itself} --across oceans"), 2, across),
@@ -154,7 +158,10 @@ fn every_format_has_findings_and_gaps() {
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
-    assert!(out.contains(failed) && out.contains("ns after "), "{out}");
+    assert!(
+        out.contains(failed) && out.contains(" ns, previously "),
+        "{out}"
+    );
     let (_, out, _) = called("v2.13", "junit");
     let compared = out.contains("figures compared");
     assert!(compared && !out.contains("<failure"), "{out}");

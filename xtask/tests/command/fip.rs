@@ -63,7 +63,7 @@ fn the_same_bytes_as_fiptool_makes() {
         // A missing image only causes a warning, and the layout can be changed without changing
         // images.
         let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
-        assert!(said.contains("warning: o.bin: there is no nt-fw"), "{said}");
+        assert!(said.contains("warning: o.bin has no nt-fw"), "{said}");
         scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
         same("o.bin", "t.bin", "nt-fw is not there");
         for layout in ["--align 64", "--plat-toc-flags 12"] {

@@ -205,7 +205,10 @@ mod tests {
             let lacks = read(bad).lacks.join(";");
             let why = "1 line of LAVA's log cannot be read";
             assert!(lacks.contains(why), "{bad}");
-            assert!(lacks.contains("starting at line 9") || bad == block, "{lacks}");
+            assert!(
+                lacks.contains("starting at line 9") || bad == block,
+                "{lacks}"
+            );
         }
     }
 

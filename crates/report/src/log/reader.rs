@@ -373,7 +373,7 @@ mod tests {
                 assert!(run.expect("a run").is_complete());
             }
             let error = runs.next().expect("an error").expect_err("no run");
-            let expected = format!("a.log: cannot read beyond byte {len}: the disk fails");
+            let expected = format!("a.log: cannot read past byte {len}: the disk fails");
             assert!(
                 matches!(&error, LogReadError::Io(text) if *text == expected),
                 "{error:?}"

@@ -245,7 +245,7 @@ fn wishes<'a>(
     };
     if arguments.name.is_some() && wishes.len() > 1 {
         bail!(
-            "--name needs a single cell, but these are {}: {each}",
+            "--name needs a single cell, but there are {}: {each}",
             wishes.len()
         );
     }

@@ -147,7 +147,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("image --board rk3399 --base out.bin.its -o out.bin",
         &["out.bin.its: this is the input file of --base"]),
     ("image --board rk3399 --base payload.dtb -o payload", &["the input file of --base"]),
-    ("image --board rk3399 --base out.bin.its -o payload", &["payload.dtb: this file exists"]),
+    ("image --board rk3399 --base out.bin.its -o payload", &["payload.dtb: this file was not written by this tool"]),
     ("image --board rk3399 --base payload.bin -o dir", &["dir.its: this is a directory"]),
 
     // FIPs
