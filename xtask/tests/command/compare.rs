@@ -29,6 +29,8 @@ fn exit_codes() {
     let itself = "compare good.log good.log";
     let twice = "compare twice.log good.log --old";
     let across = "expected one of methods, states, wakes, boards";
+    let fraction = "a fraction below 1";
+    let unknown = format!("but \"not known\" in the baseline own/{name}; --across boards");
     scratch.assert_outcomes(&[
         (itself, 0, ""),
         (juno, 1, "regressions against"),
@@ -43,23 +45,11 @@ fn exit_codes() {
         ("compare twice.log good.log", 2, "--old-run N"),
         (&format!("{same} --row-cpus 1"), 2, "is neither an MPIDR"),
         (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
-        (&format!("{itself} --tolerance 2"), 2, "a fraction below 1"),
-        (&format!("{itself} --tolerance -1"), 2, "a fraction below 1"),
-        (
-            &format!("{itself} --tolerance=-1e-9"),
-            2,
-            "a fraction below 1",
-        ),
-        (
-            &format!("{itself} --tolerance NaN"),
-            2,
-            "a fraction below 1",
-        ),
-        (
-            &format!("{itself} --tolerance inf"),
-            2,
-            "a fraction below 1",
-        ),
+        (&format!("{itself} --tolerance 2"), 2, fraction),
+        (&format!("{itself} --tolerance -1"), 2, fraction),
+        (&format!("{itself} --tolerance=-1e-9"), 2, fraction),
+        (&format!("{itself} --tolerance NaN"), 2, fraction),
+        (&format!("{itself} --tolerance inf"), 2, fraction),
         // A different or an unknown board.
         (
             "compare published/juno/v2.9 good.log",
@@ -72,11 +62,7 @@ fn exit_codes() {
             2,
             "is \"platform n1sdp\" in published/n1sdp/v2.9",
         ),
-        (
-            &other,
-            2,
-            &format!("but \"not known\" in the baseline own/{name}; --across boards"),
-        ),
+        (&other, 2, &unknown),
         (&format!("{other} --across boards"), 3, "not compared"),
         (&format!("report narrow/{name}"), 2, "but no latency"),
         (&format!("{itself} --across oceans"), 2, across),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 use std::process::Command;
 
 use crate::tools::{said, tools};
@@ -98,17 +99,28 @@ fn cells_wherever_they_are() {
     }
 }
 
-/// A stub takes the place of the host tool, so this tests only the script.
-#[test]
-fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
-    let tools = tools();
-    let dir = tempfile::tempdir().expect("a directory");
-    let fork = dir.path().join("fork");
-    fs::create_dir(&fork).expect("made");
+/// A host tool that appends each call to a file, with the source for `qemu`, and writes the output
+/// that the call names.
+const STUB: &str = r#"#!/bin/sh
+printf '%s\n' "$*" >> CALLS
+case $1 in
+qemu) cat "$4/file" >> CALLS; echo log > "$6"; exit "$QEMU" ;;
+compare) code=$COMPARE ;;
+ledger) code=$LEDGER ;;
+esac
+while [ "$1" != -o ]; do shift; done
+echo report > "$2"
+exit "${code:-0}"
+"#;
+
+/// Creates a repository in which `upstream` has moved on since `change` branched off. Returns the
+/// common ancestor and the head of `change`.
+fn create_fork(fork: &Path) -> [String; 2] {
+    fs::create_dir(fork).expect("made");
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-        git.arg("-C").arg(&fork).args(words);
+        git.arg("-C").arg(fork).args(words);
         said(&mut git).ends(0, "").out.trim().to_owned()
     };
     git(&["init", "--quiet", "--initial-branch=change"]);
@@ -121,26 +133,22 @@ fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
     let base = commit("base");
     git(&["branch", "upstream"]);
     let head = commit("head");
-    // The branch below the change has moved on.
     git(&["switch", "--quiet", "upstream"]);
     commit("upstream");
     git(&["switch", "--quiet", "change"]);
+    [base, head]
+}
 
-    // Notes the call, and the source for `qemu`; writes the file that the call names.
+/// A stub takes the place of the host tool, so this tests only the script.
+#[test]
+fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let fork = dir.path().join("fork");
+    let [base, head] = create_fork(&fork);
     let stub = dir.path().join("stub");
-    let template = r#"#!/bin/sh
-printf '%s\n' "$*" >> CALLS
-case $1 in
-qemu) cat "$4/file" >> CALLS; echo log > "$6"; exit "$QEMU" ;;
-compare) code=$COMPARE ;;
-ledger) code=$LEDGER ;;
-esac
-while [ "$1" != -o ]; do shift; done
-echo report > "$2"
-exit "${code:-0}"
-"#;
     let calls = dir.path().join("calls");
-    let text = template.replace("CALLS", &calls.display().to_string());
+    let text = STUB.replace("CALLS", &calls.display().to_string());
     fs::write(&stub, text).expect("written");
     fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).expect("executable");
     let run = |codes: [&str; 3], branch: &str| {
