@@ -14,7 +14,7 @@ use boards::GicVersion;
 use host::process;
 use report::follow::stream::{self, Display, MachineEnding, MachineResult, Watch};
 use run::model::Verdict;
-use xtask::build::firmware::{self, FirmwareBuild, NT_FW_KEY, Platform, Variant};
+use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
@@ -32,7 +32,8 @@ fn built() -> FirmwareBuild {
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
     let overlay = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
     let platform = Platform {
-        trusted_fip: true,
+        fip: FipBuild::Trusted,
+        files: [overlay.files.clone(), vec!["fip.bin".into()]].concat(),
         ..overlay
     };
     firmware::build(&workspace, &tf_a, &platform).expect("firmware")

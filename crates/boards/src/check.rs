@@ -8,7 +8,7 @@ use super::board::{BoardFile, Reserved, Verified};
 use super::board_fault::{BoardFault, require};
 use super::devices::WatchdogEntry;
 use super::lab::MINUTES_MAX;
-use super::{check_package, check_tree, texts};
+use super::{check_package, check_stock, check_tree, texts};
 
 type Check = Result<(), BoardFault>;
 
@@ -108,10 +108,9 @@ fn firmwares(board: &BoardFile) -> Check {
         let has_pmf = firmware.pmf.is_some() || board.qemu.is_some();
         let reason = "pmf is missing; it must be \"linked\", \"unlinked\" or \"none\"";
         require(has_pmf, &path, reason)?;
-        let cluster = firmware.stock.as_ref().and_then(|stock| stock.cluster);
-        let has_rule = cluster.is_none() || board.cpus.continues.is_some();
-        let at = format_args!("{path}.stock.cluster");
-        require(has_rule, at, "this requires cpus.continues")?;
+        if let Some(stock) = &firmware.stock {
+            check_stock::check(board, &format!("{path}.stock"), stock)?;
+        }
         let (has_note, has_states) = (firmware.note.is_some(), !firmware.idle_state.is_empty());
         let reason = "no idle-state: add a note explaining why";
         require(has_note || has_states, &path, reason)?;

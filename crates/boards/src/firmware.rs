@@ -1,9 +1,9 @@
 //! Firmware that a board can run, and the measurements that it supports.
 
-use std::num::NonZeroU32;
-
 use hardware::spec::psci::StateFormat;
 use serde::{Deserialize, Deserializer};
+
+use super::stock::Stock;
 
 /// A power state for CPU_SUSPEND.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,32 +37,14 @@ impl StateEntry {
     }
 }
 
-/// An upstream TF-A platform, used instead of the overlay platform.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Stock {
-    /// `PLAT`.
-    pub platform: String,
-    /// The offset in flash where BL1 looks for the FIP, in bytes.
-    pub fip_base: usize,
-    /// True if BL33 is loaded to the load address before BL1 starts instead of being in the FIP.
-    #[serde(default)]
-    pub preloaded: bool,
-    /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
-    #[serde(default)]
-    pub variables: Vec<String>,
-    /// The number of CPUs per cluster in its power domain tree, if different from the board file.
-    /// Requires `cpus.continues`.
-    pub cluster: Option<NonZeroU32>,
-}
-
 /// Whether firmware built with `ENABLE_RUNTIME_INSTRUMENTATION=1` has PMF timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The user must add that file. The link fails without it.
+    /// The makefile does not add it, and the link fails without it. `fip build` adds it on make's
+    /// command line if this version of TF-A has the file.
     Unlinked,
     /// PMF is not available.
     None,

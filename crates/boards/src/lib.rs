@@ -29,12 +29,13 @@
 //! |---|---|
 //! | [`image_kinds`] | image types in a FIP |
 //! | `board_fault` | errors in board files, reported by line |
+//! | `stock` | how TF-A is built for a board |
 //! | `devices`, `firmware`, `lab`, `package`, `publish` | sections of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | rules for names and sentences |
 //! | [`device_tree`] | a board's device tree |
 //! | `check_tree` | checks those trees with the payload's parser |
-//! | `check_package`, `check` | contradictions within a file |
+//! | `check_package`, `check_stock`, `check` | contradictions within a file |
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |
 //!
@@ -46,6 +47,7 @@ mod board;
 mod board_fault;
 mod check;
 mod check_package;
+mod check_stock;
 mod check_tree;
 mod describe;
 pub mod device_tree;
@@ -56,6 +58,7 @@ mod lab;
 mod package;
 mod publish;
 mod read;
+mod stock;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -68,8 +71,11 @@ pub use uuid::Uuid;
 pub use self::board::{BoardFile, Qemu, Verified};
 pub use self::describe::{describe, table};
 pub use self::devices::Frame;
-pub use self::firmware::{Firmware, Pmf, StateEntry, Stock};
+pub use self::firmware::{Firmware, Pmf, StateEntry};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish, PublishedCluster};
 pub use self::read::{load, names, parse};
+pub use self::stock::{
+    BuildInput, BuildNeed, BuiltFile, BuiltImage, INPUT_OPTIONS, OldestVersion, Stock, TfAVersion,
+};

@@ -27,6 +27,8 @@ pub struct PackageBlob {
     pub title: String,
     /// The name of the file that the firmware build creates.
     pub file: Option<String>,
+    /// The option of `fip build` that specifies its file, without the dashes.
+    pub option: Option<String>,
 }
 
 /// An additional FIP that the board needs to boot.
@@ -51,6 +53,8 @@ pub struct Package {
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,
+    /// The folder on the board's medium for this file and for `parts`.
+    pub folder: Option<String>,
     /// Installation instructions for the user.
     pub install: String,
     /// The images required in addition to BL33, listed by fiptool option.

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
+use super::stock::Stock;
 
 /// A regular expression and its description, which is used in the error message.
 type Rule = (LazyLock<Regex>, &'static str);
@@ -74,9 +75,13 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
             let path = format_args!("firmware.{name}.idle-state[{index}].name");
             one(path, &state.name, &NODE)?;
         }
+        if let Some(stock) = &firmware.stock {
+            stock_texts(&format!("firmware.{name}.stock"), stock)?;
+        }
     }
     if let Some(package) = &board.package {
         one("package.file", &package.file, &NAME)?;
+        each("package.folder", &package.folder, &NAME)?;
         one("package.install", &package.install, &SENTENCE)?;
         each("package.tool", &package.tool, &SENTENCE)?;
         for (index, part) in package.parts.iter().enumerate() {
@@ -91,4 +96,25 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
         one("lab.recovery", &lab.recovery, &IN_ZIP)?;
     }
     Ok(())
+}
+
+fn stock_texts(path: &str, stock: &Stock) -> Result<(), BoardFault> {
+    one(format_args!("{path}.platform"), &stock.platform, &NAME)?;
+    for (index, input) in stock.inputs.iter().enumerate() {
+        let at = format!("{path}.inputs[{index}]");
+        one(format_args!("{at}.title"), &input.title, &SENTENCE)?;
+        one(format_args!("{at}.source"), &input.source, &SENTENCE)?;
+    }
+    for (index, file) in stock.files.iter().enumerate() {
+        let at = format_args!("{path}.files[{index}].install");
+        one(at, &file.install, &SENTENCE)?;
+    }
+    match &stock.oldest {
+        None => Ok(()),
+        Some(oldest) => one(
+            format_args!("{path}.oldest.because"),
+            &oldest.because,
+            &SENTENCE,
+        ),
+    }
 }

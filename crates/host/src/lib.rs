@@ -32,6 +32,7 @@
 //! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |
+//! | [`folder`] | output folders that are written completely or not at all |
 //! | [`log_file`] | the file to which a UART's full output is written |
 //! | [`process`] | child processes, silent unless they fail |
 //! | [`exit_code`] | the exit codes of the commands |
@@ -42,6 +43,7 @@
 
 pub mod exit_code;
 pub mod files;
+pub mod folder;
 pub mod hex;
 pub mod interrupt;
 pub mod log_file;

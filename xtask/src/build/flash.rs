@@ -29,7 +29,7 @@ pub fn build(
         _ => (Some(image), None),
     };
     let fip = package(firmware, in_fip)?;
-    let fip_base = stock.map_or(FIP_BASE, |stock| stock.fip_base);
+    let fip_base = stock.and_then(|stock| stock.fip_base).unwrap_or(FIP_BASE);
     Ok((flash(&firmware.read("bl1")?, &fip, fip_base)?, in_memory))
 }
 

@@ -43,6 +43,32 @@ impl TreeWish {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
+    /// Returns these options as they are given to `cargo xtask image`, each after a space.
+    #[cfg(feature = "full")]
+    pub(crate) fn words(&self) -> String {
+        let Self {
+            dtb,
+            args,
+            smp,
+            gic,
+            states,
+        } = self;
+        let dtb = dtb.iter().map(|dtb| format!(" --dtb {}", dtb.display()));
+        let args = args.iter().map(|args| format!(" --args '{args}'"));
+        let smp = smp.iter().map(|smp| format!(" --smp {smp}"));
+        let gic = gic.iter().map(|gic| format!(" --gic {}", gic.number()));
+        let format = states.state_format.iter();
+        let format = format.map(|format| format!(" --state-format {}", format.name()));
+        let core = states
+            .core
+            .iter()
+            .map(|state| format!(" --core {state:#x}"));
+        let deepest = states.deepest.iter();
+        let deepest = deepest.map(|state| format!(" --deepest {state:#x}"));
+        let tree = dtb.chain(args).chain(smp).chain(gic);
+        tree.chain(format).chain(core).chain(deepest).collect()
+    }
+
     /// Builds the payload, unless `base` is one, and its image for `board`.
     pub fn make_image(
         &self,

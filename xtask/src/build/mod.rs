@@ -1,12 +1,17 @@
 //! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33,
-//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash,
+//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash, `from_source`
+//! everything that a board boots,
 //! `efi` the application around an image, and `stick` a medium that contains it.
 
+#[cfg(feature = "full")]
+pub mod checkout;
 pub mod efi;
 pub mod fip;
 pub mod firmware;
 pub mod firmware_kind;
 pub mod flash;
+#[cfg(feature = "full")]
+pub mod from_source;
 mod given_states;
 pub mod image;
 pub mod image_contents;

@@ -202,7 +202,10 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> R
             missing.push(format!("--{} FILE ({})", kind.option, kind.title));
         }
     }
-    for PackageBlob { uuid, title, file } in blobs.iter().filter(|blob| lacks(blob.uuid)) {
+    for PackageBlob {
+        uuid, title, file, ..
+    } in blobs.iter().filter(|blob| lacks(blob.uuid))
+    {
         let file = file.as_deref().unwrap_or("FILE");
         missing.push(format!("--blob uuid={uuid},file={file} ({title})"));
     }

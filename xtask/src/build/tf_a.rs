@@ -54,8 +54,22 @@ pub struct TfA {
 }
 
 impl TfA {
-    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package.
+    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package. Rejects a
+    /// version that the overlay platform does not build with.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
+        let tf_a = Self::open(workspace, dir)?;
+        if let Some(dir) = dir {
+            let at = || option(dir);
+            if let Some(doubt) = doubt(&tf_a.version).with_context(at)? {
+                say(&format!("warning: {}: {doubt}", at()));
+            }
+        }
+        Ok(tf_a)
+    }
+
+    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package, whatever its
+    /// version.
+    pub fn open(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let Some(dir) = dir else {
             let dir = TF_A.fetch(workspace)?;
             let identity = format!("{} {}", TF_A.package, TF_A.version);
@@ -65,13 +79,10 @@ impl TfA {
                 dir,
             });
         };
-        let at = || format!("--tf-a {}", dir.display());
+        let at = || option(dir);
         let dir = fs::canonicalize(dir).with_context(at)?;
         refuse_blanks(&dir).with_context(at)?;
         let version = version(&dir).with_context(at)?;
-        if let Some(doubt) = doubt(&version).with_context(at)? {
-            say(&format!("warning: {}: {doubt}", at()));
-        }
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();
         hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;
@@ -96,6 +107,10 @@ impl TfA {
             self.version
         )
     }
+}
+
+fn option(dir: &Path) -> String {
+    format!("--tf-a {}", dir.display())
 }
 
 /// Returns a warning if the overlay platform has not been tested with this version, or an error if

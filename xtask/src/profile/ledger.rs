@@ -7,7 +7,7 @@ use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, chan
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
 
-use super::checkout::Commit;
+use crate::build::checkout::Commit;
 
 /// A commit and its measurements.
 #[derive(Debug, Default, Serialize)]

@@ -17,9 +17,9 @@ use report::profile::profile::Profile;
 use thiserror::Error;
 
 use super::bisect::find_steps;
-use super::checkout::{self, Commit};
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
 use super::run::ProfiledRun;
+use crate::build::checkout::{self, Commit};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::scratch::Scratch;

@@ -13,8 +13,8 @@ use report::profile::document::{
     NOTES, UNIT, change_table, function_changes, number, share_text, signed,
 };
 
-use super::checkout::Commit;
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
+use crate::build::checkout::Commit;
 
 /// A ledger format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -16,7 +16,6 @@
 mod attribute;
 mod bisect;
 mod calls;
-mod checkout;
 mod code;
 pub mod ledger;
 pub mod ledger_bench;

@@ -29,7 +29,7 @@ use super::positions::{self, NamedMemory};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
 use super::symbols::Symbols;
-use crate::build::firmware::{self, Platform, Variant};
+use crate::build::firmware::{self, Platform, Timestamps, Variant};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, TreeSource};
@@ -287,7 +287,13 @@ impl Asked<'_> {
         };
         let gic = self.machine.gic;
         let platform = match stock {
-            Some(stock) => Platform::stock(stock, self.board.load_address, gic),
+            Some(stock) => {
+                let described = self.board.firmware(spec.firmware.described())?;
+                let timestamps = Timestamps::find(described.pmf, &tf_a.dir, &tf_a.version);
+                let mut platform = Platform::of_board(self.workspace, self.board, stock, gic);
+                platform.add_variables(timestamps.variables());
+                platform
+            }
             None => Platform::overlay(self.workspace, &spec.board, gic, variant),
         };
         firmware::build(self.workspace, &tf_a, &platform)

@@ -52,6 +52,7 @@ macro_rules! needs {
 needs! {
     Qemu "qemu-system-arm" "qemu-system-aarch64"
     CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
+    ArmNoneEabi "gcc-arm-none-eabi" "arm-none-eabi-gcc"
     Make "make" "make"
     DpkgSource "dpkg-dev" "dpkg-source"
     Fiptool "arm-trusted-firmware-tools" "fiptool"
@@ -87,7 +88,12 @@ pub fn installed() -> impl Iterator<Item = &'static str> {
 
 /// Returns everything that `cargo xtask test` uses.
 pub fn all() -> Vec<Need> {
-    let others = [Need::CxxCompiler, Need::LinuxTarget, Need::CargoFuzz];
+    let others = [
+        Need::ArmNoneEabi,
+        Need::CxxCompiler,
+        Need::LinuxTarget,
+        Need::CargoFuzz,
+    ];
     let needs = INSTALLED.iter().map(|row| row.0);
     needs.filter(|need| !others.contains(need)).collect()
 }

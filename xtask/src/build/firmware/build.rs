@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, thread};
+use std::{fs, iter, thread};
 
 use anyhow::{Context, Result};
 use host::hex::hex;
@@ -15,17 +15,19 @@ use host::process;
 use sha2::{Digest, Sha256};
 
 use super::fip::{self, NT_FW_KEY};
-use super::platform::Platform;
+use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
+/// The folder of device trees in a build.
+pub(crate) const TREES: &str = "fdts/";
+
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
-    /// The folder with `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and with `fip.bin` if
-    /// it was requested.
+    /// The folder with the platform's files, such as `bl31.bin` and `bl31.elf`.
     pub dir: PathBuf,
 }
 
@@ -41,35 +43,35 @@ impl FirmwareBuild {
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
-    // A FIP with certificates requires that a single make run builds all stages.
-    if platform.bl31_variables.is_empty() || platform.trusted_fip {
-        let dir = build_stages(workspace, tf_a, platform, &["bl1", "bl2", "bl31"], None)?;
+    // A single make run must build all stages for a FIP.
+    if platform.bl31_variables.is_empty() || platform.fip != FipBuild::None {
+        let dir = build_stages(workspace, tf_a, platform, None)?;
         return Ok(FirmwareBuild { dir });
     }
     let plain = Platform {
         bl31_variables: Vec::new(),
-        ..platform.clone()
+        ..platform.only_stages(|stage| stage != "bl31")
     };
-    let first = build_stages(workspace, tf_a, &plain, &["bl1", "bl2"], None)?;
-    let dir = build_stages(workspace, tf_a, platform, &["bl31"], Some(&first))?;
+    let first = build_stages(workspace, tf_a, &plain, None)?;
+    let only_bl31 = platform.only_stages(|stage| stage == "bl31");
+    let dir = build_stages(workspace, tf_a, &only_bl31, Some(&first))?;
     Ok(FirmwareBuild { dir })
 }
 
-/// Builds `stages`, unless that build already exists, and adds the files from the folder `others`.
-/// Returns the build's folder.
+/// Builds `platform`, unless that build already exists, and adds the files from the folder
+/// `others`. Returns the build's folder.
 fn build_stages(
     workspace: &Workspace,
     tf_a: &TfA,
     platform: &Platform,
-    stages: &[&str],
     others: Option<&Path>,
 ) -> Result<PathBuf> {
-    let arguments = arguments(workspace, tf_a, platform, stages)?;
+    let arguments = arguments(workspace, tf_a, platform)?;
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
     once(&dir, |partial| {
-        make(workspace, tf_a, platform, stages, &arguments, partial)?;
+        make(workspace, tf_a, platform, &arguments, partial)?;
         others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
     Ok(dir)
@@ -85,26 +87,73 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Returns the arguments that do not depend on the build folder.
-fn arguments(
-    workspace: &Workspace,
-    tf_a: &TfA,
-    platform: &Platform,
-    stages: &[&str],
-) -> Result<Vec<String>> {
+fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Vec<String>> {
     let mut arguments = vec![
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
-        "DEBUG=0".into(),
+        format!("DEBUG={}", u8::from(platform.debug)),
         // Neither the time nor the state of the surrounding repository may affect the build.
         "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
     arguments.extend(platform.all_variables().cloned());
-    arguments.extend(stages.iter().map(ToString::to_string));
-    if platform.trusted_fip {
-        arguments.extend(fip::arguments(workspace)?);
-    }
+    arguments.extend(fip::arguments(workspace, platform.fip)?);
     Ok(arguments)
+}
+
+/// Returns the goals for each run of make, in order. Device trees are built first, because the
+/// makefiles of some platforms do not declare that their FIP depends on them.
+fn goals(platform: &Platform) -> Vec<Vec<String>> {
+    let is_fip = platform.fip != FipBuild::None;
+    let has_trees = is_fip || platform.files.iter().any(|file| file.starts_with(TREES));
+    let trees = has_trees.then(|| vec!["dtbs".to_owned()]);
+    let fip = is_fip.then(|| "fip".to_owned());
+    let rest = platform.stages.iter().cloned().chain(fip);
+    trees.into_iter().chain([rest.collect()]).collect()
+}
+
+/// Returns the commands that build `platform` in the folder `place`. `file` returns the file for a
+/// variable that names an image for the FIP, such as `BL33`.
+pub fn commands(
+    workspace: &Workspace,
+    tf_a: &TfA,
+    platform: &Platform,
+    place: &Path,
+    file: &dyn Fn(&str) -> PathBuf,
+) -> Result<Vec<Command>> {
+    let arguments = arguments(workspace, tf_a, platform)?;
+    let goals = goals(platform);
+    let commands = goals.iter().map(|goals| {
+        let mut command = with_places(tf_a, platform, &arguments, place, file);
+        command.args(goals);
+        command
+    });
+    Ok(commands.collect())
+}
+
+fn with_places(
+    tf_a: &TfA,
+    platform: &Platform,
+    arguments: &[String],
+    place: &Path,
+    file: &dyn Fn(&str) -> PathBuf,
+) -> Command {
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let mut command: Command = process::clean("make");
+    command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
+    command.args(arguments);
+    if let Some(root) = &platform.root {
+        // TF-A concatenates this with the platform's name, without a slash.
+        command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
+    }
+    command.arg(format!("BUILD_BASE={}", place.display()));
+    if platform.fip != FipBuild::None {
+        let images = iter::once("BL33").chain(platform.inputs.iter().map(String::as_str));
+        for image in images {
+            command.arg(format!("{image}={}", file(image).display()));
+        }
+    }
+    command
 }
 
 /// Returns the first line of version output from the compiler and from the linker.
@@ -127,6 +176,8 @@ fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> 
     };
     part(&tf_a.identity);
     arguments.iter().for_each(|argument| part(argument));
+    goals(platform).iter().flatten().for_each(|goal| part(goal));
+    platform.files.iter().for_each(|file| part(file));
     toolchain()?.iter().for_each(|version| part(version));
     if let Some(root) = &platform.root {
         tf_a::hash_folder(root, root, &[], &mut hash)
@@ -139,37 +190,28 @@ fn make(
     workspace: &Workspace,
     tf_a: &TfA,
     platform: &Platform,
-    stages: &[&str],
     arguments: &[String],
     place: &Path,
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
     let what = platform.special(workspace);
     let what = format!("building TF-A {} for {what}", tf_a.version);
-    let jobs = thread::available_parallelism().map_or(1, usize::from);
-    let mut command: Command = process::clean("make");
-    command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
-    command.args(arguments);
-    if let Some(root) = &platform.root {
-        // TF-A concatenates this with the platform's name, without a slash.
-        command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
-    }
-    command.arg(format!("BUILD_BASE={}", scratch.path().display()));
-    let mut files: Vec<String> = stages
-        .iter()
-        .flat_map(|it| [format!("{it}.bin"), format!("{it}/{it}.elf")])
-        .collect();
-    if platform.trusted_fip {
-        let bl33 = scratch.path().join("bl33.bin");
-        fs::write(&bl33, "a stand-in for BL33")?;
-        command.arg(format!("BL33={}", bl33.display()));
-        command.arg(format!("BL33_KEY={}", place.join(NT_FW_KEY).display()));
-        files.push("fip.bin".into());
+    let placeholder = |image: &str| scratch.path().join(image.to_lowercase());
+    for image in platform.inputs.iter().map(String::as_str).chain(["BL33"]) {
+        fs::write(placeholder(image), format!("a placeholder for {image}"))?;
     }
     let log = place.with_extension("log");
-    process::run(&what, &mut command, &log).context("cannot build TF-A")?;
-    let built = scratch.path().join(&platform.name).join("release");
-    for file in files {
+    for goals in goals(platform) {
+        let mut command = with_places(tf_a, platform, arguments, scratch.path(), &placeholder);
+        if platform.fip == FipBuild::Trusted {
+            command.arg(format!("BL33_KEY={}", place.join(NT_FW_KEY).display()));
+        }
+        command.args(goals);
+        process::run(&what, &mut command, &log).context("cannot build TF-A")?;
+    }
+    let mode = if platform.debug { "debug" } else { "release" };
+    let built = scratch.path().join(&platform.name).join(mode);
+    for file in &platform.files {
         let from = built.join(file);
         let to = place.join(from.file_name().expect("a list of files"));
         let made = || format!("TF-A's build did not produce {}", from.display());

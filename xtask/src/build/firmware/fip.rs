@@ -1,4 +1,4 @@
-//! The arguments that make TF-A's build produce a FIP with certificates and a placeholder for BL33.
+//! The arguments that make TF-A's build produce a FIP with a placeholder for BL33.
 //!
 //! This uses Debian's fiptool and cert_create. TF-A's makefile would build these tools in its
 //! source tree, where nothing may be written, and does not build them for a platform outside the
@@ -7,6 +7,7 @@
 use anyhow::{Context, Result};
 use host::process::find;
 
+use super::platform::FipBuild;
 use crate::build::tf_a::MBED_TLS;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
@@ -15,12 +16,22 @@ use crate::setup::{self, Need};
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";
 
 /// Returns the make arguments that do not depend on the build folder.
-pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
+pub(super) fn arguments(workspace: &Workspace, fip: FipBuild) -> Result<Vec<String>> {
+    match fip {
+        FipBuild::None => Ok(Vec::new()),
+        FipBuild::Plain => {
+            setup::ensure(workspace, &[Need::Fiptool, Need::Dtc])?;
+            Ok(tool("FIPTOOL", "fiptool")?.to_vec())
+        }
+        FipBuild::Trusted => trusted(workspace),
+    }
+}
+
+fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
     setup::ensure(workspace, &[Need::Fiptool, Need::CertCreate, Need::Openssl])?;
     let mbed_tls = MBED_TLS.fetch(workspace)?;
     // Mbed TLS 3.6.6 declares functions twice, which causes a warning, hence E=0.
     let switches = [
-        "fip",
         "TRUSTED_BOARD_BOOT=1",
         "GENERATE_COT=1",
         "SAVE_KEYS=1",
@@ -28,11 +39,15 @@ pub(super) fn arguments(workspace: &Workspace) -> Result<Vec<String>> {
     ];
     let mut arguments = switches.map(str::to_owned).to_vec();
     arguments.push(format!("MBEDTLS_DIR={}", mbed_tls.display()));
-    for (name, tool) in [("FIPTOOL", "fiptool"), ("CRTTOOL", "cert_create")] {
-        let path = find(tool).with_context(|| format!("there is no {tool}"))?;
-        let path = path.display().to_string();
-        // `-o` keeps make from rebuilding a tool that exists.
-        arguments.extend([format!("{name}={path}"), "-o".to_owned(), path]);
-    }
+    arguments.extend(tool("FIPTOOL", "fiptool")?);
+    arguments.extend(tool("CRTTOOL", "cert_create")?);
     Ok(arguments)
+}
+
+/// Returns the arguments that make TF-A's build use the installed `tool`.
+fn tool(variable: &str, tool: &str) -> Result<[String; 3]> {
+    let path = find(tool).with_context(|| format!("there is no {tool}"))?;
+    let path = path.display().to_string();
+    // `-o` keeps make from rebuilding a tool that exists.
+    Ok([format!("{variable}={path}"), "-o".to_owned(), path])
 }

@@ -4,9 +4,17 @@ mod build;
 pub mod fault;
 mod fip;
 mod platform;
+mod timestamps;
 mod variant;
 
-pub use self::build::{FirmwareBuild, build, toolchain};
+#[cfg(feature = "full")]
+pub(crate) use self::build::TREES;
+pub use self::build::{FirmwareBuild, build, commands, toolchain};
 pub use self::fip::NT_FW_KEY;
-pub use self::platform::Platform;
+pub use self::platform::{FipBuild, Platform};
+#[cfg(feature = "full")]
+pub(crate) use self::platform::{overlay, stage_of};
+pub use self::timestamps::Timestamps;
+#[cfg(feature = "full")]
+pub(crate) use self::timestamps::are_in;
 pub use self::variant::Variant;

@@ -2,13 +2,25 @@
 
 use std::path::PathBuf;
 
-use boards::{GicVersion, Stock};
+use boards::{BoardFile, GicVersion, Stock};
 
 use super::variant::Variant;
 use crate::setup::workspace::Workspace;
 
-/// A platform and its makefile variables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Whether TF-A's build makes a FIP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FipBuild {
+    /// It only builds the stages.
+    #[default]
+    None,
+    /// A FIP with a placeholder for BL33.
+    Plain,
+    /// A FIP with a placeholder for BL33 and with certificates, which BL1 and BL2 check.
+    Trusted,
+}
+
+/// A platform, its makefile variables, and what is built for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
     /// `PLAT`.
     pub name: String,
@@ -19,8 +31,17 @@ pub struct Platform {
     /// Additional arguments that only affect BL31. BL1 and BL2 are built without them, once for all
     /// platforms that differ only in these.
     pub bl31_variables: Vec<String>,
-    /// True if TF-A's build also makes a FIP with certificates, which BL1 and BL2 check.
-    pub trusted_fip: bool,
+    /// True for a build with `DEBUG=1`.
+    pub debug: bool,
+    /// The boot stages to build, such as "bl31".
+    pub stages: Vec<String>,
+    /// The files to keep: paths in the build folder.
+    pub files: Vec<String>,
+    /// Whether to build a FIP.
+    pub fip: FipBuild,
+    /// The variables that name images for the FIP which somebody else makes. The FIP gets
+    /// placeholders for them.
+    pub inputs: Vec<String>,
 }
 
 impl Platform {
@@ -47,7 +68,20 @@ impl Platform {
             root: Some(workspace.board(board).join("tf-a").join("plat")),
             variables,
             bl31_variables,
-            trusted_fip: false,
+            ..Self::of_flash()
+        }
+    }
+
+    /// Returns a platform without a name whose three stages go to QEMU's flash.
+    fn of_flash() -> Self {
+        let stages = ["bl1", "bl2", "bl31"].map(str::to_owned).to_vec();
+        let files = stages
+            .iter()
+            .flat_map(|stage| [format!("{stage}.bin"), format!("{stage}/{stage}.elf")]);
+        Self {
+            files: files.collect(),
+            stages,
+            ..Self::default()
         }
     }
 
@@ -65,7 +99,8 @@ impl Platform {
         self.variables.iter().chain(&self.bl31_variables)
     }
 
-    /// Returns one of TF-A's platforms for `gic`. `load_address` is the board's.
+    /// Returns one of TF-A's platforms for `gic`, to be started from QEMU's flash. `load_address` is
+    /// the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();
@@ -75,12 +110,48 @@ impl Platform {
             .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
         Self {
             name: stock.platform.clone(),
-            root: None,
             variables: variables.chain(preloaded).collect(),
-            bl31_variables: Vec::new(),
-            trusted_fip: false,
+            ..Self::of_flash()
         }
     }
+
+    /// Returns the platform `stock` of `board`, to be started from QEMU's flash.
+    pub fn of_board(
+        workspace: &Workspace,
+        board: &BoardFile,
+        stock: &Stock,
+        gic: GicVersion,
+    ) -> Self {
+        Self {
+            root: overlay(workspace, &board.name, &stock.platform),
+            ..Self::stock(stock, board.load_address, gic)
+        }
+    }
+
+    /// Adds arguments for make.
+    pub fn add_variables(&mut self, variables: &[String]) {
+        self.variables.extend_from_slice(variables);
+    }
+
+    /// Returns the platform with only the stages for which `is_one` returns true, and their files.
+    pub(super) fn only_stages(&self, is_one: impl Fn(&str) -> bool) -> Self {
+        let mut part = self.clone();
+        part.stages.retain(|stage| is_one(stage));
+        part.files.retain(|file| is_one(stage_of(file)));
+        part
+    }
+}
+
+/// Returns the folder that contains `platform`, if this project adds it to TF-A.
+pub(crate) fn overlay(workspace: &Workspace, board: &str, platform: &str) -> Option<PathBuf> {
+    let root = workspace.board(board).join("tf-a").join("plat");
+    root.join(platform).is_dir().then_some(root)
+}
+
+/// Returns the stage of the file `path` in the build folder: `bl31` for `bl31/bl31.elf`.
+pub(crate) fn stage_of(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,88 +1,139 @@
 //! `cargo xtask fip build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use host::files;
+use host::folder;
 use host::progress::say;
+use host::stdout::Out;
+use std::io::Write as _;
 
-use super::images::{Images, load, number, open, options_help, save};
+use crate::build::from_source::{BuildPlan, GivenFiles, MARK, Wish, commands, contents};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
-use crate::build::package::{self, Recipe};
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// Make the FIP that a board boots, with the payload as BL33.
+/// Build TF-A with PMF, and write everything that a board boots to a folder.
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
+#[command(after_help = "\
 Examples:
-  cargo xtask fip build --board juno --base fip.bin -o new.bin
-  cargo xtask fip build --board juno --base fip.bin --nt-fw-key nt.pem \\
-      -o new.bin
+  cargo xtask fip build --board juno --scp-fw juno-bl2.bin -o sd
+  cargo xtask fip build --board rk3588 --tf-a ~/tf-a -o out
+  cargo xtask fip build --board qemu --dry-run -o out
 
-{}
-Details: docs/fip.md", options_help(true)))]
+Details: docs/fip.md")]
 pub struct BuildArguments {
     /// Board in platforms/.
     #[arg(long, value_name = "NAME")]
     pub board: String,
-    /// File to write.
-    #[arg(short, long, value_name = "OUT")]
+    /// Folder to write; replaced if it is from this command.
+    #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// FIP to copy with BL33 replaced.
-    #[arg(long, value_name = "FIP")]
-    pub base: Option<PathBuf>,
+    /// Print the commands that do the same, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub source: SourceArguments,
+    #[command(flatten)]
+    pub inputs: InputArguments,
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Non-trusted firmware key, for a FIP with certificates.
-    #[arg(long, value_name = "PEM")]
-    pub nt_fw_key: Option<PathBuf>,
-    /// Align images to N bytes [default: the board file's].
-    #[arg(long, value_name = "N", value_parser = number)]
-    pub align: Option<u64>,
     #[command(flatten)]
     pub tree: TreeWish,
-    #[command(flatten)]
-    pub images: Images,
+}
+
+/// TF-A's source, and how it is built.
+#[derive(Debug, Args)]
+pub struct SourceArguments {
+    /// TF-A's source tree, 2.9 or later [default: 2.12.1].
+    #[arg(long, value_name = "DIR")]
+    pub tf_a: Option<PathBuf>,
+    /// Build even if files in --tf-a are not committed.
+    #[arg(long, requires = "tf_a")]
+    pub allow_dirty: bool,
+    /// Source tree of Mbed TLS, for platforms that need it.
+    #[arg(long, value_name = "DIR")]
+    pub mbedtls: Option<PathBuf>,
+    /// Build TF-A with DEBUG=1.
+    #[arg(long)]
+    pub debug: bool,
+}
+
+/// The images that TF-A's build does not make.
+#[derive(Debug, Args)]
+pub struct InputArguments {
+    /// SCP firmware, for boards that need it.
+    #[arg(long, value_name = "FILE")]
+    pub scp_fw: Option<PathBuf>,
+    /// MCP firmware, for N1SDP.
+    #[arg(long, value_name = "FILE")]
+    pub mcp_fw: Option<PathBuf>,
+    /// DDR firmware, for STM32MP25.
+    #[arg(long, value_name = "FILE")]
+    pub ddr_fw: Option<PathBuf>,
+    /// Device tree for BL33, for STM32MP25.
+    #[arg(long, value_name = "FILE")]
+    pub hw_config: Option<PathBuf>,
+}
+
+impl InputArguments {
+    fn given(&self) -> GivenFiles {
+        let all = [
+            ("scp-fw", &self.scp_fw),
+            ("mcp-fw", &self.mcp_fw),
+            ("ddr-fw", &self.ddr_fw),
+            ("hw-config", &self.hw_config),
+        ];
+        let files = all.into_iter();
+        let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
+        GivenFiles {
+            files: files.collect(),
+        }
+    }
 }
 
 pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let workspace = Workspace::find()?;
     let board = boards::load(&arguments.board)?;
-    let package = package::takes_fip(&board)?;
-    let out = ("--output", arguments.output.as_path());
-    let inputs = [
-        ("--base", arguments.base.as_deref()),
-        ("--payload", arguments.payload.as_deref()),
-        ("--nt-fw-key", arguments.nt_fw_key.as_deref()),
-        ("--dtb", arguments.tree.dtb.as_deref()),
-    ];
-    files::check(out, &inputs)?;
-    let given = load(&arguments.images, out)?;
-    let base = arguments.base.as_deref().map(|path| open("--base", path));
-    let base = base.transpose()?;
-    let base_name = arguments.base.as_ref();
-    let name = base_name.map_or("the images given".into(), |path| {
-        format!("--base {}", path.display())
-    });
-    let recipe = Recipe {
-        name: &name,
-        base,
-        given,
-        key: arguments.nt_fw_key.as_deref(),
+    let (source, tree, out) = (&arguments.source, &arguments.tree, &arguments.output);
+    folder::check("--output", out, MARK)?;
+    board.check_gic(tree.gic)?;
+    plan(tree.args.as_deref())?;
+    let payload = image::released("--payload", arguments.payload.as_deref())?;
+    let wish = Wish {
+        board: &board,
+        tf_a: source.tf_a.as_deref(),
+        mbed_tls: source.mbedtls.as_deref(),
+        allow_dirty: source.allow_dirty,
+        debug: source.debug,
+        gic: tree.gic.unwrap_or(board.default_gic()),
+        given: arguments.inputs.given(),
     };
-    let mut fip = recipe.make(&workspace, &board, || {
-        plan(arguments.tree.args.as_deref())?;
-        let payload = image::released("--payload", arguments.payload.as_deref())?;
-        arguments.tree.make_image(&workspace, &board, payload)
-    })?;
-    if let Some(align) = arguments.align {
-        fip.align(align)?;
+    let plan = BuildPlan::new(&workspace, wish)?;
+    say(&plan.timestamps.describe());
+    if arguments.dry_run {
+        let mut image = tree.words();
+        if let Some(payload) = &arguments.payload {
+            image += &format!(" --base {}", payload.display());
+        }
+        let lines = commands(&workspace, &plan, out, &image)?;
+        return Ok(writeln!(Out::default(), "{}", lines.join("\n"))?);
     }
-    save(out, &fip)?;
-    say(&package::after_fip(package));
+    let make_image = || tree.make_image(&workspace, &board, payload);
+    let files = contents(&workspace, &plan, make_image)?;
+    folder::write("--output", out, MARK, &files)?;
+    say_result(out, files.len());
     Ok(())
+}
+
+fn say_result(out: &Path, files: usize) {
+    let page = out.join("README.md");
+    say(&format!(
+        "{}: {files} files; {} says what to do with each",
+        out.display(),
+        page.display()
+    ));
 }

@@ -2,5 +2,6 @@
 
 mod build;
 pub(super) mod images;
+mod pack;
 mod part;
 pub mod verbs;

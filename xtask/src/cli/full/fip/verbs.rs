@@ -15,6 +15,7 @@ use super::build::{self, BuildArguments};
 use super::images::{
     ChosenImages, FipLayout, ImageFile, Images, inspect, load, number, options_help, save,
 };
+use super::pack::{self, PackArguments};
 use super::part::{self, PartArguments};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
@@ -110,6 +111,7 @@ Details: docs/fip.md", options_help(false)))]
         images: ChosenImages,
     },
     Build(Box<BuildArguments>),
+    Pack(Box<PackArguments>),
     Part(PartArguments),
 }
 
@@ -148,6 +150,7 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
             remove(&fip, out.as_deref(), align, &images.files)?;
         }
         FipVerb::Build(arguments) => build::run(&arguments)?,
+        FipVerb::Pack(arguments) => pack::run(&arguments)?,
         FipVerb::Part(arguments) => part::run(&arguments)?,
     }
     Ok(0)
@@ -188,7 +191,7 @@ fn pack(
     if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would reject another BL33: also \
-             give its --nt-fw-cert, use `cargo xtask fip build --base` with --nt-fw-key, or \
+             give its --nt-fw-cert, use `cargo xtask fip pack --base` with --nt-fw-key, or \
              use --force",
             base.unwrap_or(out.1).display()
         );

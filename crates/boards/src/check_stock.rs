@@ -1,0 +1,75 @@
+//! Checks a board file's `[firmware.NAME.stock]` table.
+
+use itertools::Itertools as _;
+
+use super::board::BoardFile;
+use super::board_fault::{BoardFault, require};
+use super::image_kinds::called;
+use super::package::PackageKind;
+use super::stock::{INPUT_OPTIONS, Stock};
+
+/// Returns the first error found in `stock`, which is at `path`.
+pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
+    let has_rule = stock.cluster.is_none() || board.cpus.continues.is_some();
+    let at = format_args!("{path}.cluster");
+    require(has_rule, at, "this requires cpus.continues")?;
+    let reason = "fip-base is missing; QEMU's flash needs it";
+    require(
+        board.qemu.is_none() || stock.fip_base.is_some(),
+        path,
+        reason,
+    )?;
+    inputs(path, stock)?;
+    files(path, stock)?;
+    let is_fip = |board: &BoardFile| {
+        let kind = board.package.as_ref().map(|package| package.kind);
+        kind == Some(PackageKind::Fip)
+    };
+    let at = format_args!("{path}.images");
+    let reason = "these are the images in a FIP, but the package is not one";
+    require(stock.images.is_empty() || is_fip(board), at, reason)?;
+    for image in &stock.images {
+        let reason = format_args!("fiptool has no option --{}", image.option);
+        require(called(&image.option).is_some(), at, reason)?;
+    }
+    Ok(())
+}
+
+fn inputs(path: &str, stock: &Stock) -> Result<(), BoardFault> {
+    for (index, input) in stock.inputs.iter().enumerate() {
+        let at = format_args!("{path}.inputs[{index}].option");
+        let is_known = INPUT_OPTIONS.contains(&&*input.option);
+        let reason = format_args!("expected one of {}", INPUT_OPTIONS.join(", "));
+        require(is_known, at, reason)?;
+        let at = format_args!("{path}.inputs[{index}].max-size");
+        require(input.max_size > 0, at, "expected at least 1")?;
+    }
+    let options = stock.inputs.iter().map(|input| &input.option);
+    let twice = options.duplicates().next();
+    let reason = format_args!("{} appears twice", twice.map_or("", |option| option));
+    require(twice.is_none(), format_args!("{path}.inputs"), reason)
+}
+
+/// Checks that no file can be written outside the folder that is copied to the board.
+fn files(path: &str, stock: &Stock) -> Result<(), BoardFault> {
+    let is_plain = |name: &str| {
+        let parts = name.split('/');
+        parts
+            .into_iter()
+            .all(|part| !matches!(part, "" | "." | ".."))
+    };
+    for (index, file) in stock.files.iter().enumerate() {
+        for (key, name) in [("from", &file.from), ("to", &file.to)] {
+            let at = format_args!("{path}.files[{index}].{key}");
+            require(
+                is_plain(name),
+                at,
+                "expected a relative path without \"..\"",
+            )?;
+        }
+    }
+    let places = stock.files.iter().map(|file| &file.to);
+    let twice = places.duplicates().next();
+    let reason = format_args!("two files go to {}", twice.map_or("", |place| place));
+    require(twice.is_none(), format_args!("{path}.files"), reason)
+}

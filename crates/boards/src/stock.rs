@@ -1,0 +1,134 @@
+//! How TF-A is built from its source for a board: `[firmware.NAME.stock]`.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Deserializer, de};
+
+/// The options of `fip build` that name an input.
+pub const INPUT_OPTIONS: [&str; 4] = ["scp-fw", "mcp-fw", "ddr-fw", "hw-config"];
+
+/// One of TF-A's own platforms, or one built on top of it in `platforms/BOARD/tf-a/plat`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Stock {
+    /// `PLAT`.
+    pub platform: String,
+    /// The offset in QEMU's flash where BL1 looks for the FIP, in bytes. Required if QEMU emulates
+    /// the board.
+    pub fip_base: Option<usize>,
+    /// True if BL33 is not in the FIP but already at the load address when BL1 starts.
+    #[serde(default)]
+    pub preloaded: bool,
+    /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// The number of CPUs per cluster in its power domain tree, if different from the board file.
+    /// Requires the rule `cpus.continues`.
+    pub cluster: Option<NonZeroU32>,
+    /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
+    /// that `fip build` accepts.
+    pub oldest: Option<OldestVersion>,
+    /// Tools and sources needed in addition to the AArch64 compiler.
+    #[serde(default)]
+    pub needs: Vec<BuildNeed>,
+    /// The images that somebody else makes.
+    #[serde(default)]
+    pub inputs: Vec<BuildInput>,
+    /// The files that go to the board, besides the one with the payload.
+    #[serde(default)]
+    pub files: Vec<BuiltFile>,
+    /// The images in the FIP and the files that contain them, if TF-A's own `make fip` needs a
+    /// fiptool of the platform's.
+    #[serde(default)]
+    pub images: Vec<BuiltImage>,
+}
+
+/// A version of TF-A and why older versions do not work.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OldestVersion {
+    /// The version.
+    pub version: TfAVersion,
+    /// Why older versions do not work: a clause.
+    pub because: String,
+}
+
+/// A version of TF-A without its patch level, such as 2.12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TfAVersion {
+    /// The major version.
+    pub major: u32,
+    /// The minor version.
+    pub minor: u32,
+}
+
+impl std::fmt::Display for TfAVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl TfAVersion {
+    /// Parses "2.12" or "2.12.1".
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split('.').map(|number| number.parse().ok());
+        let (major, minor) = (numbers.next()??, numbers.next()??);
+        Some(Self { major, minor })
+    }
+}
+
+impl<'de> Deserialize<'de> for TfAVersion {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let form = || de::Error::custom(format!("{text:?} is not a version such as \"2.12\""));
+        Self::parse(&text).ok_or_else(form)
+    }
+}
+
+/// What a platform needs in addition to the AArch64 compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuildNeed {
+    /// A compiler for the Cortex-M or Cortex-R processors on the SoC, `arm-none-eabi-gcc`.
+    ArmNoneEabi,
+    /// The source of Mbed TLS.
+    MbedTls,
+}
+
+/// An image that somebody else makes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BuildInput {
+    /// The option that specifies its file, without the dashes: one of [`INPUT_OPTIONS`].
+    pub option: String,
+    /// The human-readable name, with its version.
+    pub title: String,
+    /// The variable with its path, if `make` refuses to build a FIP without it.
+    pub variable: Option<String>,
+    /// Where it can be downloaded: a URL, or words if there is no stable one.
+    pub source: String,
+    /// The maximum size in bytes.
+    pub max_size: usize,
+}
+
+/// A file from TF-A's build and its place on the board.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuiltFile {
+    /// The path in the build folder.
+    pub from: String,
+    /// The path in the folder that is copied to the board.
+    pub to: String,
+    /// What to do with the file, as a sentence.
+    pub install: String,
+}
+
+/// An image in the FIP and the file that contains it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuiltImage {
+    /// The fiptool option, without the dashes.
+    pub option: String,
+    /// The path in the build folder.
+    pub from: String,
+}

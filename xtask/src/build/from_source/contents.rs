@@ -1,0 +1,221 @@
+//! The files for a board, from TF-A's build, the payload, and the images that somebody else makes.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use boards::image_kinds::uuid_of;
+use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
+use hardware::image::ParameterBlock;
+use host::folder::FolderFile;
+
+use super::plan::BuildPlan;
+use super::readme::readme;
+use crate::build::fip::Fip;
+use crate::build::firmware::{self, FirmwareBuild, Timestamps};
+use crate::build::flash;
+use crate::build::package::{self, Given, Recipe};
+use crate::setup::workspace::Workspace;
+
+/// The file that marks a folder as written by this tool.
+pub const MARK: &str = ".psci-bench";
+
+/// A file for the board and what to do with it.
+pub(super) struct BoardFileEntry {
+    /// The path in the folder.
+    pub(super) path: String,
+    pub(super) data: Vec<u8>,
+    /// A sentence.
+    pub(super) install: String,
+}
+
+impl BoardFileEntry {
+    fn new(path: impl Into<String>, data: Vec<u8>, install: impl Into<String>) -> Self {
+        let (path, install) = (path.into(), install.into());
+        Self {
+            path,
+            data,
+            install,
+        }
+    }
+}
+
+/// Builds TF-A and the payload. `image` builds the payload's image. Returns the files for the
+/// board, and a page about them.
+pub fn contents(
+    workspace: &Workspace,
+    plan: &BuildPlan<'_>,
+    image: impl FnOnce() -> Result<Vec<u8>>,
+) -> Result<Vec<FolderFile>> {
+    let board = plan.wish.board;
+    let package = package::package(board)?;
+    let given = plan.wish.given.read(board, plan.stock)?;
+    let firmware = firmware::build(workspace, &plan.tf_a, &plan.platform)?;
+    check_timestamps(&firmware, &plan.timestamps)?;
+    let image = image()?;
+    let mut files = match package.kind {
+        _ if board.qemu.is_some() => flash_files(plan, &firmware, image)?,
+        PackageKind::Fip => fip_files(workspace, plan, package, given, &firmware, image)?,
+        PackageKind::Raw => vec![BoardFileEntry::new(&package.file, image, &package.install)],
+        PackageKind::Fit => fit_files(plan, package, image)?,
+        PackageKind::Vendor => {
+            let tool = package.tool.as_deref().unwrap_or("its vendor's tool");
+            let install = format!("{} is made by {tool}.", package.file);
+            vec![BoardFileEntry::new("bl33.bin", image, install)]
+        }
+    };
+    for file in plan.files() {
+        let data = read(&firmware, &file.from)?;
+        files.push(BoardFileEntry::new(&file.to, data, &file.install));
+    }
+    let page = readme(plan, &files)?;
+    let all = files.into_iter().map(|file| (file.path, file.data));
+    Ok(all
+        .chain([("README.md".to_owned(), page.into_bytes())])
+        .collect())
+}
+
+/// Returns the file `from` in TF-A's build folder; only its name is kept.
+fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
+    let name = from.rsplit('/').next().unwrap_or(from);
+    let path = firmware.dir.join(name);
+    fs::read(&path).with_context(|| path.display().to_string())
+}
+
+/// Rejects a BL31 that does not have what the plan promised.
+fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result<()> {
+    let are_there = firmware::are_in(&read(firmware, "bl31.elf")?)?;
+    if matches!(timestamps, Timestamps::Readable(_)) && !are_there {
+        bail!(
+            "TF-A built a BL31 from which PMF timestamps cannot be read, although the platform \
+             should link lib/pmf/pmf_smc.c; this is an error in the board file's `pmf`"
+        );
+    }
+    Ok(())
+}
+
+/// Returns the flash that QEMU starts from.
+fn flash_files(
+    plan: &BuildPlan<'_>,
+    firmware: &FirmwareBuild,
+    image: Vec<u8>,
+) -> Result<Vec<BoardFileEntry>> {
+    let (flash, in_memory) = flash::build(firmware, plan.stock, image)?;
+    let mut files = vec![BoardFileEntry::new("flash.bin", flash, "BL1 and the FIP.")];
+    if let Some(image) = in_memory {
+        files.push(BoardFileEntry::new(
+            "bl33.bin",
+            image,
+            "BL33, loaded into memory.",
+        ));
+    }
+    Ok(files)
+}
+
+/// Returns the FIP with the payload, and the board's other FIPs.
+fn fip_files(
+    workspace: &Workspace,
+    plan: &BuildPlan<'_>,
+    package: &Package,
+    given: Vec<Given>,
+    firmware: &FirmwareBuild,
+    image: Vec<u8>,
+) -> Result<Vec<BoardFileEntry>> {
+    let board = plan.wish.board;
+    let place = |file: &str| match &package.folder {
+        Some(folder) => format!("{folder}/{file}"),
+        None => file.to_owned(),
+    };
+    let mut files = Vec::new();
+    for part in &package.parts {
+        let mut images = needed(&given, &part.requires, &part.blobs);
+        images.extend(blobs_from_build(part, firmware)?);
+        let data = package::part(board, &part.file, images)?.build()?;
+        let install = format!(
+            "Another FIP that the board boots; it goes beside {}.",
+            package.file
+        );
+        files.push(BoardFileEntry::new(place(&part.file), data, install));
+    }
+    let mut images = needed(&given, &package.requires, &package.blobs);
+    let base = match plan.platform.fip {
+        firmware::FipBuild::None => None,
+        _ => Some(
+            Fip::read(&read(firmware, "fip.bin")?)
+                .context("TF-A's fip.bin")?
+                .0,
+        ),
+    };
+    for built in plan.stock.into_iter().flat_map(|stock| &stock.images) {
+        images.push(Given {
+            option: format!("--{}", built.option),
+            uuid: uuid_of(&built.option),
+            data: read(firmware, &built.from)?,
+        });
+    }
+    let recipe = Recipe {
+        name: "TF-A's FIP",
+        base,
+        given: images,
+        key: None,
+    };
+    let mut fip = recipe.make(workspace, board, || Ok(image))?;
+    // The placeholders' offsets may be aligned by chance.
+    fip.align(package.align)?;
+    let install = package::after_fip(package);
+    files.insert(
+        0,
+        BoardFileEntry::new(place(&package.file), fip.build()?, install),
+    );
+    Ok(files)
+}
+
+/// Returns the images that belong into a FIP.
+fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Given> {
+    let is_needed = |uuid: Uuid| {
+        requires.iter().any(|option| uuid_of(option) == uuid)
+            || blobs.iter().any(|blob| blob.uuid == uuid)
+    };
+    let given = given.iter().filter(|given| is_needed(given.uuid));
+    given.cloned().collect()
+}
+
+/// Returns the images in `part` that TF-A's build makes.
+fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
+    let own = part.blobs.iter().filter(|blob| blob.option.is_none());
+    let own = own.filter_map(|blob| Some((blob, blob.file.as_deref()?)));
+    let read = own.map(|(blob, file)| {
+        Ok(Given {
+            option: file.to_owned(),
+            uuid: blob.uuid,
+            data: read(firmware, file)?,
+        })
+    });
+    read.collect()
+}
+
+/// Returns the image, its device tree, and the source of an image tree with both.
+fn fit_files(
+    plan: &BuildPlan<'_>,
+    package: &Package,
+    image: Vec<u8>,
+) -> Result<Vec<BoardFileEntry>> {
+    let board = plan.wish.board;
+    let tree = image.get(ParameterBlock::read(&image)?.tree_offset as usize..);
+    let tree = tree.context("the image has no device tree")?.to_vec();
+    let [name, dtb] = ["bl33.bin", "bl33.bin.dtb"].map(Path::new);
+    let its = package::fit_source(&board.title, name, dtb, board.load_address)?;
+    let make = format!(
+        "`mkimage -f bl33.bin.its {}` puts it into that file.",
+        package.file
+    );
+    Ok(vec![
+        BoardFileEntry::new("bl33.bin", image, format!("{make} {}", package.install)),
+        BoardFileEntry::new(
+            "bl33.bin.dtb",
+            tree,
+            "The payload's device tree, for mkimage.",
+        ),
+        BoardFileEntry::new("bl33.bin.its", its.into_bytes(), "The source for mkimage."),
+    ])
+}

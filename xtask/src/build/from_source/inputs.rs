@@ -1,0 +1,105 @@
+//! The images that somebody else makes, such as SCP firmware.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use boards::image_kinds::uuid_of;
+use boards::{BoardFile, BuildInput, Stock, Uuid};
+use host::read_file;
+
+use crate::build::fip::IMAGE_MAX;
+use crate::build::package::Given;
+
+/// An image's option, without the dashes, and its file.
+pub type NamedFile = (&'static str, PathBuf);
+
+/// The images that the user gave for a board.
+#[derive(Clone, Debug, Default)]
+pub struct GivenFiles {
+    /// The options and the files.
+    pub files: Vec<NamedFile>,
+}
+
+impl GivenFiles {
+    /// Returns the file for `option`.
+    pub(super) fn get(&self, option: &str) -> Option<&Path> {
+        let found = self.files.iter().find(|file| file.0 == option)?;
+        Some(&found.1)
+    }
+
+    /// Rejects images that the board does not take, and names those that are missing.
+    pub(super) fn check(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<()> {
+        let inputs = stock.map_or(&[][..], |stock| &stock.inputs);
+        for (option, _) in &self.files {
+            if inputs.iter().all(|input| input.option != *option) {
+                bail!("--{option}: {} does not need this image", board.title);
+            }
+        }
+        let missing = inputs.iter().filter(|it| self.get(&it.option).is_none());
+        let missing: Vec<String> = missing.map(missing_input).collect();
+        if !missing.is_empty() {
+            bail!("{} also needs:\n{}", board.title, missing.join("\n"));
+        }
+        Ok(())
+    }
+
+    /// Reads the images. Their sizes must be possible on the board.
+    pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<Given>> {
+        let inputs = stock.map_or(&[][..], |stock| &stock.inputs).iter();
+        let given = inputs.filter_map(|input| Some((input, self.get(&input.option)?)));
+        given
+            .map(|(input, path)| read(board, input, path))
+            .collect()
+    }
+}
+
+fn missing_input(input: &BuildInput) -> String {
+    let BuildInput {
+        option,
+        title,
+        source,
+        ..
+    } = input;
+    match source.starts_with("https://") {
+        true => {
+            let file = source.rsplit('/').next().unwrap_or(source);
+            format!(
+                "  --{option} {file} ({title}), from\n  \
+                 curl --fail --location --remote-name {source}"
+            )
+        }
+        false => format!("  --{option} FILE ({title}), from {source}"),
+    }
+}
+
+fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
+    let option = format!("--{} {}", input.option, path.display());
+    let data = read_file::read(&format!("--{}", input.option), path, IMAGE_MAX)?;
+    let (size, most, title) = (data.len(), input.max_size, &input.title);
+    if size == 0 {
+        bail!("{option}: the file is empty; download {title} again");
+    }
+    if size > most {
+        bail!("{option}: it has {size} bytes, but {title} has at most {most}");
+    }
+    if data.trim_ascii_start().starts_with(b"<") {
+        bail!("{option}: this is a web page, not {title}; download it again");
+    }
+    let uuid = uuid(board, &input.option);
+    Ok(Given { option, uuid, data })
+}
+
+/// Returns the UUID of the image that `option` names: a kind that fiptool knows, or one of the
+/// board's own.
+fn uuid(board: &BoardFile, option: &str) -> Uuid {
+    let package = board.package.iter();
+    let blobs = package.flat_map(|it| {
+        it.blobs
+            .iter()
+            .chain(it.parts.iter().flat_map(|p| &p.blobs))
+    });
+    let own = blobs.filter(|blob| blob.option.as_deref() == Some(option));
+    own.map(|blob| blob.uuid)
+        .next()
+        .unwrap_or_else(|| uuid_of(option))
+}

@@ -1,0 +1,60 @@
+//! The page that says what to do with a board's files.
+
+use anyhow::Result;
+use boards::{BoardFile, GicVersion, Qemu};
+use minijinja::{Environment, context};
+
+use super::contents::BoardFileEntry;
+use super::plan::BuildPlan;
+
+const PAGE: &str = include_str!("readme.md.j2");
+
+/// Returns the page for `files`.
+pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardFileEntry]) -> Result<String> {
+    let board = plan.wish.board;
+    let rows = files.iter().map(|file| {
+        let (path, install) = (&file.path, file.install.replace('|', "\\|"));
+        context! { path, bytes => file.data.len(), install }
+    });
+    let firmware = board.firmware(&board.default_firmware)?;
+    let qemu = board.qemu.as_ref();
+    let is_preloaded = plan.stock.is_some_and(|stock| stock.preloaded);
+    let values = context! {
+        title => &board.title,
+        tf_a => &plan.tf_a.version,
+        timestamps => capitalized(&plan.timestamps.describe()),
+        debug => plan.wish.debug,
+        files => rows.collect::<Vec<_>>(),
+        command => qemu.map(|qemu| command(board, qemu, plan.wish.gic, is_preloaded)),
+        uart => board.uart.emergency().to_string(),
+        note => &firmware.note,
+    };
+    Ok(Environment::new().render_str(PAGE, values)? + "\n")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Returns the command that starts QEMU.
+fn command(board: &BoardFile, qemu: &Qemu, gic: GicVersion, is_preloaded: bool) -> String {
+    let mut machine = qemu.machine.clone();
+    if qemu.adjustable {
+        machine += &format!(",secure=on,virtualization=on,gic-version={}", gic.number());
+    }
+    let (cpu, cpus, memory) = (&qemu.cpu, qemu.cpus, qemu.memory_mib);
+    let mut words = vec![
+        format!("qemu-system-aarch64 -M {machine} -cpu {cpu} -smp {cpus} -m {memory}"),
+        "-nic none -nographic -bios flash.bin".into(),
+    ];
+    words.extend(qemu.arguments.iter().cloned());
+    if is_preloaded {
+        let at = board.load_address;
+        words.push(format!(
+            "-device loader,file=bl33.bin,addr={at:#x},force-raw=on"
+        ));
+    }
+    words.join(" ")
+}
