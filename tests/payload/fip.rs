@@ -102,7 +102,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
-/// Tests `fip build` with and without the key for the old certificates. The command uses the
+/// Tests `fip pack` with and without the key for the old certificates. The command uses the
 /// released payload.
 #[test]
 fn in_a_fip_with_certificates() {
@@ -117,7 +117,7 @@ fn in_a_fip_with_certificates() {
     let base = base.display();
     let build = |key: &str| {
         let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
-        xtask(&format!("fip build {given} {key} -o {new}"), Some(ARGS))
+        xtask(&format!("fip pack {given} {key} -o {new}"), Some(ARGS))
     };
     // Without the key, or with a different key, nothing is written.
     assert_eq!(build(""), 2);

@@ -50,7 +50,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let (file, install) = (&package.file, &package.install);
     Some(match package.kind {
         PackageKind::Fip => format!(
-            "this is BL33; `cargo xtask fip build --board {}` puts it into a FIP",
+            "this is BL33; `cargo xtask fip pack --board {}` puts it into a FIP",
             board.name
         ),
         PackageKind::Raw => format!("on the board it is called {file}. {install}"),

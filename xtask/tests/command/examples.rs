@@ -32,7 +32,7 @@ const ONLY_READ: &[(&str, &str)] = &[
     ),
     (
         "payload",
-        "builds the payload: tests/command/fip_build.rs uses it",
+        "builds the payload: tests/command/fip_pack.rs uses it",
     ),
     (
         "efi",
@@ -44,7 +44,11 @@ const ONLY_READ: &[(&str, &str)] = &[
     ),
     (
         "fip build",
-        "builds the payload: tests/command/fip_build.rs uses it",
+        "builds TF-A: tests/command/fip_build.rs uses it",
+    ),
+    (
+        "fip pack",
+        "builds the payload: tests/command/fip_pack.rs uses it",
     ),
     ("fip create --nt-fw", "abbreviates a list of images"),
     (

@@ -158,7 +158,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
         "it is empty",
     );
     scratch.refuses(
-        "fip build --board juno --base faulty.bin -o new.bin",
+        "fip pack --board juno --base faulty.bin -o new.bin",
         "its size is 0",
     );
     scratch.write("empty.bin", &[&whole[..16], &[0; 40]].concat());

@@ -1,177 +1,192 @@
-//! Builds the files that boards load. This requires neither a compiler nor a Rust target.
+//! A board's files, built from TF-A's source.
 
-use boards::{BoardFile, Package, PackageBlob, PackageKind};
-use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
+use std::fs;
+use std::process::Command;
+
+use host::process;
+use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
-fn boards() -> Vec<BoardFile> {
-    let load = |name| boards::load(name).expect("a sound board file");
-    boards::names().map(load).collect()
-}
-
-/// Returns options that name placeholders for all images in a board's FIP except BL33.
-fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
-    let mut words = String::new();
-    for option in requires.iter().map(|it| it.as_str()) {
-        scratch.write(option, format!("a stand-in for {option}").as_bytes());
-        words += &format!(" --{option} {option}");
-    }
-    for blob in blobs {
-        let uuid = blob.uuid.to_string();
-        scratch.write(&uuid, format!("a stand-in for {}", blob.title).as_bytes());
-        words += &format!(" --blob uuid={uuid},file={uuid}");
-    }
-    words
-}
-
-/// Checks that `fip` is identical to fiptool's output with these options.
-fn is_fiptools(scratch: &Scratch, fip: &str, options: &str) {
-    scratch.theirs(&format!("fiptool create {options} theirs.bin"));
-    let is_same = scratch.read(fip) == scratch.read("theirs.bin");
-    assert!(is_same, "{fip} {options}");
-}
-
+/// TF-A's own makefile and fiptool make the same FIP from the same images. The commands are those
+/// that `--dry-run` prints.
 #[test]
-fn every_board_gets_its_file() {
-    let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &[Need::Mkimage, Need::Dtc]).expect("mkimage");
+fn junos_fip_is_that_of_tf_as_own_build() {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
-    for board in boards() {
-        let name = &board.name;
-        let said = scratch.ours(&format!(
-            "image --board {name} --base payload.bin -o image.bin"
-        ));
-        let image = scratch.read("image.bin");
-        let block = ParameterBlock::read(&image).expect("an image");
-        // The tree is located where the payload looks for it, and the header reserves the expected
-        // amount of memory.
-        let tree = &image[block.tree_offset as usize..][..block.tree_size as usize];
-        let read = hardware::board::Board::read(tree).expect("a good tree");
-        assert_eq!(read.model, board.title);
-        let uart = block.uart.expect("an emergency UART");
-        let found = (uart.kind, uart.base, block.conduit);
-        let expected = (read.uart.kind, read.uart.base, Some(read.conduit));
-        assert_eq!(found, expected, "{name}");
-        let at = board.load_address;
-        let size = u64::from_le_bytes(image[16..24].try_into().expect("8 bytes"));
-        let mut memory = read.memory.iter();
-        let is_there = memory.any(|m| m.base <= at && at + size <= m.base + m.size);
-        let least = image.len() as u64 + working_memory(read.cpu_count as u32);
-        assert!(is_there && size >= least, "{name}: {size:#x} at {at:#x}");
-        let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
-        let Some(package) = &board.package else {
-            scratch.refuses(&build, "has no [package]");
-            continue;
-        };
-        if package.kind != PackageKind::Fip {
-            let instead = format!("run `cargo xtask image --board {name}");
-            scratch.refuses(&build, "does not boot a FIP");
-            scratch.refuses(&build, &instead);
-            assert!(said.contains(&package.install), "{said}");
-            if package.kind == PackageKind::Fit {
-                scratch.theirs("mkimage -f image.bin.its image.bin.itb");
-                scratch.theirs("dumpimage -T flat_dt -p 0 -o out image.bin.itb");
-                assert!(scratch.read("out") == image, "{name}");
-            }
-            continue;
-        }
-        packs_a_fip(&scratch, name, package);
-    }
-}
+    scratch.write("scp.bin", &[0x5a; 80_000]);
+    let build = "fip build --board juno --scp-fw scp.bin --payload payload.bin";
+    let said = scratch.ours(&format!("{build} -o sd"));
+    assert!(
+        said.contains("PMF timestamps: read by the payload"),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("sd/README.md says what to do with each\n"),
+        "{said}"
+    );
 
-/// Checks that the board's FIP and its other parts are packed in the same way as by fiptool, and
-/// that each missing option is named in an error.
-fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
-    let align = package.align;
-    let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
-    let options = stand_ins(scratch, &package.requires, &package.blobs);
-    let said = scratch.ours(&format!("{build} {options}"));
-    assert!(said.contains(&package.install), "{said}");
-    let all = format!("--align {align} {options} --nt-fw image.bin");
-    is_fiptools(scratch, "fip.bin", &all);
-    // If any of the options is missing, the error names it.
-    for left_out in options.split(" --").filter(|word| !word.is_empty()) {
-        let less = options.replace(&format!(" --{left_out}"), "");
-        let said = scratch.refused(&format!("{build} {less}"));
-        let option = left_out.split(['=', ' ']).next().expect("a word");
-        assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
+    let (code, lines, said) = scratch.called(&format!("{build} --dry-run -o by-hand"));
+    assert_eq!(code, 0, "{said}");
+    let lines = lines.replace("cargo xtask", env!("CARGO_BIN_EXE_xtask"));
+    fs::create_dir(scratch.path("by-hand")).expect("made");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-e", "-c", &lines])
+        .current_dir(scratch.path(""));
+    process::output(&mut shell).expect("TF-A's own build");
+    for file in ["fip.bin", "bl1.bin"] {
+        let ours = scratch.read(&format!("sd/SOFTWARE/{file}"));
+        assert!(ours == scratch.read(&format!("by-hand/{file}")), "{file}");
     }
-    for part in &package.parts {
-        let options = stand_ins(scratch, &part.requires, &part.blobs);
-        let file = &part.file;
-        let make = format!("fip part {file} --board {name} -o {file}");
-        scratch.ours(&format!("{make} {options}"));
-        is_fiptools(scratch, file, &format!("--align {align} {options}"));
-        scratch.refuses(&make, &format!("{file} needs --"));
-    }
+
+    let page = String::from_utf8(scratch.read("sd/README.md")).expect("text");
+    let size = scratch.read("sd/SOFTWARE/fip.bin").len();
+    assert!(
+        page.contains(&format!("| `SOFTWARE/fip.bin` | {size} | Copy it")),
+        "{page}"
+    );
+    // The folder is replaced as a whole.
+    scratch.write("sd/SOFTWARE/left", "");
+    scratch.ours(&format!("{build} -o sd"));
+    assert!(!scratch.path("sd/SOFTWARE/left").exists());
 }
 
 #[test]
-fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
-    let scratch = Scratch::new();
-    scratch.write("payload.bin", &payload());
-    scratch.write("other", b"another image");
-    let blob = "uuid=cfacc2c4-15e8-4668-82be-430a38fad705,file=other";
-    let images = format!("--soc-fw other --tos-fw other --blob {blob} --nt-fw other");
-    let args = "--board qemu --args iterations=3 --smp 4";
-    let build = format!("fip build {args} --base base.bin --payload payload.bin -o new.bin");
-    for (rest, expected) in [("", 512), ("--align 0x1000", 4096), ("--align 16", 16)] {
-        let layout = "--align 512 --plat-toc-flags 0x12";
-        scratch.theirs(&format!("fiptool create {layout} {images} base.bin"));
-        scratch.ours(&format!("{build} {rest}"));
-        scratch.ours(&format!("image {args} --base payload.bin -o image.bin"));
-        let update = format!("update --align {expected} --nt-fw image.bin");
-        scratch.theirs(&format!("fiptool {update} base.bin"));
-        assert!(
-            scratch.read("new.bin") == scratch.read("base.bin"),
-            "{rest}"
-        );
-    }
-}
-
-#[test]
-fn a_released_payload_gets_a_tree_and_another_one() {
-    let scratch = Scratch::new();
-    let bare = payload();
-    scratch.write("payload.bin", &bare);
-    scratch.ours("payload --base payload.bin -o bare.bin");
-    assert!(scratch.read("bare.bin") == bare);
-    scratch.ours("image --board qemu --base payload.bin -o eight.bin");
-    scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
-    assert!(scratch.read("eight.bin") != scratch.read("four.bin"));
-    // An existing tree is replaced with the new one or removed.
-    scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
-    assert!(scratch.read("again.bin") == scratch.read("four.bin"));
-    scratch.ours("payload --base four.bin -o again.bin");
-    assert!(scratch.read("again.bin") == bare);
-
-    let four = scratch.read("four.bin");
-    let with = |at: usize, value: u8| {
-        let mut file = four.clone();
-        file[at] = value;
-        file
-    };
-    let block = ParameterBlock::read(&four).expect("an image");
-    for (file, expected) in [
-        (with(MAGIC_OFFSET, 0), "no arm64 Image magic"),
-        (with(PARAMETER_BLOCK, 0), "no psci-bench parameter block"),
-        (with(PARAMETER_BLOCK + 8, 9), "parameter block version 9"),
-        (
-            with(block.tree_offset as usize, 0),
-            "there is none at that offset",
-        ),
-        (four[..four.len() - 1].to_vec(), "it is incomplete"),
-        (four[..99].to_vec(), "shorter than an arm64 Image header"),
-        (vec![0; 4 << 20], "larger than the limit"),
+fn bad_images_are_refused() {
+    let scratch = Scratch::empty();
+    for (name, data) in [
+        ("empty", &b""[..]),
+        ("page", b"\n<!DOCTYPE html>"),
+        ("large", &[0; 0x2_4001]),
+        ("fits", &[0; 9]),
     ] {
-        scratch.write("bad.bin", &file);
-        let said = scratch.refused("image --board qemu --base bad.bin -o out.bin");
-        assert!(said.contains(expected), "{expected}: {said}");
-        assert!(said.contains("--base bad.bin"), "{said}");
+        scratch.write(name, data);
     }
+    scratch.write("folder/mine", "");
+    let url = "https://downloads.trustedfirmware.org/tf-a/css_scp_2.12.0/juno/release";
+    for (rest, expected) in [
+        (
+            "--board juno",
+            "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from",
+        ),
+        (
+            "--board juno",
+            &format!("curl --fail --location --remote-name {url}/juno-bl2.bin"),
+        ),
+        (
+            "--board n1sdp --scp-fw fits",
+            "--mcp-fw n1sdp-mcp-bl2.bin (MCP RAM",
+        ),
+        (
+            "--board juno --mcp-fw fits",
+            "--mcp-fw: Arm Juno r0, r1, r2 does not need this image",
+        ),
+        (
+            "--board juno --scp-fw empty",
+            "--scp-fw empty: the file is empty",
+        ),
+        (
+            "--board juno --scp-fw page",
+            "--scp-fw page: this is a web page",
+        ),
+        (
+            "--board juno --scp-fw large",
+            "147457 bytes, but SCP firmware 2.12.0 has at most 147456",
+        ),
+        ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
+        (
+            "--board juno --scp-fw fits --mbedtls .",
+            "--mbedtls: Arm Juno r0, r1, r2 does not need",
+        ),
+        (
+            "--board rpi4 --gic 3 --payload fits",
+            "--payload fits: shorter than",
+        ),
+        (
+            "--board tc4",
+            "platforms/tc4/board.toml does not say how to build TF-A",
+        ),
+        ("--board rpi4 --args iterations=x", "--args"),
+    ] {
+        scratch.refuses(&format!("fip build {rest} -o out"), expected);
+    }
+    let at = "--output folder: this folder was not written by this tool";
+    scratch.refuses("fip build --board rpi4 -o folder", at);
+    scratch.refuses(
+        "fip build --board rpi4 -o folder/mine",
+        "this is not a folder",
+    );
+    scratch.refuses(
+        "fip build --board rpi4 -o gone/out",
+        "there is no folder gone",
+    );
+}
+
+#[test]
+fn bad_sources_are_refused() {
+    let scratch = Scratch::empty();
+    let workspace = Workspace::find().expect("the repository");
+    let source = TF_A.fetch(&workspace).expect("TF-A's source");
+    scratch.write("empty/Makefile", "");
+    let tree = |name: &str, version: &str| {
+        let makefile = format!("VERSION_MAJOR := 2\nVERSION_MINOR := {version}\n");
+        scratch.write(&format!("{name}/Makefile"), &makefile);
+        for file in [
+            "bl31/bl31.mk",
+            "plat/qemu/qemu/platform.mk",
+            "plat/rpi/rpi4/platform.mk",
+        ] {
+            scratch.write(&format!("{name}/{file}"), "");
+        }
+    };
+    tree("old", "8");
+    tree("dirty", "12");
+    scratch.theirs("git -C dirty init -q");
+    scratch.theirs("git -C dirty add .");
+    scratch.theirs("git -C dirty -c user.name=x -c user.email=x commit -qm x");
+    scratch.write("dirty/bl31/bl31.mk", "changed");
+    for (board, tf_a, expected) in [
+        ("rpi4", "gone", "--tf-a gone: No such file"),
+        (
+            "rpi4",
+            "empty",
+            "--tf-a empty: this is not a source tree of TF-A: it has no bl31",
+        ),
+        (
+            "rpi4",
+            "old",
+            "this is TF-A 2.8; use version 2.9 or later with --tf-a",
+        ),
+        (
+            "rpi4",
+            "dirty",
+            "--tf-a dirty: it has uncommitted changes; commit them, or add",
+        ),
+        (
+            "rk3588",
+            "dirty",
+            "has no platform rk3588; use a version that has it",
+        ),
+        (
+            "rd-n2",
+            &source.display().to_string(),
+            "use version 2.14 or later with --tf-a",
+        ),
+    ] {
+        let line = format!("fip build --board {board} --tf-a {tf_a} -o out");
+        scratch.refuses(&line, expected);
+    }
+    // Before 2.11 there is no handler that could be added.
+    let dry = "fip build --board rpi4 --tf-a dirty --allow-dirty --dry-run -o out";
+    let (code, lines, said) = scratch.called(dry);
+    assert_eq!(code, 0, "{said}");
+    let why = "no PMF timestamps: TF-A 2.12 has no services/el3/ven_el3_svc.c";
+    assert!(
+        said.contains(why) && said.contains("from the caller"),
+        "{said}"
+    );
+    assert!(!lines.contains("ENABLE_RUNTIME_INSTRUMENTATION"), "{lines}");
 }

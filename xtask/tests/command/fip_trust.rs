@@ -8,7 +8,7 @@ use xtask::build::fip::{Fip, Image};
 use crate::support::packages::{CERT_CREATE, payload, trusted};
 use crate::support::scratch::Scratch;
 
-const BUILD: &str = "fip build --board qemu --payload payload.bin --base";
+const BUILD: &str = "fip pack --board qemu --payload payload.bin --base";
 
 fn uuid(option: &str) -> Uuid {
     called(option).expect("a kind").uuid
@@ -65,7 +65,7 @@ fn a_certificate_for_the_new_bl33() {
         }
         // As after unpacking a FIP, the BL33 certificate is the old one.
         scratch.ours(&format!(
-            "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
+            "fip pack --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
              --nt-fw-key nt.pem {config}"
         ));

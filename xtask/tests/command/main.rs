@@ -12,6 +12,7 @@ mod efi;
 mod examples;
 mod fip;
 mod fip_build;
+mod fip_pack;
 mod fip_trust;
 mod history;
 mod installs;

@@ -94,7 +94,7 @@ fn the_fip_in_a_cell_is_that_of_fip_build() {
                 fip = zipfile.ZipFile(sys.argv[1]).read('SOFTWARE/fip.bin')\n\
                 open('got.bin', 'wb').write(fip)";
     python(&scratch, read, &["set/lava-juno-board/recovery.zip"]);
-    // The FIP is identical to that from `fip build`, with the `end=` argument that the engine
+    // The FIP is identical to that from `fip pack`, with the `end=` argument that the engine
     // requires or that the user specifies.
     scratch.ours(&format!("lab labgrid {base} --base fip.bin -o set"));
     let mine = "--base mine=fip.bin --args end=reset -o set";
@@ -106,7 +106,7 @@ fn the_fip_in_a_cell_is_that_of_fip_build() {
     ] {
         let _ = fs::remove_file(scratch.path("built.bin"));
         scratch.ours(&format!(
-            "fip build {base} --base fip.bin --args end={end} -o built.bin"
+            "fip pack {base} --base fip.bin --args end={end} -o built.bin"
         ));
         assert!(scratch.read(file) == scratch.read("built.bin"), "{file}");
     }

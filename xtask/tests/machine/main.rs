@@ -5,6 +5,7 @@ mod support;
 
 mod deny_skipped;
 mod efi;
+mod fip_build;
 mod firmware_build;
 mod hangs;
 mod kvm_host;

@@ -56,7 +56,7 @@ pub enum FullVerb {
     #[command(after_help = "\
 Examples:
   cargo xtask fip info fip.bin
-  cargo xtask fip build --board juno --base fip.bin -o new.bin
+  cargo xtask fip pack --board juno --base fip.bin -o new.bin
 
 Details: docs/fip.md")]
     Fip {

@@ -14,7 +14,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X fip create --out /dev/full --nt-fw old", &["error: --out /dev/full: No space left"]),
     ("$X fip info fip.bin > /dev/full", &["error: stdout: No space left"]),
     ("TMPDIR=gone $X qemu --firmware builtin --image old", &["error: TMPDIR gone: No such file"]),
-    ("TMPDIR=gone $X fip build --board qemu --payload payload.bin --base base.bin --nt-fw-key \
+    ("TMPDIR=gone $X fip pack --board qemu --payload payload.bin --base base.bin --nt-fw-key \
       nt.pem -o new",
         &["error: --base base.bin: TMPDIR gone: No such file"]),
     ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),

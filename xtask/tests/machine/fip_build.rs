@@ -1,0 +1,29 @@
+//! What `fip build` makes for QEMU boots there and measures.
+
+use std::process::Command;
+
+use host::process;
+
+use crate::support::scratch::Scratch;
+
+#[test]
+fn qemus_flash_boots_and_measures() {
+    let scratch = Scratch::new();
+    scratch.ours("fip build --board qemu --smp 4 --args iterations=2 -o out");
+    let page = String::from_utf8(scratch.read("out/README.md")).expect("text");
+    let command = page
+        .lines()
+        .find(|line| line.starts_with("qemu-system-aarch64"));
+    let mut timeout = Command::new("timeout");
+    timeout.args(["120", "sh", "-c", command.expect("a command")]);
+    let log = process::output(timeout.current_dir(scratch.path("out"))).expect("QEMU");
+    let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)";
+    assert!(log.contains(pass), "{log}");
+    scratch.write("run.log", &log);
+    let (code, report, said) = scratch.called("report run.log");
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        report.contains("PMF") && report.contains("Powerdown"),
+        "{report}"
+    );
+}
