@@ -33,6 +33,13 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let fits = package.align.is_power_of_two() && package.align <= 1 << 20;
     let reason = "expected a power of two up to 1 MiB";
     require(fits, "package.align", reason)?;
+    for (name, firmware) in &board.firmware {
+        let stock = firmware.stock.as_ref();
+        let has_images = stock.is_some_and(|stock| !stock.images.is_empty());
+        let at = format_args!("firmware.{name}.stock.images");
+        let reason = "the package is not a FIP, so it has no images";
+        require(is_fip || !has_images, at, reason)?;
+    }
     images("package", &package.requires, &package.blobs)?;
     let has_payload = package.requires.iter().any(|it| it == "nt-fw");
     let reason = "nt-fw is the payload; remove it";

@@ -5,7 +5,6 @@ use itertools::Itertools as _;
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 use super::image_kinds::called;
-use super::package::PackageKind;
 use super::stock::{INPUT_OPTIONS, Stock};
 
 /// Returns the first error found in `stock`, which is at `path`.
@@ -21,13 +20,7 @@ pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), 
     )?;
     inputs(path, stock)?;
     files(path, stock)?;
-    let is_fip = |board: &BoardFile| {
-        let kind = board.package.as_ref().map(|package| package.kind);
-        kind == Some(PackageKind::Fip)
-    };
     let at = format_args!("{path}.images");
-    let reason = "these are the images in a FIP, but the package is not one";
-    require(stock.images.is_empty() || is_fip(board), at, reason)?;
     for image in &stock.images {
         let reason = format_args!("fiptool has no option --{}", image.option);
         require(called(&image.option).is_some(), at, reason)?;

@@ -16,7 +16,7 @@ power-down  Power-down states for which CPU_SUSPEND can be measured.
 woken by    timer: each CPU's own timer. If these stop: frame (a memory-mapped timer) or helper (a CPU that stays
             awake and sends SGIs). Unproven: not yet seen on a board. If a trial fails, these are skipped.
 times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
-            PMF+: the same, but lib/pmf/pmf_smc.c must be added to BL31_SOURCES. caller: measured by the caller.
+            PMF+: the same, but `fip build` must add the handler for PMF calls. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
 run on      Where the payload has run with the board file. -: not run yet; all values come from documents.
 ";
@@ -124,8 +124,8 @@ fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
         ],
         Pmf::Unlinked => [
             "PMF+",
-            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and, in the \
-             platform's makefile, `BL31_SOURCES += lib/pmf/pmf_smc.c`",
+            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and with the handler \
+             for PMF calls, which `fip build` adds",
         ],
         Pmf::None => ["caller", "measured by the caller (no PMF)"],
     }
@@ -177,6 +177,18 @@ pub fn describe(board: &BoardFile) -> String {
         say("CPU_OFF", yes_or_no(firmware.cpu_off));
         say("times", times(board, firmware)[1]);
         firmware.note.iter().for_each(|note| say("why not", note));
+        if let Some(stock) = &firmware.stock {
+            let inputs = stock
+                .inputs
+                .iter()
+                .map(|input| format!(" --{} FILE", input.option));
+            let inputs = inputs.collect::<String>();
+            let (board, platform) = (&board.name, &stock.platform);
+            say(
+                "built by",
+                &format!("fip build --board {board}{inputs} (PLAT={platform})"),
+            );
+        }
     }
     out
 }

@@ -35,8 +35,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("kind = \"fip\"", "kind = \"zip\"")],
         "87: unknown variant `zip`, expected one of `fip`, `raw`, `fit`, `vendor`"),
     (&[("align = 512", "aligned = 512")],
-        "91: unknown field `aligned`, expected one of `kind`, `file`, `install`, `requires`, \
-         `align`, `blobs`, `parts`, `tool`"),
+        "91: unknown field `aligned`, expected one of `kind`, `file`, `folder`, `install`, \
+         `requires`, `align`, `blobs`, `parts`, `tool`"),
     (&[("54464222-", "54464222")],
         "93: UUID parsing failed: invalid group count: expected 5, found 4"),
     (&[("title =", "verified = \"yes\"\ntitle =")],
@@ -260,6 +260,26 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
         ("max-cpus = 16", "max-cpus = 4"),
     ], "84: firmware.tf-a-stock.stock.cluster: this requires cpus.continues"),
+
+    // TF-A's platforms.
+    (&[("fip-base = 0x4_0000, ", "")],
+        "84: firmware.tf-a-stock.stock: fip-base is missing; QEMU's flash needs it"),
+    (&[("option = \"scp-fw\"", "option = \"nt-fw\"")],
+        "84: firmware.tf-a-stock.stock.inputs[0].option: expected one of scp-fw, mcp-fw, ddr-fw, \
+         hw-config"),
+    (&[("max-size = 9", "max-size = 0")],
+        "84: firmware.tf-a-stock.stock.inputs[0].max-size: expected at least 1"),
+    (&[("a/bl1.bin", "../bl1.bin")],
+        "84: firmware.tf-a-stock.stock.files[0].to: expected a relative path without \"..\""),
+    (&[("a/bl1.bin", "/bl1.bin")],
+        "84: firmware.tf-a-stock.stock.files[0].to: expected a relative path without \"..\""),
+    (&[("option = \"soc-fw\"", "option = \"bl31\"")],
+        "84: firmware.tf-a-stock.stock.images: fiptool has no option --bl31"),
+    (&[("\"2.14\"", "\"two\"")],
+        "84: \"two\" is not a version such as \"2.12\""),
+    (&[("because = \"it was not there\"", "because = \"\"")],
+        "84: firmware.tf-a-stock.stock.oldest.because: \"\": expected a sentence or two on one \
+         line"),
 
     // Firmware.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
