@@ -26,10 +26,9 @@ pub fn overlay() -> Platform {
 pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
     Stock {
         platform: platform.into(),
-        fip_base,
+        fip_base: Some(fip_base),
         preloaded,
-        variables: Vec::new(),
-        cluster: None,
+        ..Stock::default()
     }
 }
 

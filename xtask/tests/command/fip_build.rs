@@ -54,6 +54,24 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     assert!(!scratch.path("sd/SOFTWARE/left").exists());
 }
 
+/// Options with unsuitable images, and parts of the messages.
+#[rustfmt::skip]
+const BAD_IMAGES: &[(&str, &str)] = &[
+    ("--board juno", "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from"),
+    ("--board juno", "curl --fail --location --remote-name https://downloads.trustedfirmware.org/\
+                      tf-a/css_scp_2.12.0/juno/release/juno-bl2.bin"),
+    ("--board n1sdp --scp-fw fits", "--mcp-fw n1sdp-mcp-bl2.bin (MCP RAM"),
+    ("--board juno --mcp-fw fits", "--mcp-fw: Arm Juno r0, r1, r2 does not need this image"),
+    ("--board juno --scp-fw empty", "--scp-fw empty: the file is empty"),
+    ("--board juno --scp-fw page", "--scp-fw page: this is a web page"),
+    ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 has at most 147456"),
+    ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
+    ("--board juno --scp-fw fits --mbedtls .", "--mbedtls: Arm Juno r0, r1, r2 does not need"),
+    ("--board rpi4 --payload fits", "--payload fits: shorter than"),
+    ("--board tc4", "platforms/tc4/board.toml does not say how to build TF-A"),
+    ("--board rpi4 --args iterations=x", "--args"),
+];
+
 #[test]
 fn bad_images_are_refused() {
     let scratch = Scratch::empty();
@@ -66,73 +84,26 @@ fn bad_images_are_refused() {
         scratch.write(name, data);
     }
     scratch.write("folder/mine", "");
-    let url = "https://downloads.trustedfirmware.org/tf-a/css_scp_2.12.0/juno/release";
-    for (rest, expected) in [
-        (
-            "--board juno",
-            "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from",
-        ),
-        (
-            "--board juno",
-            &format!("curl --fail --location --remote-name {url}/juno-bl2.bin"),
-        ),
-        (
-            "--board n1sdp --scp-fw fits",
-            "--mcp-fw n1sdp-mcp-bl2.bin (MCP RAM",
-        ),
-        (
-            "--board juno --mcp-fw fits",
-            "--mcp-fw: Arm Juno r0, r1, r2 does not need this image",
-        ),
-        (
-            "--board juno --scp-fw empty",
-            "--scp-fw empty: the file is empty",
-        ),
-        (
-            "--board juno --scp-fw page",
-            "--scp-fw page: this is a web page",
-        ),
-        (
-            "--board juno --scp-fw large",
-            "147457 bytes, but SCP firmware 2.12.0 has at most 147456",
-        ),
-        ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
-        (
-            "--board juno --scp-fw fits --mbedtls .",
-            "--mbedtls: Arm Juno r0, r1, r2 does not need",
-        ),
-        (
-            "--board rpi4 --gic 3 --payload fits",
-            "--payload fits: shorter than",
-        ),
-        (
-            "--board tc4",
-            "platforms/tc4/board.toml does not say how to build TF-A",
-        ),
-        ("--board rpi4 --args iterations=x", "--args"),
-    ] {
+    for (rest, expected) in BAD_IMAGES {
         scratch.refuses(&format!("fip build {rest} -o out"), expected);
     }
-    let at = "--output folder: this folder was not written by this tool";
-    scratch.refuses("fip build --board rpi4 -o folder", at);
-    scratch.refuses(
-        "fip build --board rpi4 -o folder/mine",
-        "this is not a folder",
-    );
-    scratch.refuses(
-        "fip build --board rpi4 -o gone/out",
-        "there is no folder gone",
-    );
+    for (out, expected) in [
+        (
+            "folder",
+            "--output folder: this folder was not written by this tool",
+        ),
+        ("folder/mine", "this is not a folder"),
+        ("gone/out", "there is no folder gone"),
+    ] {
+        scratch.refuses(&format!("fip build --board rpi4 -o {out}"), expected);
+    }
 }
 
-#[test]
-fn bad_sources_are_refused() {
-    let scratch = Scratch::empty();
-    let workspace = Workspace::find().expect("the repository");
-    let source = TF_A.fetch(&workspace).expect("TF-A's source");
+/// Creates source trees that are too old, incomplete, or changed since their commit.
+fn bad_trees(scratch: &Scratch) {
     scratch.write("empty/Makefile", "");
-    let tree = |name: &str, version: &str| {
-        let makefile = format!("VERSION_MAJOR := 2\nVERSION_MINOR := {version}\n");
+    for (name, minor) in [("old", 8), ("dirty", 12)] {
+        let makefile = format!("VERSION_MAJOR := 2\nVERSION_MINOR := {minor}\n");
         scratch.write(&format!("{name}/Makefile"), &makefile);
         for file in [
             "bl31/bl31.mk",
@@ -141,13 +112,19 @@ fn bad_sources_are_refused() {
         ] {
             scratch.write(&format!("{name}/{file}"), "");
         }
-    };
-    tree("old", "8");
-    tree("dirty", "12");
+    }
     scratch.theirs("git -C dirty init -q");
     scratch.theirs("git -C dirty add .");
     scratch.theirs("git -C dirty -c user.name=x -c user.email=x commit -qm x");
     scratch.write("dirty/bl31/bl31.mk", "changed");
+}
+
+#[test]
+fn bad_sources_are_refused() {
+    let scratch = Scratch::empty();
+    let workspace = Workspace::find().expect("the repository");
+    let source = TF_A.fetch(&workspace).expect("TF-A's source");
+    bad_trees(&scratch);
     for (board, tf_a, expected) in [
         ("rpi4", "gone", "--tf-a gone: No such file"),
         (

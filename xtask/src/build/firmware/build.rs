@@ -209,8 +209,7 @@ fn make(
         command.args(goals);
         process::run(&what, &mut command, &log).context("cannot build TF-A")?;
     }
-    let mode = if platform.debug { "debug" } else { "release" };
-    let built = scratch.path().join(&platform.name).join(mode);
+    let built = scratch.path().join(&platform.name).join(platform.mode());
     for file in &platform.files {
         let from = built.join(file);
         let to = place.join(from.file_name().expect("a list of files"));

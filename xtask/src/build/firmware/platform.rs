@@ -94,6 +94,11 @@ impl Platform {
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
+    /// Returns the name of the folder in which TF-A builds.
+    pub(crate) fn mode(&self) -> &'static str {
+        if self.debug { "debug" } else { "release" }
+    }
+
     /// Returns the make arguments for building BL31.
     pub(super) fn all_variables(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().chain(&self.bl31_variables)

@@ -1,17 +1,26 @@
 //! The commands that build the same files by hand.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Result;
-use boards::{PackageBlob, PackageKind};
+use boards::{BuiltImage, Package, PackageBlob, PackageKind};
+use itertools::Itertools as _;
 
 use super::plan::BuildPlan;
 use crate::build::firmware::{self, FipBuild};
-use crate::build::package;
+use crate::build::{flash, package};
 use crate::setup::workspace::Workspace;
 
+/// The names of files in a build by hand.
+struct ByHand<'p> {
+    plan: &'p BuildPlan<'p>,
+    /// The folder for the result.
+    out: PathBuf,
+}
+
 /// Returns the commands that build the files in `out` by hand: the image, TF-A, and the packages.
-/// `image` has the options of `cargo xtask image`.
+/// `image` contains the options for `cargo xtask image`.
 pub fn commands(
     workspace: &Workspace,
     plan: &BuildPlan<'_>,
@@ -21,119 +30,121 @@ pub fn commands(
     let board = plan.wish.board;
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
-    let at = |file: &str| out.join(file).display().to_string();
-    let bl33 = at("bl33.bin");
-    let build = out.join("build");
-    let mode = if plan.platform.debug {
-        "debug"
-    } else {
-        "release"
-    };
-    let built = |file: &str| {
-        let folder = build.join(&plan.platform.name).join(mode);
-        folder.join(file).display().to_string()
-    };
+    let names = ByHand { plan, out };
+    let bl33 = names.at("bl33.bin");
     let mut lines = vec![format!(
         "cargo xtask image --board {}{image} -o {bl33}",
         board.name
     )];
-    let file = |variable: &str| match variable {
-        "BL33" => PathBuf::from(&bl33),
-        _ => given(plan, variable),
-    };
-    let make = firmware::commands(workspace, &plan.tf_a, &plan.platform, &build, &file)?;
+    let input = |variable: &str| names.input(variable);
+    let (tf_a, platform) = (&plan.tf_a, &plan.platform);
+    let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(quoted));
-    if board.qemu.is_some() {
-        let [bl1, bl2, bl31] = ["bl1.bin", "bl2.bin", "bl31.bin"].map(built);
-        let is_preloaded = plan.stock.is_some_and(|stock| stock.preloaded);
-        let nt_fw = if is_preloaded {
-            String::new()
-        } else {
-            format!(" --nt-fw {bl33}")
-        };
-        let fip = at("fip.bin");
-        lines.push(format!(
-            "cargo xtask fip create --out {fip} --tb-fw {bl2} --soc-fw {bl31}{nt_fw}"
-        ));
-        let base = plan.stock.and_then(|stock| stock.fip_base);
-        let base = base.unwrap_or(crate::build::flash::FIP_BASE);
-        let flash = at("flash.bin");
-        lines.push(format!("cp {bl1} {flash}"));
-        lines.push(format!(
-            "dd if={fip} of={flash} bs=4096 seek={} conv=notrunc",
-            base / 4096
-        ));
+    match package.kind {
+        _ if board.qemu.is_some() => lines.extend(names.flash()),
+        PackageKind::Fip => lines.extend(names.fips(package)),
+        PackageKind::Raw | PackageKind::Fit | PackageKind::Vendor => {}
     }
-    if package.kind == PackageKind::Fip && board.qemu.is_none() {
-        for part in &package.parts {
-            let images = options(plan, &part.requires, &part.blobs, &built);
-            let (name, file) = (&board.name, &part.file);
-            let to = at(file);
-            lines.push(format!(
-                "cargo xtask fip part {file} --board {name} -o {to}{images}"
-            ));
-        }
-        let to = at(&package.file);
-        if plan.platform.fip == FipBuild::None {
-            let mut images = options(plan, &package.requires, &package.blobs, &built);
-            for image in plan.stock.into_iter().flat_map(|stock| &stock.images) {
-                images += &format!(" --{} {}", image.option, built(&image.from));
-            }
-            lines.push(format!(
-                "cargo xtask fip create --out {to} --nt-fw {bl33}{images}"
-            ));
-        } else {
-            lines.push(format!("cp {} {to}", built("fip.bin")));
-        }
-    }
-    for file in plan.files() {
+    lines.extend(plan.files().map(|file| {
         let name = file.to.rsplit('/').next().unwrap_or(&file.to);
-        lines.push(format!("cp {} {}", built(&file.from), at(name)));
-    }
+        format!("cp {} {}", names.built(&file.from), names.at(name))
+    }));
     Ok(lines)
 }
 
-/// Returns the user's file for the input whose variable is `variable`.
-fn given(plan: &BuildPlan<'_>, variable: &str) -> PathBuf {
-    let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
-    let input = inputs
-        .iter()
-        .find(|it| it.variable.as_deref() == Some(variable));
-    let file = input.and_then(|input| plan.wish.given.get(&input.option));
-    let file = file.unwrap_or(Path::new(variable));
-    std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
-}
+impl ByHand<'_> {
+    /// Returns the path of a file in the result.
+    fn at(&self, file: &str) -> String {
+        self.out.join(file).display().to_string()
+    }
 
-/// Returns the options for the images in a FIP that the user gave or that TF-A's build makes.
-fn options(
-    plan: &BuildPlan<'_>,
-    requires: &[String],
-    blobs: &[PackageBlob],
-    built: &dyn Fn(&str) -> String,
-) -> String {
-    let mut words = String::new();
-    for option in requires {
-        if let Some(file) = plan.wish.given.get(option) {
-            words += &format!(" --{option} {}", file.display());
+    /// Returns `BUILD_BASE`.
+    fn base(&self) -> PathBuf {
+        self.out.join("build")
+    }
+
+    /// Returns the path of a file that TF-A builds.
+    fn built(&self, file: &str) -> String {
+        let platform = &self.plan.platform;
+        let folder = self.base().join(&platform.name).join(platform.mode());
+        folder.join(file).display().to_string()
+    }
+
+    /// Returns the file for make's variable `variable`: BL33, or the user's file.
+    fn input(&self, variable: &str) -> PathBuf {
+        if variable == "BL33" {
+            return self.at("bl33.bin").into();
         }
+        let plan = self.plan;
+        let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
+        let mut inputs = inputs.iter();
+        let input = inputs.find(|it| it.variable.as_deref() == Some(variable));
+        let file = input.and_then(|input| plan.wish.given.get(&input.option));
+        let file = file.unwrap_or(Path::new(variable));
+        std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
-    for blob in blobs {
-        let given = blob
-            .option
-            .as_deref()
-            .and_then(|option| plan.wish.given.get(option));
-        let file = match (given, &blob.file) {
-            (Some(given), _) => given.display().to_string(),
-            (None, Some(file)) => built(file),
-            (None, None) => continue,
+
+    /// Returns the commands that make QEMU's flash.
+    fn flash(&self) -> [String; 3] {
+        let [bl1, bl2, bl31] = ["bl1.bin", "bl2.bin", "bl31.bin"].map(|file| self.built(file));
+        let [bl33, fip, to] = ["bl33.bin", "fip.bin", "flash.bin"].map(|file| self.at(file));
+        let is_preloaded = self.plan.stock.is_some_and(|stock| stock.preloaded);
+        let nt_fw = match is_preloaded {
+            true => String::new(),
+            false => format!(" --nt-fw {bl33}"),
         };
-        words += &format!(" --blob uuid={},file={file}", blob.uuid);
+        let base = self.plan.stock.and_then(|stock| stock.fip_base);
+        let page = base.unwrap_or(flash::FIP_BASE) / 4096;
+        [
+            format!("cargo xtask fip create --out {fip} --tb-fw {bl2} --soc-fw {bl31}{nt_fw}"),
+            format!("cp {bl1} {to}"),
+            format!("dd if={fip} of={to} bs=4096 seek={page} conv=notrunc"),
+        ]
     }
-    words
+
+    /// Returns the commands that make the board's FIPs.
+    fn fips(&self, package: &Package) -> Vec<String> {
+        let board = &self.plan.wish.board.name;
+        let parts = package.parts.iter().map(|part| {
+            let images = self.options(&part.requires, &part.blobs);
+            let (file, to) = (&part.file, self.at(&part.file));
+            format!("cargo xtask fip part {file} --board {board} -o {to}{images}")
+        });
+        let to = self.at(&package.file);
+        let fip = match self.plan.platform.fip {
+            FipBuild::None => {
+                let given = self.options(&package.requires, &package.blobs);
+                let images = self.plan.stock.map_or(&[][..], |stock| &stock.images);
+                let built = |it: &BuiltImage| format!(" --{} {}", it.option, self.built(&it.from));
+                let images = images.iter().map(built).join("");
+                let bl33 = self.at("bl33.bin");
+                format!("cargo xtask fip create --out {to} --nt-fw {bl33}{given}{images}")
+            }
+            FipBuild::Plain | FipBuild::Trusted => format!("cp {} {to}", self.built("fip.bin")),
+        };
+        parts.chain([fip]).collect()
+    }
+
+    /// Returns the options for the images in a FIP that the user gave or that TF-A builds.
+    fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> String {
+        let given = &self.plan.wish.given;
+        let kinds = requires.iter().filter_map(|option| {
+            let file = given.get(option)?;
+            Some(format!(" --{option} {}", file.display()))
+        });
+        let blobs = blobs.iter().filter_map(|blob| {
+            let file = match &blob.option {
+                Some(option) => given.get(option)?.display().to_string(),
+                None => self.built(blob.file.as_ref()?),
+            };
+            Some(format!(" --blob uuid={},file={file}", blob.uuid))
+        });
+        kinds.chain(blobs).collect()
+    }
 }
 
-/// Returns `command` as a shell would accept it.
-fn quoted(command: &std::process::Command) -> String {
+/// Returns `command` as a shell accepts it.
+fn quoted(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| {
         let word = word.to_string_lossy();
