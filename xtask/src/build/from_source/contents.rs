@@ -9,6 +9,7 @@ use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
 use hardware::image::ParameterBlock;
 use host::folder::FolderFile;
 
+use super::entry::BoardEntry;
 use super::plan::BuildPlan;
 use super::readme::readme;
 use crate::build::fip::Fip;
@@ -19,26 +20,6 @@ use crate::setup::workspace::Workspace;
 
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";
-
-/// A file for the board and what to do with it.
-pub(super) struct BoardFileEntry {
-    /// The path in the folder.
-    pub(super) path: String,
-    pub(super) data: Vec<u8>,
-    /// A sentence.
-    pub(super) install: String,
-}
-
-impl BoardFileEntry {
-    fn new(path: impl Into<String>, data: Vec<u8>, install: impl Into<String>) -> Self {
-        let (path, install) = (path.into(), install.into());
-        Self {
-            path,
-            data,
-            install,
-        }
-    }
-}
 
 /// Builds TF-A and the payload. `image` builds the payload's image. Returns the files for the
 /// board, and a page about them.
@@ -56,17 +37,17 @@ pub fn contents(
     let mut files = match package.kind {
         _ if board.qemu.is_some() => flash_files(plan, &firmware, image)?,
         PackageKind::Fip => fip_files(workspace, plan, package, given, &firmware, image)?,
-        PackageKind::Raw => vec![BoardFileEntry::new(&package.file, image, &package.install)],
+        PackageKind::Raw => vec![BoardEntry::new(&package.file, image, &package.install)],
         PackageKind::Fit => fit_files(plan, package, image)?,
         PackageKind::Vendor => {
             let tool = package.tool.as_deref().unwrap_or("its vendor's tool");
             let install = format!("{} is made by {tool}.", package.file);
-            vec![BoardFileEntry::new("bl33.bin", image, install)]
+            vec![BoardEntry::new("bl33.bin", image, install)]
         }
     };
     for file in plan.files() {
         let data = read(&firmware, &file.from)?;
-        files.push(BoardFileEntry::new(&file.to, data, &file.install));
+        files.push(BoardEntry::new(&file.to, data, &file.install));
     }
     let page = readme(plan, &files)?;
     let all = files.into_iter().map(|file| (file.path, file.data));
@@ -99,11 +80,11 @@ fn flash_files(
     plan: &BuildPlan<'_>,
     firmware: &FirmwareBuild,
     image: Vec<u8>,
-) -> Result<Vec<BoardFileEntry>> {
+) -> Result<Vec<BoardEntry>> {
     let (flash, in_memory) = flash::build(firmware, plan.stock, image)?;
-    let mut files = vec![BoardFileEntry::new("flash.bin", flash, "BL1 and the FIP.")];
+    let mut files = vec![BoardEntry::new("flash.bin", flash, "BL1 and the FIP.")];
     if let Some(image) = in_memory {
-        files.push(BoardFileEntry::new(
+        files.push(BoardEntry::new(
             "bl33.bin",
             image,
             "BL33, loaded into memory.",
@@ -120,7 +101,7 @@ fn fip_files(
     given: Vec<Given>,
     firmware: &FirmwareBuild,
     image: Vec<u8>,
-) -> Result<Vec<BoardFileEntry>> {
+) -> Result<Vec<BoardEntry>> {
     let board = plan.wish.board;
     let place = |file: &str| match &package.folder {
         Some(folder) => format!("{folder}/{file}"),
@@ -135,7 +116,7 @@ fn fip_files(
             "Another FIP that the board boots; it goes beside {}.",
             package.file
         );
-        files.push(BoardFileEntry::new(place(&part.file), data, install));
+        files.push(BoardEntry::new(place(&part.file), data, install));
     }
     let mut images = needed(&given, &package.requires, &package.blobs);
     let base = match plan.platform.fip {
@@ -165,7 +146,7 @@ fn fip_files(
     let install = package::after_fip(package);
     files.insert(
         0,
-        BoardFileEntry::new(place(&package.file), fip.build()?, install),
+        BoardEntry::new(place(&package.file), fip.build()?, install),
     );
     Ok(files)
 }
@@ -195,11 +176,7 @@ fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Give
 }
 
 /// Returns the image, its device tree, and the source of an image tree with both.
-fn fit_files(
-    plan: &BuildPlan<'_>,
-    package: &Package,
-    image: Vec<u8>,
-) -> Result<Vec<BoardFileEntry>> {
+fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<Vec<BoardEntry>> {
     let board = plan.wish.board;
     let tree = image.get(ParameterBlock::read(&image)?.tree_offset as usize..);
     let tree = tree.context("the image has no device tree")?.to_vec();
@@ -210,12 +187,12 @@ fn fit_files(
         package.file
     );
     Ok(vec![
-        BoardFileEntry::new("bl33.bin", image, format!("{make} {}", package.install)),
-        BoardFileEntry::new(
+        BoardEntry::new("bl33.bin", image, format!("{make} {}", package.install)),
+        BoardEntry::new(
             "bl33.bin.dtb",
             tree,
             "The payload's device tree, for mkimage.",
         ),
-        BoardFileEntry::new("bl33.bin.its", its.into_bytes(), "The source for mkimage."),
+        BoardEntry::new("bl33.bin.its", its.into_bytes(), "The source for mkimage."),
     ])
 }

@@ -1,9 +1,19 @@
-//! What a board boots, from TF-A's source: `fip build`. `plan` finds out what must be built and
-//! whether it can be, `inputs` reads the images that somebody else makes, `contents` are the files for the board, `readme` says where they go, and
-//! `commands` are those that do the same by hand.
+//! What a board boots, from TF-A's source: `fip build`.
+//!
+//! | file | task |
+//! |---|---|
+//! | `inputs` | reads the images that TF-A does not build |
+//! | `plan` | what must be built, and whether it can be |
+//! | `entry` | a file for the board |
+//! | `readme` | the page that says where the files go |
+//! | `contents` | builds everything |
+//! | `commands` | the commands that do the same by hand |
+//!
+//! A file imports only from the files above it.
 
 mod commands;
 mod contents;
+mod entry;
 mod inputs;
 mod plan;
 mod readme;

@@ -4,13 +4,13 @@ use anyhow::Result;
 use boards::{BoardFile, GicVersion, Qemu};
 use minijinja::{Environment, context};
 
-use super::contents::BoardFileEntry;
+use super::entry::BoardEntry;
 use super::plan::BuildPlan;
 
 const PAGE: &str = include_str!("readme.md.j2");
 
 /// Returns the page for `files`.
-pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardFileEntry]) -> Result<String> {
+pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<String> {
     let board = plan.wish.board;
     let rows = files.iter().map(|file| {
         let (path, install) = (&file.path, file.install.replace('|', "\\|"));
