@@ -64,7 +64,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("APIC", Some(&[(0x2d, 1, 0x4b)]),
         "error: APIC (file 2), offset 0x2c: 75 bytes, expected at least 76"),
     ("APIC", Some(&[(0x70, 8, 0x8000_0000)]),
-        "error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi"),
+        "error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected only affi"),
     ("APIC", Some(&[(0x70, 8, 0x100)]),
         "error: APIC (file 2), offset 0x2c: two enabled CPUs have MPIDR 0x100"),
     ("APIC", None, "error: no ACPI table APIC, which describes the CPUs and the GIC"),

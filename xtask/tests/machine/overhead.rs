@@ -82,7 +82,11 @@ fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
     scratch.assert_outcomes(&[
         ("overhead run.plain.log run.pmf.log", 2, without_pmf),
         ("overhead run.pmf.log run.pmf.log", 2, "has PMF; name"),
-        ("overhead two.log run.plain.log", 2, "two.log: it has 2"),
+        (
+            "overhead two.log run.plain.log",
+            2,
+            "two.log: contains 2 runs",
+        ),
         ("overhead cut.log run.plain.log", 3, ""),
     ]);
 }
