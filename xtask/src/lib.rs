@@ -29,6 +29,7 @@
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
 //! | [`verify`] | checks of cache maintenance |
+//! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
 //!
 //! A folder imports only from those above it. The commands in [`cli`] and the whole-program tests
@@ -43,6 +44,8 @@ pub mod lab;
 #[cfg(feature = "full")]
 pub mod profile;
 pub mod qemu;
+#[cfg(feature = "full")]
+pub mod release;
 pub mod setup;
 #[cfg(feature = "full")]
 pub mod soak;

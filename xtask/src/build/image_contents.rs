@@ -18,7 +18,7 @@ use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 
 /// The options for an image's device tree.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct TreeWish {
     /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]

@@ -1,7 +1,7 @@
 //! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33,
-//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash, `from_source`
-//! everything that a board boots,
-//! `efi` the application around an image, and `stick` a medium that contains it.
+//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash,
+//! `from_source` everything that a board boots, `efi` the application around an image, `stick` a
+//! medium that contains it, and `report_program` the program `psci-report`.
 
 #[cfg(feature = "full")]
 pub mod checkout;
@@ -20,6 +20,8 @@ pub mod package;
 pub mod payload;
 #[cfg(feature = "full")]
 pub(crate) mod plugin;
+#[cfg(feature = "full")]
+pub mod report_program;
 #[cfg(feature = "full")]
 pub mod signer;
 pub mod stick;

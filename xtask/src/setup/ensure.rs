@@ -140,7 +140,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 /// Returns the commands that install `need`; empty for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget | Need::EfiTarget => {
+        Need::RustTarget | Need::LinuxTarget | Need::EfiTarget | Need::ReportTarget => {
             vec![words("rustup target add", &[need.row().0])]
         }
         Need::CargoFuzz => {

@@ -20,6 +20,9 @@ pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// The target of the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
+/// The target of the statically linked `psci-report`.
+pub const REPORT_TARGET: &str = "x86_64-unknown-linux-musl";
+
 /// The environment variable that, when set to 1, makes `ensure` return an error with the commands
 /// that it would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
@@ -75,6 +78,7 @@ needs! {
     RustTarget TARGET ""
     LinuxTarget LINUX_TARGET ""
     EfiTarget EFI_TARGET ""
+    ReportTarget REPORT_TARGET ""
     CargoFuzz "cargo-fuzz" ""
     Sphinx "sphinx" "sphinx-build"
     Labgrid "labgrid" "pytest"
@@ -92,6 +96,7 @@ pub fn all() -> Vec<Need> {
         Need::ArmNoneEabi,
         Need::CxxCompiler,
         Need::LinuxTarget,
+        Need::ReportTarget,
         Need::CargoFuzz,
     ];
     let needs = INSTALLED.iter().map(|row| row.0);
@@ -114,7 +119,9 @@ impl Need {
             Self::Sphinx => SPHINX.find(workspace),
             Self::Lava => lava(workspace).map(|lava| lava.run()),
             Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget => return has_target(what),
+            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget | Self::ReportTarget => {
+                return has_target(what);
+            }
             Self::UBoot | Self::Aavmf => Some(PathBuf::from(program)).filter(|it| it.is_file()),
             Self::PythonVenv => find(program).filter(|_| has_venv()),
             _ => find(program),

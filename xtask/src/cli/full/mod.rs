@@ -14,6 +14,7 @@ mod ledger;
 mod payload;
 mod profile;
 mod qemu_overhead;
+mod release;
 mod soak;
 mod stick;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
 use self::qemu_overhead::QemuOverheadArguments;
+use self::release::ReleaseArguments;
 use self::soak::SoakArguments;
 use self::stick::StickArguments;
 use self::tree::TreeVerb;
@@ -51,6 +53,7 @@ pub enum FullVerb {
     Payload(PayloadArguments),
     Efi(EfiArguments),
     Stick(StickArguments),
+    Release(ReleaseArguments),
     /// Make, inspect and change Firmware Image Packages.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -110,6 +113,7 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Payload(arguments) => payload::run(&arguments),
         FullVerb::Efi(arguments) => efi::run(&arguments),
         FullVerb::Stick(arguments) => stick::run(&arguments),
+        FullVerb::Release(arguments) => release::run(&arguments),
         FullVerb::Fip { verb } => fip::verbs::run(verb),
         FullVerb::Tree { verb } => tree::run(verb),
         FullVerb::Reports(verb) => verb.run(),

@@ -1,0 +1,87 @@
+//! The files for one board.
+
+use std::path::Path;
+
+use anyhow::Result;
+use boards::{BoardFile, PackageKind};
+use hardware::image::ParameterBlock;
+
+use super::release_file::ReleaseFile;
+use crate::build::image_contents::TreeWish;
+use crate::build::package;
+use crate::setup::workspace::Workspace;
+
+/// The names of a board's files.
+pub(super) struct BoardFiles {
+    /// The folder, with `/` at the end.
+    pub folder: String,
+    /// The image. A loader that reads the image itself finds it by this name.
+    pub image: String,
+    /// The image's device tree.
+    pub tree: String,
+    /// The source for U-Boot's `mkimage`, and the file that it makes.
+    pub fit: Option<[String; 2]>,
+}
+
+impl BoardFiles {
+    pub fn of(board: &BoardFile) -> Self {
+        let package = board.package.as_ref();
+        let (image, fit) = match package.map(|package| (package.kind, &package.file)) {
+            Some((PackageKind::Raw, file)) => (file.clone(), None),
+            Some((PackageKind::Fit, file)) => {
+                let [image, source] = ["bin", "its"].map(|ending| {
+                    let path = Path::new(file).with_extension(ending);
+                    path.display().to_string()
+                });
+                (image, Some([source, file.clone()]))
+            }
+            Some((PackageKind::Fip | PackageKind::Vendor, _)) | None => ("bl33.bin".into(), None),
+        };
+        Self {
+            folder: format!("boards/{}/", board.name),
+            image,
+            tree: format!("{}.dtb", board.name),
+            fit,
+        }
+    }
+}
+
+/// Returns the files for `board`, with the flat payload `payload`.
+pub(super) fn board_files(
+    workspace: &Workspace,
+    board: &BoardFile,
+    payload: &[u8],
+) -> Result<Vec<ReleaseFile>> {
+    let names = BoardFiles::of(board);
+    let image = TreeWish::default().make_image(workspace, board, Some(payload.to_vec()))?;
+    let tree = ParameterBlock::read(&image)?.tree_offset as usize;
+    let tree = image.get(tree..).expect("the tree is in its image");
+    let path = |name: &str| format!("{}{name}", names.folder);
+    let mut files = vec![ReleaseFile::new(path(&names.tree), tree)];
+    if let Some([source, _]) = &names.fit {
+        let [image, tree] = [&names.image, &names.tree].map(Path::new);
+        let text = package::fit_source(&board.title, image, tree, board.load_address)?;
+        files.push(ReleaseFile::new(path(source), text));
+    }
+    files.push(ReleaseFile::new(path(&names.image), image));
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_have_the_names_that_loaders_expect() {
+        for (board, expected) in [
+            ("rpi4", "kernel8.img"),
+            ("juno", "bl33.bin"),
+            ("rk3399", "psci-bench.bin"),
+            ("zynqmp", "bl33.bin"),
+            ("qemu-sbsa", "bl33.bin"),
+        ] {
+            let board = boards::load(board).expect("a board");
+            assert_eq!(BoardFiles::of(&board).image, expected, "{}", board.name);
+        }
+    }
+}

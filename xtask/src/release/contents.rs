@@ -1,0 +1,51 @@
+//! The files in a release.
+
+use anyhow::{Context, Result};
+use boards::BoardFile;
+use hardware::image::ParameterBlock;
+use host::interrupt;
+
+use super::board_files::board_files;
+use super::checksums::checksums;
+use super::license_files::license_files;
+use super::readme::readme;
+use super::release_file::ReleaseFile;
+use crate::build::report_program::REPORT_PROGRAM;
+use crate::build::{efi, image, payload, stick};
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need};
+
+/// What a release needs, apart from `psci-report`.
+const NEEDS: [Need; 3] = [Need::RustTarget, Need::EfiTarget, Need::Mtools];
+
+/// Makes all files, sorted by path. `report_program` is the program `psci-report`.
+pub fn contents(workspace: &Workspace, report_program: Vec<u8>) -> Result<Vec<ReleaseFile>> {
+    setup::ensure(workspace, &NEEDS)?;
+    // The licenses are checked before the programs are built.
+    let mut files = license_files(workspace)?;
+    let boards = boards::names().map(boards::load);
+    let boards = boards.collect::<Result<Vec<BoardFile>>>()?;
+    let flat = payload::flat(workspace)?;
+    for board in &boards {
+        interrupt::check()?;
+        let made = board_files(workspace, board, &flat);
+        files.extend(made.with_context(|| format!("board {}", board.name))?);
+    }
+    let bare = image::bare(flat)?;
+    let application = efi::build(workspace, &bare, None)?;
+    let stick = stick::image(workspace, &application)?;
+    files.push(readme(&boards, ParameterBlock::read(&bare)?.build)?);
+    files.extend([
+        ReleaseFile::new("BOOTAA64.EFI", application),
+        ReleaseFile::new("boards.txt", boards::table(&boards)),
+        ReleaseFile::new("payload.bin", bare),
+        ReleaseFile::new("stick.img", stick),
+        ReleaseFile {
+            is_program: true,
+            ..ReleaseFile::new(REPORT_PROGRAM, report_program)
+        },
+    ]);
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    files.push(checksums(&files));
+    Ok(files)
+}
