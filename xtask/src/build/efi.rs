@@ -37,15 +37,15 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         .args(["--package", PACKAGE, "--target-dir"])
         .arg(&folder);
     command.current_dir(&workspace.root);
-    let flags = rust_flags(&[
+    let own = [
         // Without these, the file would contain its link time and a hash of its folder.
         "-Clink-arg=/Brepro",
         "-Clink-arg=/DEBUG:NONE",
         // Boards with a Cortex-A53 may also boot with EFI. rustc warns about the unstable feature.
         FIX_835769,
         "-Awarnings",
-    ]);
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags);
+    ];
+    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(workspace, &own)?);
     command.env("PSCI_BENCH_IMAGE", &file);
     command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));
     let log = workspace.state().join("efi.log");

@@ -1,7 +1,8 @@
 //! Builds the payload and its images.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs};
 
@@ -56,7 +57,7 @@ fn run_cargo(workspace: &Workspace) -> Result<()> {
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
     command.current_dir(&workspace.root);
-    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&FLAGS));
+    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(workspace, &FLAGS)?);
     let log = workspace.state().join("payload.log");
     let built = process::run("building the payload", &mut command, &log);
     built.context("cannot build the payload")
@@ -90,22 +91,42 @@ const FLAGS: [&str; 4] = [
 /// See [`FLAGS`].
 pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
-/// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages in
-/// dependencies begin with the folder that cargo unpacked them to, but build results must not
-/// depend on the user's home directory.
-pub(super) fn rust_flags(own: &[&str]) -> String {
+/// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages begin
+/// with the folder of the source, but build results must not depend on the user's home directory.
+pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let remap = |home: PathBuf| {
-        let sources = home.join("registry").join("src");
-        format!("--remap-path-prefix={}=", sources.display())
-    };
     let user = user.into_iter().filter(|flags| !flags.is_empty());
-    user.chain(own.iter().map(|flag| (*flag).to_owned()))
-        .chain(home.map(remap))
-        .join(SEPARATOR)
+    let own = own.iter().map(|flag| (*flag).to_owned());
+    let remaps = remap_dependencies().into_iter();
+    let remaps = remaps.chain(remap_standard_library(workspace)?);
+    Ok(user.chain(own).chain(remaps).join(SEPARATOR))
+}
+
+/// Returns the flag that removes the folder that cargo unpacks dependencies to.
+fn remap_dependencies() -> Option<String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
+    let sources = home.join("registry").join("src");
+    Some(format!("--remap-path-prefix={}=", sources.display()))
+}
+
+/// Returns the flag that replaces the folder of the standard library's source, which rustc uses if
+/// rustup's component rust-src is installed, by the name that rustc uses otherwise.
+fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
+    let ask = |arguments: &[&str]| {
+        let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+        process::output_once(rustc.args(arguments).current_dir(&workspace.root))
+    };
+    let sysroot = ask(&["--print", "sysroot"])?;
+    let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust");
+    let version = ask(&["--version", "--verbose"])?;
+    let mut lines = version.lines();
+    let commit = lines.find_map(|line| line.strip_prefix("commit-hash: "));
+    Ok(commit.map(|commit| {
+        let sources = sources.display();
+        format!("--remap-path-prefix={sources}=/rustc/{commit}")
+    }))
 }
 
 /// Builds the payload and returns it in flat form.

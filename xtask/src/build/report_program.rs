@@ -26,7 +26,8 @@ pub fn build(workspace: &Workspace) -> Result<Vec<u8>> {
     // Generated code is compiled from the target directory. With Rust's own linker and C library,
     // the program depends on nothing else of this machine.
     let remap = format!("--remap-path-prefix={}=target", target.display());
-    let flags = rust_flags(&["-Clinker=rust-lld", "-Cstrip=symbols", &remap]);
+    let own = ["-Clinker=rust-lld", "-Cstrip=symbols", &remap];
+    let flags = rust_flags(workspace, &own)?;
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     let log = workspace.state().join("psci-report.log");
     let built = process::run("building psci-report", &mut command, &log);

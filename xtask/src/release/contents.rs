@@ -12,15 +12,19 @@ use super::readme::readme;
 use super::release_file::ReleaseFile;
 use crate::build::report_program::REPORT_PROGRAM;
 use crate::build::{efi, image, payload, stick};
+use crate::setup::Need;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need};
 
-/// What a release needs, apart from `psci-report`.
-const NEEDS: [Need; 3] = [Need::RustTarget, Need::EfiTarget, Need::Mtools];
+/// Everything that is needed to build a release.
+pub const NEEDS: [Need; 4] = [
+    Need::RustTarget,
+    Need::EfiTarget,
+    Need::ReportTarget,
+    Need::Mtools,
+];
 
 /// Makes all files, sorted by path. `report_program` is the program `psci-report`.
 pub fn contents(workspace: &Workspace, report_program: Vec<u8>) -> Result<Vec<ReleaseFile>> {
-    setup::ensure(workspace, &NEEDS)?;
     // The licenses are checked before the programs are built.
     let mut files = license_files(workspace)?;
     let boards = boards::names().map(boards::load);

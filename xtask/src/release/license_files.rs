@@ -1,9 +1,9 @@
 //! The licenses of everything that is linked into the programs of a release.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 use host::process;
@@ -66,7 +66,7 @@ pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<ReleaseFile>> {
 
 /// Returns the folder of the documents of the Rust toolchain in use.
 fn toolchain_documents(workspace: &Workspace) -> Result<PathBuf> {
-    let mut rustc = Command::new("rustc");
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc
         .args(["--print", "sysroot"])
         .current_dir(&workspace.root);

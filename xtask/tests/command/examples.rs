@@ -43,6 +43,10 @@ const ONLY_READ: &[(&str, &str)] = &[
         "builds the EFI application: tests/command/efi.rs uses it",
     ),
     (
+        "release",
+        "builds psci-report: tests/command/release.rs and .ci/release use it",
+    ),
+    (
         "fip build",
         "builds TF-A: tests/command/fip_build.rs uses it",
     ),

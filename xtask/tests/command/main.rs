@@ -22,5 +22,6 @@ mod matrix;
 mod pages;
 mod publish;
 mod refused;
+mod release;
 mod report;
 mod report_page;

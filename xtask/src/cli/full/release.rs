@@ -7,8 +7,9 @@ use clap::Args;
 use host::progress::say;
 
 use crate::build::report_program;
-use crate::release::contents::contents;
+use crate::release::contents::{NEEDS, contents};
 use crate::release::release_folder::ReleaseFolder;
+use crate::setup;
 use crate::setup::workspace::Workspace;
 
 /// Make a folder from which a lab without Rust measures its boards.
@@ -30,6 +31,7 @@ pub(super) fn run(arguments: &ReleaseArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let output = &arguments.output;
     let folder = ReleaseFolder::new("-o", output)?;
+    setup::ensure(&workspace, &NEEDS)?;
     let files = contents(&workspace, report_program::build(&workspace)?)?;
     folder.write(&files)?;
     let (folder, count) = (output.display(), files.len());

@@ -19,7 +19,7 @@ use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
 
-/// Check cache maintenance with a model of caches and with mutations.
+/// Check cache maintenance with a model of caches and mutations.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
