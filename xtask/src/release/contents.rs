@@ -23,9 +23,12 @@ pub const NEEDS: [Need; 4] = [
     Need::Mtools,
 ];
 
-/// Makes all files, sorted by path. `report_program` is the program `psci-report`.
-pub fn contents(workspace: &Workspace, report_program: Vec<u8>) -> Result<Vec<ReleaseFile>> {
-    // The licenses are checked before the programs are built.
+/// Makes all files, sorted by path. `report_program` builds `psci-report`. This takes longest, so
+/// most errors are found before it runs.
+pub fn contents(
+    workspace: &Workspace,
+    report_program: impl FnOnce() -> Result<Vec<u8>>,
+) -> Result<Vec<ReleaseFile>> {
     let mut files = license_files(workspace)?;
     let boards = boards::names().map(boards::load);
     let boards = boards.collect::<Result<Vec<BoardFile>>>()?;
@@ -46,7 +49,7 @@ pub fn contents(workspace: &Workspace, report_program: Vec<u8>) -> Result<Vec<Re
         ReleaseFile::new("stick.img", stick),
         ReleaseFile {
             is_program: true,
-            ..ReleaseFile::new(REPORT_PROGRAM, report_program)
+            ..ReleaseFile::new(REPORT_PROGRAM, report_program()?)
         },
     ]);
     files.sort_by(|one, other| one.path.cmp(&other.path));

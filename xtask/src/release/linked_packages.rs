@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use host::process;
+use itertools::Itertools as _;
 use serde::Deserialize;
 
 use super::license_expression::is_accepted;
@@ -84,24 +85,19 @@ fn select(
 ) -> Result<Vec<LinkedPackage>> {
     let metadata: Metadata =
         serde_json::from_str(metadata).context("cannot read what `cargo metadata` printed")?;
-    let name = |package: &MetadataPackage| format!("{} {}", package.name, package.version);
+    // The words with which `cargo tree` names a package.
+    let words = |package: &MetadataPackage| format!("{} v{}", package.name, package.version);
     let known: BTreeMap<String, &MetadataPackage> =
-        metadata.packages.iter().map(|it| (name(it), it)).collect();
+        metadata.packages.iter().map(|it| (words(it), it)).collect();
     let mut linked: BTreeMap<String, LinkedPackage> = BTreeMap::new();
     for (program, tree) in trees {
-        for line in tree.lines().filter(|line| !line.is_empty()) {
-            let mut words = line.splitn(3, ' ');
-            let (name, version) = (words.next(), words.next().unwrap_or_default());
-            let name = format!(
-                "{} {}",
-                name.unwrap_or_default(),
-                version.trim_start_matches('v')
-            );
-            let package = known.get(&name);
-            let package = package.with_context(|| {
-                format!("{name} is linked, but `cargo metadata` has no such package")
+        // A folder or a mark may follow the words.
+        let lines = tree.lines().map(|line| line.split(' ').take(2).join(" "));
+        for words in lines.filter(|words| !words.is_empty()) {
+            let package = known.get(&words).with_context(|| {
+                format!("{words} is linked, but `cargo metadata` has no such package")
             })?;
-            let new = linked_package(package, &name, root)?;
+            let new = linked_package(package, root)?;
             let entry = linked.entry(new.name.to_lowercase()).or_insert(new);
             if entry.programs.last() != Some(program) {
                 entry.programs.push(program);
@@ -112,7 +108,8 @@ fn select(
 }
 
 /// Returns a package that is not linked into any program yet.
-fn linked_package(package: &MetadataPackage, name: &str, root: &Path) -> Result<LinkedPackage> {
+fn linked_package(package: &MetadataPackage, root: &Path) -> Result<LinkedPackage> {
+    let name = format!("{} {}", package.name, package.version);
     let Some(license) = &package.license else {
         bail!("package {name} has no license in its manifest, so a release cannot contain it");
     };
@@ -123,12 +120,11 @@ fn linked_package(package: &MetadataPackage, name: &str, root: &Path) -> Result<
         );
     }
     let is_own = package.source.is_none();
-    let (name, folder) = match is_own {
-        true => (format!("psci-bench {}", package.version), root),
-        false => {
-            let folder = package.manifest_path.parent();
-            (name.to_owned(), folder.context("a manifest has a folder")?)
-        }
+    let (name, folder) = if is_own {
+        (format!("psci-bench {}", package.version), root)
+    } else {
+        let folder = package.manifest_path.parent();
+        (name, folder.context("a manifest has a folder")?)
     };
     Ok(LinkedPackage {
         name,
@@ -171,10 +167,7 @@ regex v1.13.2 (*)
 
     fn selected(license: &str) -> Result<Vec<LinkedPackage>> {
         let trees = [
-            (
-                "payload",
-                "psci-bench v0.1.0\n".replace("psci-bench", "run"),
-            ),
+            ("payload", "run v0.1.0\n".to_owned()),
             ("psci-report", TREE.to_owned()),
         ];
         select(&metadata(license), &trees, Path::new("/src"))
@@ -216,7 +209,7 @@ regex v1.13.2 (*)
         let trees = [("payload", "gone v1.0.0\n".to_owned())];
         let error = select(&metadata("null"), &trees, Path::new("/src")).expect_err("unknown");
         assert!(
-            error.to_string().contains("gone 1.0.0 is linked"),
+            error.to_string().contains("gone v1.0.0 is linked"),
             "{error}"
         );
     }

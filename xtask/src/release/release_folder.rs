@@ -100,18 +100,13 @@ fn check_free(named: &str, path: &Path, parent: &Path) -> Result<()> {
     if !there.is_dir() {
         bail!("{named}: this exists and is not a directory; name a new directory");
     }
-    if fs::read_dir(path)
-        .with_context(|| named.to_owned())?
-        .next()
-        .is_some()
-    {
+    let at = || named.to_owned();
+    let mut entries = fs::read_dir(path).with_context(at)?;
+    if entries.next().is_some() {
         bail!("{named}: this directory is not empty; name a new one, or remove it first");
     }
-    if there.dev()
-        != fs::metadata(parent)
-            .with_context(|| named.to_owned())?
-            .dev()
-    {
+    let around = fs::metadata(parent).with_context(at)?;
+    if there.dev() != around.dev() {
         bail!("{named}: this is a file system; name a new directory in it");
     }
     Ok(())

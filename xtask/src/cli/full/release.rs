@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &ReleaseArguments) -> Result<u8> {
     let output = &arguments.output;
     let folder = ReleaseFolder::new("-o", output)?;
     setup::ensure(&workspace, &NEEDS)?;
-    let files = contents(&workspace, report_program::build(&workspace)?)?;
+    let files = contents(&workspace, || report_program::build(&workspace))?;
     folder.write(&files)?;
     let (folder, count) = (output.display(), files.len());
     say(&format!(
