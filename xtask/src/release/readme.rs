@@ -121,76 +121,53 @@ fn copy(board: &BoardFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-
     use super::*;
 
     #[test]
-    fn each_kind_of_package_has_five_lines() {
-        let boards = [
-            "hikey960",
-            "poplar",
-            "qemu-sbsa",
-            "rk3399",
-            "rpi4",
-            "zynqmp",
-        ];
-        let boards = boards.map(|name| boards::load(name).expect("a board"));
+    fn each_board_has_five_lines() {
+        let boards = boards::names().map(|name| boards::load(name).expect("a board"));
+        let boards: Vec<BoardFile> = boards.collect();
         let page = readme(&boards, 0x1234).expect("a page").data;
         let page = String::from_utf8(page).expect("a text");
-        let (head, of_boards) = page.split_at(page.find("\n## hikey960").expect("a board"));
+        let (head, of_boards) = page.split_at(page.find("\n## armada-8k").expect("a board"));
         assert!(head.contains("build 00001234"), "{head}");
-        let lines = of_boards.matches("\n* **").count();
-        assert_eq!(lines, 5 * boards.len(), "{of_boards}");
-        expect![[r#"
+        for (board, text) in boards.iter().zip(of_boards.split("\n## ").skip(1)) {
+            let heading = format!("{}: {}\n\n* **Copy:** ", board.name, board.title);
+            assert!(text.starts_with(&heading), "{text}");
+            assert_eq!(text.trim_end().lines().count(), 2 + 5, "{text}");
+        }
+    }
 
-            ## hikey960: HiKey960
-
-            * **Copy:** `fiptool update --align 512 --nt-fw boards/hikey960/bl33.bin fip.bin` replaces BL33 in your fip.bin. sudo fastboot flash fip fip.bin
-            * **Connect:** UART pl011 at 0xfff32000; run `./psci-report follow /dev/ttyUSB0 --log hikey960.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report hikey960.log --format html -o hikey960.html` makes a page with charts.
-            * **Note:** not yet tested on this board: all values are from documents. The counter has 1.92 MHz, 521 ns a tick (plat_get_syscnt_freq2 in hikey960_common.c): a PSCI_VERSION is a few ticks. The console is that of boards from version 2 on; version 1 has it at 0xfdf05000 (docs/plat/hikey960.rst). SYSTEM_OFF ends in a panic of the firmware.
-
-            ## poplar: Poplar
-
-            * **Copy:** `fiptool update --nt-fw boards/poplar/bl33.bin fip.bin` replaces BL33 in your fip.bin. Poplar's l-loader makes fastboot.bin of it. Build l-loader with fip.bin and bl1.bin in its atf/, and copy the fastboot.bin that it makes to a FAT partition on a USB stick; start with S3 pressed.
-            * **Connect:** UART pl011 at 0xf8b00000; run `./psci-report follow /dev/ttyUSB0 --log poplar.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report poplar.log --format html -o poplar.html` makes a page with charts.
-            * **Note:** not yet tested on this board: all values are from documents. The counter has 24 MHz (SYS_COUNTER_FREQ_IN_TICKS).
-
-            ## qemu-sbsa: QEMU sbsa-ref
-
-            * **Copy:** make `boards/qemu-sbsa/bl33.bin` BL33; the firmware starts it at 0x10020000000.
-            * **Connect:** UART pl011 at 0x60000000; run `./psci-report follow /dev/ttyUSB0 --log qemu-sbsa.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report qemu-sbsa.log --format html -o qemu-sbsa.html` makes a page with charts.
-            * **Note:** tested on QEMU.
-
-            ## rk3399: Rockchip RK3399, ROCKPro64
-
-            * **Copy:** `mkimage -f boards/rk3399/psci-bench.its psci-bench.itb` makes psci-bench.itb. Load it from U-Boot's prompt and start it by bootm. u-boot.itb, which SPL loads, holds BL31 as well and is U-Boot's to make.
-            * **Connect:** UART ns16550 at 0xff1a0000; run `./psci-report follow /dev/ttyUSB0 --log rk3399.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report rk3399.log --format html -o rk3399.html` makes a page with charts.
-            * **Note:** not yet tested on this board: all values are from documents. The UART runs at 1,500,000 baud.
-
-            ## rpi4: Raspberry Pi 4
-
-            * **Copy:** the board boots `boards/rpi4/kernel8.img`. Copy it to the SD card's first FAT partition, with bl31.bin; config.txt: arm_64bit=1, enable_uart=1, enable_gic=1, armstub=bl31.bin, kernel=kernel8.img.
-            * **Connect:** UART ns16550 at 0xfe215040; run `./psci-report follow /dev/ttyUSB0 --log rpi4.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report rpi4.log --format html -o rpi4.html` makes a page with charts.
-            * **Note:** not yet tested on this board: all values are from documents. TF-A adds the psci node to the device tree that the GPU's firmware hands over; this file has one of its own. There stdout-path is serial0, the PL011 in Linux's tree: a bare image prints on that, and one with this file's tree on the mini UART.
-
-            ## zynqmp: AMD Zynq UltraScale+ ZCU102
-
-            * **Copy:** `boards/zynqmp/bl33.bin` is the payload. The file that the board boots is made by AMD's bootgen, with the payload as an A53 partition at EL2 (load and startup 0x8000000). Copy it to the SD card's first FAT partition.
-            * **Connect:** UART cadence at 0xff000000; run `./psci-report follow /dev/ttyUSB0 --log zynqmp.log`, with `--baud` if its speed is not 115200.
-            * **Run:** start the machine. The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or `INCOMPLETE`, and the machine turns off.
-            * **Read:** the report is printed at the end; `./psci-report report zynqmp.log --format html -o zynqmp.html` makes a page with charts.
-            * **Note:** not yet tested on this board: all values are from documents.
-        "#]].assert_eq(of_boards);
+    #[test]
+    fn what_to_copy_depends_on_the_package() {
+        let fiptool = "`fiptool update --align 512 --nt-fw boards/hikey/bl33.bin fip.bin` replaces \
+            BL33 in your fip.bin. A tool. Install.";
+        for (name, expected) in [
+            ("hikey", fiptool),
+            (
+                "rk3399",
+                "`mkimage -f boards/rk3399/psci-bench.its psci-bench.itb` makes psci-bench.itb. \
+                 Install.",
+            ),
+            (
+                "rpi4",
+                "the board boots `boards/rpi4/kernel8.img`. Install.",
+            ),
+            (
+                "zynqmp",
+                "`boards/zynqmp/bl33.bin` is the payload. The file that the board boots is made \
+                 by A tool. Install.",
+            ),
+        ] {
+            let mut board = boards::load(name).expect("a board");
+            let package = board.package.as_mut().expect("a package");
+            package.install = "Install.".to_owned();
+            package.tool = Some("A tool".to_owned());
+            assert_eq!(copy(&board), expected);
+        }
+        let mut board = boards::load("juno").expect("a board");
+        board.package = None;
+        let expected = "make `boards/juno/bl33.bin` BL33; the firmware starts it at 0xe0000000.";
+        assert_eq!(copy(&board), expected);
     }
 }
