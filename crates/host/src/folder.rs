@@ -1,96 +1,251 @@
 //! Output folders that are written completely or not at all.
 
-use std::fs;
-use std::path::{Component, Path};
+use std::fs::{self, File, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
-use crate::interrupt;
+use crate::{interrupt, process};
 
-/// A file in an output folder: its relative path and its contents.
-pub type FolderFile = (String, Vec<u8>);
+/// A file in an output folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderFile {
+    /// The path in the folder, with `/`.
+    pub path: String,
+    /// The contents.
+    pub data: Vec<u8>,
+    /// True for a program for the host.
+    pub is_program: bool,
+}
 
-/// Rejects `folder` as an output folder unless it is absent, empty, or contains the file `mark`,
-/// which only this tool writes.
-pub fn check(option: &str, folder: &Path, mark: &str) -> Result<()> {
-    let at = || format!("{option} {}", folder.display());
-    match fs::metadata(folder) {
-        Err(_) => {}
-        Ok(meta) if !meta.is_dir() => bail!("{}: this is not a folder", at()),
-        Ok(_) => {
-            let is_empty = fs::read_dir(folder).with_context(at)?.next().is_none();
-            if !is_empty && !folder.join(mark).is_file() {
-                bail!(
-                    "{}: this folder was not written by this tool (it has no {mark}); name a new \
-                     one",
-                    at()
-                );
-            }
+impl FolderFile {
+    /// Returns a file that is not a program for the host.
+    pub fn new(path: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
+        Self {
+            path: path.into(),
+            data: data.into(),
+            is_program: false,
         }
     }
-    let parent = parent(folder);
-    if !parent.is_dir() {
-        bail!("{}: there is no folder {}", at(), parent.display());
-    }
-    Ok(())
 }
 
-/// Writes `files` to `folder`, which replaces the folder from an earlier call. An error leaves the
-/// old folder as it was.
-pub fn write(option: &str, folder: &Path, mark: &str, files: &[FolderFile]) -> Result<()> {
-    check(option, folder, mark)?;
-    let at = || format!("{option} {}", folder.display());
-    // A link stays a link; its target is replaced.
-    let target = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let beside = || tempfile::tempdir_in(parent(&target));
-    let new = beside().with_context(at)?;
-    let filled = new.path().join("new");
-    fs::create_dir(&filled).with_context(at)?;
-    for (name, data) in files {
-        interrupt::check()?;
-        let is_below = |part| matches!(part, Component::Normal(_));
-        assert!(Path::new(name).components().all(is_below), "{name}");
-        let path = filled.join(name);
-        fs::create_dir_all(self::parent(&path)).with_context(at)?;
-        fs::write(&path, data).with_context(at)?;
-    }
-    fs::write(filled.join(mark), "").with_context(at)?;
-    if target.exists() {
-        fs::rename(&target, new.path().join("old")).with_context(at)?;
-    }
-    fs::rename(&filled, &target).with_context(at)
+/// An output folder that does not exist yet, is empty, or may be replaced.
+#[derive(Clone, Debug)]
+pub struct OutputFolder {
+    /// How messages name the folder.
+    named: String,
+    /// The folder, with links resolved.
+    path: PathBuf,
+    /// The folder that contains it.
+    parent: PathBuf,
+    /// The file that marks a folder which may be replaced.
+    mark: Option<&'static str>,
 }
 
-fn parent(path: &Path) -> &Path {
-    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
+impl OutputFolder {
+    /// Returns the folder `given` by `option`. If it contains the file `mark`, it may be replaced.
+    ///
+    /// # Errors
+    /// Returns an error if it contains other files, or if no folder can be created there.
+    pub fn new(option: &str, given: &Path, mark: Option<&'static str>) -> Result<Self> {
+        let named = format!("{option} {}", given.display());
+        let at = || named.clone();
+        let path = match given.exists() {
+            true => fs::canonicalize(given),
+            false => std::path::absolute(given),
+        };
+        let path = path.with_context(at)?;
+        let Some(parent) = path.parent().map(Path::to_path_buf) else {
+            bail!("{named}: this is a file system; name a new directory in it");
+        };
+        if !parent.is_dir() {
+            let parent = parent.display();
+            bail!("{named}: there is no directory {parent}; create it first");
+        }
+        let folder = Self {
+            named,
+            path,
+            parent,
+            mark,
+        };
+        folder.check_free()?;
+        // The files take minutes to build, so a folder that cannot be written is found first.
+        folder.scratch()?;
+        Ok(folder)
+    }
+
+    /// Creates a folder beside this one. It is removed when it is dropped.
+    fn scratch(&self) -> Result<TempDir> {
+        // Others may read the folder, like any new one.
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.permissions(Permissions::from_mode(0o777));
+        let scratch = builder.prefix(".psci-bench-").tempdir_in(&self.parent);
+        scratch.with_context(|| self.named.clone())
+    }
+
+    /// Writes the files, which replace the old ones.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough space, or if another process has written to the
+    /// folder meanwhile. The folder is then unchanged.
+    pub fn write(&self, files: &[FolderFile]) -> Result<()> {
+        let written = self.write_beside(files);
+        if written.as_ref().is_err_and(process::is_storage_full) {
+            let size: usize = files.iter().map(|file| file.data.len()).sum();
+            let size = size.div_ceil(1 << 20);
+            bail!(
+                "{}: the file system is full, and {size} MiB are needed: make room, or name a \
+                 directory elsewhere",
+                self.named
+            );
+        }
+        written
+    }
+
+    fn write_beside(&self, files: &[FolderFile]) -> Result<()> {
+        let scratch = self.scratch()?;
+        for file in files {
+            interrupt::check()?;
+            write_file(scratch.path(), file).with_context(|| self.named.clone())?;
+        }
+        self.check_free()?;
+        let at = || self.named.clone();
+        // Dropped, and so removed, after the new folder has its name.
+        let old = self.scratch()?;
+        if self.is_marked() {
+            fs::rename(&self.path, old.path().join("old")).with_context(at)?;
+        }
+        fs::rename(scratch.path(), &self.path).with_context(at)
+    }
+
+    fn is_marked(&self) -> bool {
+        self.mark.is_some_and(|mark| self.path.join(mark).is_file())
+    }
+
+    /// Rejects a folder that is in use.
+    fn check_free(&self) -> Result<()> {
+        let (named, path) = (&self.named, &self.path);
+        let Ok(there) = fs::symlink_metadata(path) else {
+            return Ok(());
+        };
+        if !there.is_dir() {
+            bail!("{named}: this exists and is not a directory; name a new directory");
+        }
+        let at = || named.clone();
+        let mut entries = fs::read_dir(path).with_context(at)?;
+        if entries.next().is_some() && !self.is_marked() {
+            bail!("{named}: this directory is not empty; name a new one, or remove it first");
+        }
+        let around = fs::metadata(&self.parent).with_context(at)?;
+        if there.dev() != around.dev() {
+            bail!("{named}: this is a file system; name a new directory in it");
+        }
+        Ok(())
+    }
+}
+
+/// Writes `file` below `folder`.
+fn write_file(folder: &Path, file: &FolderFile) -> Result<()> {
+    let path = folder.join(&file.path);
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut out = File::create(&path)?;
+    if file.is_program {
+        let mode = out.metadata()?.permissions().mode();
+        // Whoever may read it may run it.
+        let executable = Permissions::from_mode(mode | (mode & 0o444) >> 2);
+        out.set_permissions(executable)?;
+    }
+    out.write_all(&file.data)?;
+    Ok(out.sync_all()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
+    fn files() -> [FolderFile; 2] {
+        let program = FolderFile {
+            is_program: true,
+            ..FolderFile::new("program", "#!/bin/sh\n")
+        };
+        [FolderFile::new("boards/juno/bl33.bin", "image"), program]
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = names.map(|it| it.display().to_string()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn only_folders_from_this_tool_are_replaced() {
+    fn new_and_empty_folders_are_filled() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let out = dir.path().join("out");
-        let file = |text: &str| vec![("a/b".to_owned(), text.as_bytes().to_vec())];
-        let written = || fs::read_to_string(out.join("a/b")).expect("readable");
-        for text in ["one", "two"] {
-            write("-o", &out, ".mark", &file(text)).expect("written");
-            assert_eq!(written(), text);
+        fs::create_dir(dir.path().join("empty")).expect("made");
+        symlink("empty", dir.path().join("link")).expect("linked");
+        for name in ["new", "link"] {
+            let path = dir.path().join(name);
+            let folder = OutputFolder::new("-o", &path, None).expect("free");
+            folder.write(&files()).expect("written");
+            assert_eq!(names(&path), ["boards", "program"]);
+            let image = fs::read(path.join("boards/juno/bl33.bin")).expect("a file");
+            assert_eq!(image, b"image");
+            let mode = fs::metadata(path.join("program")).expect("a file").mode();
+            assert_eq!(mode & 0o500, 0o500);
+            let error = folder.write(&files()).expect_err("no longer empty");
+            assert!(error.to_string().contains("is not empty"), "{error}");
         }
-        // Nothing else is left beside it.
-        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
-        fs::remove_file(out.join(".mark")).expect("removed");
-        let error = write("-o", &out, ".mark", &file("three")).expect_err("not ours");
-        assert!(
-            error.to_string().contains("was not written by this tool"),
-            "{error}"
-        );
-        assert_eq!(written(), "two");
-        let lost = dir.path().join("gone/out");
-        check("-o", &lost, ".mark").expect_err("no parent");
-        check("-o", &out.join("a/b"), ".mark").expect_err("a file");
+        assert_eq!(names(dir.path()), ["empty", "link", "new"]);
+        assert!(dir.path().join("link").is_symlink());
+    }
+
+    #[test]
+    fn marked_folders_are_replaced() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("out");
+        for name in ["one", "two"] {
+            let folder = OutputFolder::new("-o", &path, Some("mark")).expect("free");
+            let files = [FolderFile::new("mark", ""), FolderFile::new(name, name)];
+            folder.write(&files).expect("written");
+            assert_eq!(names(&path), ["mark", name]);
+        }
+        assert_eq!(names(dir.path()), ["out"]);
+        fs::remove_file(path.join("mark")).expect("removed");
+        let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("not ours");
+        assert!(error.to_string().contains("is not empty"), "{error}");
+    }
+
+    #[test]
+    fn folders_in_use_are_refused_and_unchanged() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir(dir.path().join("full")).expect("made");
+        fs::write(dir.path().join("full/mine"), "").expect("written");
+        symlink("nowhere", dir.path().join("broken")).expect("linked");
+        for (name, expected) in [
+            ("full", "this directory is not empty"),
+            ("full/mine", "is not a directory"),
+            ("broken", "is not a directory"),
+            ("absent/new", "there is no directory"),
+            ("full/mine/new", "there is no directory"),
+        ] {
+            let path = dir.path().join(name);
+            let error = OutputFolder::new("-o", &path, None)
+                .expect_err(name)
+                .to_string();
+            assert!(
+                error.starts_with("-o ") && error.contains(expected),
+                "{error}"
+            );
+        }
+        for path in ["/", "/proc"] {
+            OutputFolder::new("-o", Path::new(path), None).expect_err(path);
+        }
+        assert_eq!(names(dir.path()), ["broken", "full"]);
     }
 }

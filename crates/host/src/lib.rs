@@ -32,9 +32,9 @@
 //! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |
-//! | [`folder`] | output folders that are written completely or not at all |
 //! | [`log_file`] | the file to which a UART's full output is written |
 //! | [`process`] | child processes, silent unless they fail |
+//! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |
 //!
 //! A file imports only from the files above it.

@@ -6,10 +6,10 @@ use anyhow::Result;
 use boards::{BoardFile, PackageKind};
 use hardware::image::ParameterBlock;
 
-use super::release_file::ReleaseFile;
 use crate::build::image_contents::TreeWish;
 use crate::build::package;
 use crate::setup::workspace::Workspace;
+use host::folder::FolderFile;
 
 /// The names of a board's files.
 pub(super) struct BoardFiles {
@@ -51,19 +51,19 @@ pub(super) fn board_files(
     workspace: &Workspace,
     board: &BoardFile,
     payload: &[u8],
-) -> Result<Vec<ReleaseFile>> {
+) -> Result<Vec<FolderFile>> {
     let names = BoardFiles::of(board);
     let image = TreeWish::default().make_image(workspace, board, Some(payload.to_vec()))?;
     let tree = ParameterBlock::read(&image)?.tree_offset as usize;
     let tree = image.get(tree..).expect("the tree is in its image");
     let path = |name: &str| format!("{}{name}", names.folder);
-    let mut files = vec![ReleaseFile::new(path(&names.tree), tree)];
+    let mut files = vec![FolderFile::new(path(&names.tree), tree)];
     if let Some([source, _]) = &names.fit {
         let [image, tree] = [&names.image, &names.tree].map(Path::new);
         let text = package::fit_source(&board.title, image, tree, board.load_address)?;
-        files.push(ReleaseFile::new(path(source), text));
+        files.push(FolderFile::new(path(source), text));
     }
-    files.push(ReleaseFile::new(path(&names.image), image));
+    files.push(FolderFile::new(path(&names.image), image));
     Ok(files)
 }
 

@@ -3,16 +3,16 @@
 use host::hex::hex;
 use sha2::{Digest, Sha256};
 
-use super::release_file::ReleaseFile;
+use host::folder::FolderFile;
 
 /// Returns the checksums of `files` in the form that `sha256sum -c` reads.
-pub(super) fn checksums(files: &[ReleaseFile]) -> ReleaseFile {
+pub(super) fn checksums(files: &[FolderFile]) -> FolderFile {
     let mut lines = String::new();
     for file in files {
         let sum = hex(&Sha256::digest(&file.data));
         lines += &format!("{sum}  {}\n", file.path);
     }
-    ReleaseFile::new("SHA256SUMS", lines)
+    FolderFile::new("SHA256SUMS", lines)
 }
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     fn checksum_of_no_bytes() {
-        let sums = checksums(&[ReleaseFile::new("boards/empty", "")]);
+        let sums = checksums(&[FolderFile::new("boards/empty", "")]);
         let expected = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(sums.data, format!("{expected}  boards/empty\n").as_bytes());
     }

@@ -9,11 +9,11 @@ use super::board_files::board_files;
 use super::checksums::checksums;
 use super::license_files::license_files;
 use super::readme::readme;
-use super::release_file::ReleaseFile;
 use crate::build::report_program::REPORT_PROGRAM;
 use crate::build::{efi, image, payload, stick};
 use crate::setup::Need;
 use crate::setup::workspace::Workspace;
+use host::folder::FolderFile;
 
 /// Everything that is needed to build a release.
 pub const NEEDS: [Need; 4] = [
@@ -28,7 +28,7 @@ pub const NEEDS: [Need; 4] = [
 pub fn contents(
     workspace: &Workspace,
     report_program: impl FnOnce() -> Result<Vec<u8>>,
-) -> Result<Vec<ReleaseFile>> {
+) -> Result<Vec<FolderFile>> {
     let mut files = license_files(workspace)?;
     let boards = boards::names().map(boards::load);
     let boards = boards.collect::<Result<Vec<BoardFile>>>()?;
@@ -43,13 +43,13 @@ pub fn contents(
     let stick = stick::image(workspace, &application)?;
     files.push(readme(&boards, ParameterBlock::read(&bare)?.build)?);
     files.extend([
-        ReleaseFile::new("BOOTAA64.EFI", application),
-        ReleaseFile::new("boards.txt", boards::table(&boards)),
-        ReleaseFile::new("payload.bin", bare),
-        ReleaseFile::new("stick.img", stick),
-        ReleaseFile {
+        FolderFile::new("BOOTAA64.EFI", application),
+        FolderFile::new("boards.txt", boards::table(&boards)),
+        FolderFile::new("payload.bin", bare),
+        FolderFile::new("stick.img", stick),
+        FolderFile {
             is_program: true,
-            ..ReleaseFile::new(REPORT_PROGRAM, report_program()?)
+            ..FolderFile::new(REPORT_PROGRAM, report_program()?)
         },
     ]);
     files.sort_by(|one, other| one.path.cmp(&other.path));

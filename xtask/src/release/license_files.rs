@@ -10,8 +10,8 @@ use host::process;
 use itertools::Itertools as _;
 
 use super::linked_packages::{LinkedPackage, linked_packages};
-use super::release_file::ReleaseFile;
 use crate::setup::workspace::Workspace;
+use host::folder::FolderFile;
 
 /// The beginnings of the names of files with license texts, in upper case.
 const NAMES: [&str; 6] = [
@@ -40,7 +40,7 @@ which is under the Apache License v2.0 with LLVM Exceptions:
 ";
 
 /// Returns the files with the licenses.
-pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<ReleaseFile>> {
+pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<FolderFile>> {
     let toolchain = toolchain_documents(workspace)?;
     let read = |name: &str| {
         let path = toolchain.join(name);
@@ -54,10 +54,10 @@ pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<ReleaseFile>> {
     let exception = read("licenses/LLVM-exception.txt")?;
     let packages = linked_packages(workspace)?;
     Ok(vec![
-        ReleaseFile::new("licenses/packages.txt", page(&packages)?),
-        ReleaseFile::new("licenses/rust-standard-library.html", standard_library),
-        ReleaseFile::new("licenses/musl.txt", MUSL),
-        ReleaseFile::new(
+        FolderFile::new("licenses/packages.txt", page(&packages)?),
+        FolderFile::new("licenses/rust-standard-library.html", standard_library),
+        FolderFile::new("licenses/musl.txt", MUSL),
+        FolderFile::new(
             "licenses/llvm.txt",
             format!("{OF_LLVM}\n{apache}\n{exception}"),
         ),

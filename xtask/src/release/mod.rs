@@ -1,5 +1,5 @@
 //! Makes a release: a folder from which a lab without Rust measures its boards and reads the
-//! results. `contents` makes all files before `release_folder` writes any of them.
+//! results. All files are complete before any of them is written.
 
 mod board_files;
 mod checksums;
@@ -8,5 +8,3 @@ mod license_expression;
 mod license_files;
 mod linked_packages;
 mod readme;
-pub mod release_file;
-pub mod release_folder;

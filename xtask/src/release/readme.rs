@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde::Serialize;
 
 use super::board_files::BoardFiles;
-use super::release_file::ReleaseFile;
+use host::folder::FolderFile;
 
 const TEMPLATE: &str = include_str!("README.md.j2");
 
@@ -29,7 +29,7 @@ struct Entry {
 }
 
 /// Returns the page. `build` identifies the payload.
-pub(super) fn readme(boards: &[BoardFile], build: u32) -> Result<ReleaseFile> {
+pub(super) fn readme(boards: &[BoardFile], build: u32) -> Result<FolderFile> {
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
@@ -47,7 +47,7 @@ pub(super) fn readme(boards: &[BoardFile], build: u32) -> Result<ReleaseFile> {
             boards => Serde(entries),
         },
     )?;
-    Ok(ReleaseFile::new("README.md", page))
+    Ok(FolderFile::new("README.md", page))
 }
 
 fn entry(board: &BoardFile) -> Entry {

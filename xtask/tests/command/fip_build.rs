@@ -90,10 +90,10 @@ fn bad_images_are_refused() {
     for (out, expected) in [
         (
             "folder",
-            "--output folder: this folder was not written by this tool",
+            "--output folder: this directory is not empty; name a new one",
         ),
-        ("folder/mine", "this is not a folder"),
-        ("gone/out", "there is no folder gone"),
+        ("folder/mine", "this exists and is not a directory"),
+        ("gone/out", "there is no directory"),
     ] {
         scratch.refuses(&format!("fip build --board rpi4 -o {out}"), expected);
     }

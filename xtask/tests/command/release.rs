@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use hardware::board::Board;
 use hardware::image::ParameterBlock;
+use host::folder::OutputFolder;
 use xtask::release::contents::{NEEDS, contents};
-use xtask::release::release_folder::ReleaseFolder;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -25,7 +25,7 @@ fn write_release(path: &Path) {
     let needs = NEEDS.into_iter().filter(|need| *need != Need::ReportTarget);
     let needs: Vec<Need> = needs.chain([Need::Mkimage]).collect();
     setup::ensure(&workspace, &needs).expect("installed");
-    let folder = ReleaseFolder::new("-o", path).expect("a new folder");
+    let folder = OutputFolder::new("-o", path, None).expect("a new folder");
     let made = contents(&workspace, || Ok(PROGRAM.to_vec())).expect("contents");
     folder.write(&made).expect("written");
 }

@@ -50,10 +50,13 @@ pub fn contents(
         files.push(BoardEntry::new(&file.to, data, &file.install));
     }
     let page = readme(plan, &files)?;
-    let all = files.into_iter().map(|file| (file.path, file.data));
-    Ok(all
-        .chain([("README.md".to_owned(), page.into_bytes())])
-        .collect())
+    let all = files.into_iter();
+    let all = all.map(|file| FolderFile::new(file.path, file.data));
+    let own = [
+        FolderFile::new("README.md", page),
+        FolderFile::new(MARK, ""),
+    ];
+    Ok(all.chain(own).collect())
 }
 
 /// Returns the file `from` in TF-A's build folder; only its name is kept.

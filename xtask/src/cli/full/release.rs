@@ -8,9 +8,9 @@ use host::progress::say;
 
 use crate::build::report_program;
 use crate::release::contents::{NEEDS, contents};
-use crate::release::release_folder::ReleaseFolder;
 use crate::setup;
 use crate::setup::workspace::Workspace;
+use host::folder::OutputFolder;
 
 /// Make a folder from which a lab without Rust measures its boards.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct ReleaseArguments {
 pub(super) fn run(arguments: &ReleaseArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let output = &arguments.output;
-    let folder = ReleaseFolder::new("-o", output)?;
+    let folder = OutputFolder::new("-o", output, None)?;
     setup::ensure(&workspace, &NEEDS)?;
     let files = contents(&workspace, || report_program::build(&workspace))?;
     folder.write(&files)?;

@@ -1,13 +1,13 @@
 //! `cargo xtask fip build`.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use host::folder;
+use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
-use std::io::Write as _;
 
 use crate::build::from_source::{BuildPlan, GivenFiles, MARK, Wish, commands, contents};
 use crate::build::image;
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let workspace = Workspace::find()?;
     let board = boards::load(&arguments.board)?;
     let (source, tree, out) = (&arguments.source, &arguments.tree, &arguments.output);
-    folder::check("--output", out, MARK)?;
+    let folder = OutputFolder::new("--output", out, Some(MARK))?;
     board.check_gic(tree.gic)?;
     plan(tree.args.as_deref())?;
     let payload = image::released("--payload", arguments.payload.as_deref())?;
@@ -124,8 +124,9 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     }
     let make_image = || tree.make_image(&workspace, &board, payload);
     let files = contents(&workspace, &plan, make_image)?;
-    folder::write("--output", out, MARK, &files)?;
-    say_result(out, files.len());
+    folder.write(&files)?;
+    // The mark is only for this tool.
+    say_result(out, files.len() - 1);
     Ok(())
 }
 
