@@ -1,6 +1,6 @@
 //! `cargo xtask`, as a library with a thin `main`.
 //!
-//! Reports and board files are in the crates `report` and `boards`.
+//! Reports and board files are in the `report` and `boards` crates.
 //!
 //! ```
 //! use boards::image_kinds::uuid_of;

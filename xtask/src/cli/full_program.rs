@@ -11,10 +11,10 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// `qemu` options that require parsing the log like a report.
+/// `qemu` options that require the log to be parsed as for a report.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
-/// Returns true if `arguments`, which start with the program's name, contain a verb or option that
+/// Returns true if `arguments`, which start with the program name, contain a verb or option that
 /// only the full program supports.
 pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     let verb = arguments.get(1).and_then(|word| word.to_str());
@@ -28,7 +28,7 @@ pub(super) fn is_needed(arguments: &[OsString]) -> bool {
     !is_first || has_reporting()
 }
 
-/// Builds the full program, and replaces this process with it, passing the same arguments.
+/// Builds the full program and replaces this process with it, passing on the same arguments.
 pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     interrupt::watch()?;
     let workspace = Workspace::find()?;
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     let log = workspace.state().join("xtask.log");
     process::run("building the rest of the tool", &mut build, &log)?;
 
-    // Cargo stays in this process's group, so that Ctrl-C on the terminal reaches it.
+    // Cargo stays in the same process group, so that Ctrl-C on the terminal reaches it.
     let mut run = Command::new(process::cargo_program());
     package(run.arg("run"));
     run.arg("--").args(arguments.iter().skip(1));

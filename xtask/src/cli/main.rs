@@ -1,8 +1,8 @@
 //! The command line.
 //!
 //! `cargo xtask` builds this program without the feature `full`. This build contains only the verbs
-//! that a user needs first, which depend on few packages. For any other verb, it builds and runs
-//! the full program.
+//! that a user needs first, which have few dependencies. For any other verb, it builds and runs the
+//! full program.
 
 use std::ffi::OsString;
 
@@ -70,7 +70,7 @@ pub fn command() -> Command {
     command
 }
 
-/// Runs the tool with `arguments`, which start with the program's name, and returns its exit code.
+/// Runs the tool with `arguments`, which start with the program name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     #[cfg(not(feature = "full"))]

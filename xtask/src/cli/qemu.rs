@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     Ok(result)
 }
 
-/// Prints the planned run and its duration, before anything is built.
+/// Prints the planned run and its duration before anything is built.
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
     let plan = plan(spec.args.as_deref())?;
@@ -137,7 +137,7 @@ fn cpus(spec: &RunSpec) -> Result<u32> {
     }
 }
 
-/// Prints the log's path, and commands that are useful after the run.
+/// Prints the path of the log, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
     let from_here = here.and_then(|here| log.strip_prefix(here).ok());

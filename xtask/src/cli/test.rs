@@ -55,7 +55,7 @@ pub enum TestSuite {
     Kvm,
 }
 
-/// Sets up everything that the suite `all` needs. Returns the folder of TF-A's source.
+/// Sets up everything that the `all` suite needs. Returns the TF-A source folder.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;
@@ -104,7 +104,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
                 options: "",
                 ..ignored
             };
-            // A test program uses either loom's atomics or the processor's.
+            // A test program uses either loom atomics or those of the processor.
             let loom = TestPrograms {
                 packages: "--package verify",
                 options: "",
@@ -139,7 +139,7 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a test suite, and passes the filter to its programs.
+/// Runs a test suite, passing the filter to its programs.
 pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
@@ -157,7 +157,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
-            // A machine sleeps during part of its run, so another machine can use the processor.
+            // A machine sleeps for part of its run, so another machine can use the processor.
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
@@ -195,7 +195,7 @@ impl TestPrograms {
 struct Sum {
     passed: u64,
     filtered: u64,
-    /// Tests that failed, and programs that ended early.
+    /// Tests that failed, and programs that exited early.
     failures: Vec<String>,
     ignored: Vec<String>,
     /// The program that started last.
@@ -212,14 +212,14 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe closes only once no process holds it open.
+            // The pipe closes only when no process holds it open any longer.
             drop(command);
             reader.join().expect("it reads any text")?;
             Ok(status.success())
         })
     }
 
-    /// Reads both streams of `cargo test`. Prints one line for each program, all lines of a program
+    /// Reads both streams of `cargo test`. Prints one line per program, all output of a program
     /// that fails, and everything if `is_loud` is true.
     fn read(&mut self, from: impl BufRead, is_loud: bool) -> io::Result<()> {
         let program = r"^ +(?:Running .*[(/]([^/]+?)(?:-[0-9a-f]+\))?|(Doc-tests .+))\n";
@@ -282,7 +282,7 @@ impl Sum {
         }
     }
 
-    /// Records that a program ended before printing its result.
+    /// Records that a program exited before printing its result.
     fn note_early_end(&mut self) {
         if self.rest.contains("process didn't exit successfully") {
             show(&take(&mut self.rest));

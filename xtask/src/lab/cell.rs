@@ -1,7 +1,7 @@
 //! A cell: the folder for one board with one firmware and one lab engine.
 //!
-//! Several cells in a folder form a matrix. `cargo xtask matrix` reads an engine's results from the
-//! cell's `results` folder. `cell.json` names the board, the firmware and the engine.
+//! Several cells in one folder form a matrix. `cargo xtask matrix` reads an engine's results from
+//! the cell's `results` folder. `cell.json` names the board, the firmware and the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file from which the board starts.
+/// The file that the board boots from.
 pub enum Content {
     Qemu(Box<Prepared>),
     Recovery(Vec<u8>),
@@ -219,7 +219,7 @@ impl LabCell<'_> {
     }
 }
 
-/// Returns QEMU's command line for the templates: each option with its value, the option for
+/// Returns the QEMU command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
 /// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
 /// so words with a space or quote are rejected.
@@ -252,8 +252,8 @@ fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
     files.map(read).collect()
 }
 
-/// Returns the URL of the folder `place` for a LAVA dispatcher on this machine. The dispatcher does
-/// not decode `%` escapes, so some characters cannot be represented.
+/// Returns the URL of the folder at `place` for a LAVA dispatcher on this machine. The dispatcher
+/// does not decode `%` escapes, so some characters cannot be represented.
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(

@@ -1,8 +1,8 @@
 //! Writes cell folders. A cell is either written completely or not at all, and files that do not
 //! belong to the new cell are kept.
 //!
-//! A cell is assembled in a scratch folder next to its final folder. The scratch folder's name
-//! begins with a dot, so readers do not mistake it for a cell.
+//! A cell is assembled in a scratch folder next to its final folder. The scratch folder name begins
+//! with a dot, so readers do not mistake the folder for a cell.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -65,7 +65,7 @@ impl CellFolder {
 /// A complete cell that has not been written yet.
 pub struct Ready {
     pub place: CellFolder,
-    /// Names and contents of the files. The last file marks the folder as a cell.
+    /// The names and contents of the files. The last file marks the folder as a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
@@ -93,7 +93,7 @@ pub fn put(cells: &[Ready]) -> Result<()> {
 }
 
 impl Ready {
-    /// Refuses to replace a folder that contains files other than the cell's.
+    /// Refuses to replace a folder that contains files other than those of the cell.
     fn check(&self) -> Result<()> {
         let place = &self.place.path;
         self.place.check_free()?;
@@ -121,7 +121,7 @@ impl Ready {
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        // Other users may read the folder, like any new folder.
+        // Other users may read the folder, as with any new folder.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".cell-").tempdir_in(dir);

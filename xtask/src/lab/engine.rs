@@ -13,8 +13,8 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the value for the payload's boot argument `end=`. LAVA waits for QEMU to exit, and
-    /// shuts down boards itself. labgrid's driver fails if QEMU exits by itself.
+    /// Returns the value for the payload's `end=` boot argument. LAVA waits for QEMU to exit, and
+    /// shuts down boards itself. The labgrid driver fails if QEMU exits on its own.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",
@@ -32,17 +32,17 @@ impl fmt::Display for Engine {
     }
 }
 
-/// The parts of a cell's name.
+/// The parts of a cell name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     pub engine: Engine,
-    /// The board's folder in `platforms`.
+    /// The board folder in `platforms`.
     pub board: String,
     pub firmware: String,
 }
 
 impl Names {
-    /// Returns the name of the cell's folder.
+    /// Returns the name of the cell folder.
     pub fn folder(&self) -> String {
         format!("{}-{}-{}", self.engine, self.board, self.firmware)
     }

@@ -22,16 +22,16 @@
 //! the text after the rows. A skipped scenario therefore causes no delay, and the verdict is found
 //! even if a run ends early.
 //!
-//! The expressions use Python's syntax. LAVA's dispatcher lets pexpect search only the last 4,000
+//! The expressions use Python syntax. The LAVA dispatcher lets pexpect search only the last 4,000
 //! characters.
 
 use run::model::{Job, jobs};
 use run::plan::{Plan, Procedure, ScenarioId};
 use serde::Serialize;
 
-/// The maximum number of CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
+/// The maximum number of CPUs whose rows fit in the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
-/// board's serial port, it reads up to 4,092 and may then lose results. The report detects this
+/// board's serial port it reads up to 4,092, and may then lose results. The report detects this
 /// loss from the log.
 pub const CPUS_MAX: u32 = 24;
 
@@ -40,34 +40,34 @@ const COMPLETE: &str = "  TEST COMPLETE";
 const EXECUTING: &str = "> Executing '";
 /// A tag without `test_rt_instr_`, followed by the cluster and the core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
-/// The payload's words for results, and LAVA's words for them.
+/// The payload's keywords for results, and the LAVA keywords for them.
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
-/// A monitor in the form that a job's template requires.
+/// A monitor in the form that a job template requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Monitor {
     /// The YAML anchor that a job uses to repeat this monitor.
     anchor: &'static str,
     /// True if an earlier monitor in the job defines the anchor.
     is_repeated: bool,
-    /// The test suite to which LAVA adds the results.
+    /// The test suite that LAVA adds the results to.
     suite: &'static str,
     start: String,
     end: String,
     pattern: String,
-    /// The payload's words for results and LAVA's words for them, if there are results.
+    /// The payload's keywords for results and the LAVA keywords for them, if there are results.
     results: Option<String>,
 }
 
-/// Returns the monitor for a scenario's name and result.
+/// Returns the monitor for the name and result of a scenario.
 fn case() -> Monitor {
     Monitor {
         anchor: "case",
         is_repeated: false,
         suite: "psci-bench",
         start: format!("(?={EXECUTING}|{STOP})"),
-        // The pattern consumes only the name, so the end starts at the end of that line. Messages
+        // The pattern consumes only the name, so `end` starts at the end of that line. Messages
         // from the firmware may follow.
         end: format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
         pattern: format!(
@@ -97,7 +97,7 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors for a row with three numbers, and for a row with one number. Each entry has the
+/// The monitors for a row with three numbers, and for a row with one number. Each entry holds the
 /// metric, the part of the row that the monitor consumes, the part after that, the numbers before
 /// the monitor's own number, and the characters after that number.
 const THREE: [[&str; 5]; 3] = [
@@ -124,7 +124,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
     }
 }
 
-/// Returns the suite's scenarios measured with the plan's first method, in order of measurement.
+/// Returns the suite's scenarios that use the plan's first method, in order of measurement.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
     jobs(plan).into_iter().filter_map(move |job| match job {
@@ -221,7 +221,7 @@ mod tests {
         }
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
-        // If a word has no translation, LAVA uses the word itself as the result.
+        // If a keyword has no translation, LAVA uses the keyword itself as the result.
         let results = verdict(true).results.expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }

@@ -12,7 +12,7 @@ use zip::{ZipArchive, ZipWriter};
 #[cfg(test)]
 mod tests;
 
-/// The maximum size of a recovery image, in bytes. Published images are about 10 MB in size.
+/// The maximum size of a recovery image, in bytes. Published images are about 10 MB.
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;
@@ -20,14 +20,14 @@ const FIP_MAX: u64 = 64 << 20;
 /// cards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Returns true if `file` starts like a zip; it may still be damaged.
+/// Returns true if `file` starts like a zip. It may still be damaged.
 pub fn is_zip(file: &[u8]) -> bool {
     file.starts_with(b"PK")
 }
 
 type Archive<'r> = ZipArchive<Cursor<&'r [u8]>>;
 
-/// Returns the zip `file` with its FIP `member` replaced by the FIP that `make` returns. The file
+/// Returns `file`, a zip, with its FIP `member` replaced by the FIP that `make` returns. The file
 /// keeps its name, date, attributes, comment and compression method.
 pub fn replace_fip(
     file: &[u8],
@@ -54,8 +54,8 @@ pub fn replace_fip(
 }
 
 fn open(file: &[u8]) -> Result<Archive<'_>> {
-    // The crate's search for a zip after other bytes is disabled, because it rejects some zips with
-    // 64-bit offsets.
+    // The crate can search for a zip that follows other bytes. This is disabled, because it rejects
+    // some zips with 64-bit offsets.
     let archive_offset = ArchiveOffset::Known(0);
     let archive = ZipArchive::with_config(Config { archive_offset }, Cursor::new(file));
     let archive = archive.map_err(anyhow::Error::from).and_then(|mut it| {
@@ -93,7 +93,7 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
     read.with_context(|| format!("{name} cannot be unpacked: store or deflate it"))
 }
 
-/// Returns the index of `member`, which must be the only file that becomes the FIP on a card.
+/// Returns the index of `member`, which must be the only file that would become the FIP on a card.
 fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
     let (mut found, mut other) = (None, None);
     for index in 0..archive.len() {

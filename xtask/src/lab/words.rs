@@ -1,13 +1,13 @@
-//! User-supplied words that are written to jobs and environments.
+//! User-supplied strings that are written to jobs and environments.
 
 use thiserror::Error;
 
 /// The maximum length of a LAVA device type.
 const DEVICE_TYPE_MAX: usize = 200;
-/// The maximum length of a tag in LAVA's database.
+/// The maximum length of a tag in the LAVA database.
 const TAG_MAX: usize = 50;
 
-/// A word that a job cannot contain.
+/// A string that a job cannot contain.
 #[derive(Debug, Error)]
 pub enum JobWordError {
     /// Not a valid device type.
@@ -19,7 +19,7 @@ pub enum JobWordError {
     /// Empty, or contains a character that YAML cannot print.
     #[error("expected non-empty printable text")]
     NotPrintable,
-    /// Not a URL that LAVA's dispatcher can read.
+    /// Not a URL that the LAVA dispatcher can read.
     #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
     /// A URL with a character that ends its path.
@@ -27,8 +27,8 @@ pub enum JobWordError {
     Parts(char),
 }
 
-/// Checks and returns a device type: LAVA's schema limits its length, and YAML cannot represent all
-/// characters.
+/// Checks and returns a device type: The LAVA schema limits its length, and YAML cannot represent
+/// all characters.
 pub fn device_type(text: &str) -> Result<String, JobWordError> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
         return Err(JobWordError::DeviceType);
@@ -58,7 +58,7 @@ pub(super) fn is_odd(c: char) -> bool {
     c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
-/// Checks the URL of a folder for LAVA's dispatcher. File names are appended to it.
+/// Checks the URL of a folder for the LAVA dispatcher. File names are appended to it.
 pub fn url(text: &str) -> Result<String, JobWordError> {
     let (scheme, rest) = text.split_once("://").ok_or(JobWordError::Scheme)?;
     let authority = rest
@@ -82,8 +82,8 @@ pub fn url(text: &str) -> Result<String, JobWordError> {
     }
 }
 
-/// Returns the first character that would end the path of a URL. LAVA's dispatcher does not decode
-/// `%` escapes, so a path cannot contain these characters.
+/// Returns the first character that would end the path of a URL. The LAVA dispatcher does not
+/// decode `%` escapes, so a path cannot contain these characters.
 pub fn parts(address: &str) -> Option<char> {
     address.chars().find(|c| "?#".contains(*c))
 }

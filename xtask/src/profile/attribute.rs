@@ -13,11 +13,11 @@ use super::code::Code;
 use super::record;
 use super::samples::{self, ProfiledSample};
 
-/// Attributes the calls in `run`, whose log has the SHA-256 `log`, using the plugin's record and
-/// the firmware's ELF file.
+/// Attributes the calls in `run`, using the plugin's record and the firmware ELF file. `log` is the
+/// SHA-256 of its log.
 ///
 /// # Errors
-/// Returns an error if the instruction count in any phase of a sample differs from PMF's ticks.
+/// Returns an error if the instruction count in any phase of a sample differs from the PMF ticks.
 pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) -> Result<Profile> {
     let code = Code::read(elf).context("bl31.elf")?;
     let mut builder = Builder::new(&code);

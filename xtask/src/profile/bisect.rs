@@ -20,13 +20,13 @@ impl CommitRange {
     }
 }
 
-/// Returns the indices on both sides of each step, which are the last commit before it and the
-/// commit that causes it. `measure` returns a commit's figure, or None if the commit has no figure
-/// and must be skipped.
+/// Returns the indices on both sides of each step: the last commit before it and the commit that
+/// causes it. `measure` returns a commit's figure, or None if the commit has no figure and must be
+/// skipped.
 ///
-/// The two ends are measured first. Then the part of the range with the largest change is halved,
-/// until no part that can be halved changes the figure by more than `tolerance`, a share of the
-/// first figure. If either end lacks a figure, the range is not halved.
+/// The two ends are measured first. Then the part of the range with the largest change is halved
+/// until no part that can be halved changes the figure by more than `tolerance`, a fraction of the
+/// first figure. If there is no figure at either end, the range is not halved.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,

@@ -43,7 +43,7 @@ impl CostTally {
     }
 }
 
-/// A call: from entry to the firmware until its return, with a power-down in between.
+/// A call, from entry to the firmware until it returns, with a power-down in between.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The CPU, as identified by the plugin.
@@ -110,7 +110,7 @@ impl Call {
     }
 }
 
-/// Stacks, each stored as the number of the stack below and the innermost function.
+/// Stacks, each stored as the number of the stack below it and its innermost function.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     all: Vec<(Option<u32>, u32)>,
@@ -163,8 +163,8 @@ impl CpuCalls {
         stack
     }
 
-    /// Returns the stack with `function` as its innermost function. A function that is entered by a
-    /// jump or by falling through returns in place of the function before it.
+    /// Returns the stack with `function` as its innermost function. A function entered by a jump or
+    /// by falling through returns in place of the function before it.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function
@@ -183,7 +183,7 @@ pub(super) struct Builder<'c> {
     /// The index of the last block's CPU, which usually also executes the next block.
     last: usize,
     pub stacks: Stacks,
-    /// Calls with timestamps, in the order in which they ended.
+    /// Calls with timestamps, in order of completion.
     pub calls: Vec<Call>,
 }
 
@@ -256,7 +256,7 @@ impl<'c> Builder<'c> {
             let (function, _) = code.function(block.address);
             cpu.push(function, Some(back), stacks);
         } else if code.is_call(block.address.wrapping_sub(4)) {
-            // Most blocks do not follow a call, so the frames need not be searched for them.
+            // Most blocks do not follow a call, so there is no need to search the frames for them.
             let back = Some(block.address);
             if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
                 cpu.frames.truncate(place);

@@ -29,7 +29,7 @@ pub(super) struct Code {
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,
-    /// The number of its function, and that function's end address.
+    /// The number of the function that contains it, and the end address of that function.
     function: (u32, u64),
     /// The address of the first `mrs Xt, cntpct_el0` at or after it.
     counter_read: Option<u64>,
@@ -126,8 +126,8 @@ impl Code {
         self.instruction(address).map_or(0, |found| found.word)
     }
 
-    /// Returns the number of the function at `address`, and the function's end address. Clones of a
-    /// function share its number.
+    /// Returns the number of the function at `address` and its end address. Clones of a function
+    /// have the same number.
     pub fn function(&self, address: u64) -> (u32, u64) {
         match self.instruction(address) {
             Some(found) => found.function,
@@ -154,7 +154,7 @@ impl Code {
         word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
     }
 
-    /// Returns true for ERET, ERETAA and ERETAB: the return to the payload.
+    /// Returns true for ERET, ERETAA and ERETAB, which return to the payload.
     pub fn is_exit(&self, address: u64) -> bool {
         self.word(address) & 0xffff_f000 == 0xd69f_0000
     }

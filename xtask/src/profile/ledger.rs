@@ -89,11 +89,11 @@ impl Selected {
 pub struct CommitLedger {
     /// The range, as specified by the user.
     pub range: String,
-    /// The largest difference that is not a step, as a share of the figure.
+    /// The largest difference that is not a step, as a fraction of the figure.
     pub tolerance: f64,
     /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
-    /// The commits, in order. In a bisection, contains only measured commits.
+    /// The commits, in order. In a bisection, this contains only measured commits.
     pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,
@@ -134,7 +134,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the parts of the figures that are taken into account.
+    /// Returns the parts of the figures that are considered.
     pub fn parts(&self) -> &[InstructionScope] {
         match &self.selected {
             Some(selected) => slice::from_ref(&selected.part),
@@ -152,8 +152,8 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that is no longer part of the calls counts as measured, unlike a skipped
-        // scenario.
+        // Unlike a skipped scenario, a phase that is no longer part of the calls counts as
+        // measured.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns entries with the sums of two calls: the CPU's own instructions, and those of all
+    /// Returns entries with the sums over two calls: the CPU's own instructions, and those of all
     /// CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
@@ -254,7 +254,7 @@ mod tests {
         assert!(crept.is_worse() && crept.lack().is_none());
         let said = "larger at the end of the range: s:entry";
         assert_eq!(conclusion(&crept), ["no step", said]);
-        // Fewer own instructions, but more waiting.
+        // Fewer of its own instructions, but more waiting.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
             let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
             let waits = ledger(waits, Some(figure), Vec::new());

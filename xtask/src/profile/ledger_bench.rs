@@ -29,7 +29,7 @@ use crate::setup::{self, Need};
 /// The reason why a commit has no profile.
 #[derive(Debug, Error)]
 enum NoProfile {
-    /// The commit cannot be built; contains the compiler's error line.
+    /// The commit cannot be built. Contains the error line from the compiler.
     #[error("{0}")]
     NotBuilt(String),
     /// The commit's run did not pass.
@@ -47,7 +47,7 @@ pub struct LedgerBench {
     spec: RunSpec,
     commits: Vec<Commit>,
     workspace: Workspace,
-    /// The first commit with each run identity.
+    /// The first commit for each run identity.
     seen: BTreeMap<String, Commit>,
 }
 
@@ -71,7 +71,7 @@ impl LedgerBench {
             ));
         }
         let workspace = Workspace::find()?;
-        // After this, a failure at a commit is caused by that commit.
+        // From here on, a failure at a commit is caused by that commit.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
         Ok(Self {
             commits,
@@ -123,7 +123,7 @@ impl LedgerBench {
         let identity = run.identity.clone();
         let folder = self.workspace.state().join("ledger");
         let place = folder.join(&identity).with_added_extension("json");
-        // If a stored profile has another format, the commit is measured again.
+        // If a stored profile is in a different format, the commit is measured again.
         let kept = fs::read(&place).ok();
         if let Some(profile) = kept.and_then(|it| Profile::from_json(&it).ok()) {
             return Ok(Ok((identity, profile)));
@@ -154,7 +154,7 @@ impl LedgerBench {
         Ok(CommitLedger::new((range, tolerance), None, entries, steps))
     }
 
-    /// Finds the commits at which a figure changes, by bisection.
+    /// Finds the commits at which a figure changes by bisecting.
     pub fn bisect(
         mut self,
         range: &str,
@@ -210,7 +210,7 @@ fn profile_of_run(
     }
 }
 
-/// Returns the line with the compiler's error, or the first line if no line has one.
+/// Returns the line with the compiler error, or the first line if there is none.
 fn short(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));

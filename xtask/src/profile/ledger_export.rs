@@ -119,8 +119,8 @@ struct LedgerPoint<'l> {
     is_step: bool,
 }
 
-/// Returns the series for a figure: the CPU's own instructions, and those of all CPUs if other CPUs
-/// execute any.
+/// Returns the series for a figure: the CPU's own instructions, and the total across all CPUs if
+/// others execute any.
 fn series<'l>(ledger: &'l CommitLedger, name: &str) -> Vec<LedgerSeries<'l>> {
     let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
     let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
@@ -204,7 +204,7 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
     table.finished()
 }
 
-/// Returns a clause with a step's share of the change over the whole range.
+/// Returns a clause that gives a step's share of the change over the range.
 fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the total change", 100.0 * share)
 }
@@ -239,8 +239,7 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     })
 }
 
-/// Returns sentences about a figure over the whole range, and about the commit that increases it
-/// most.
+/// Returns sentences about a figure over the range, and about the commit that increases it most.
 fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
     let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {

@@ -65,7 +65,7 @@ impl ImageSource {
         signed.unwrap_or(Ok(application))
     }
 
-    /// Builds the image. It contains a device tree only with `--board` or `--dtb`.
+    /// Builds the image. It contains a device tree only if `--board` or `--dtb` is given.
     fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
         let wish = &self.tree;
         let base = image::released("--base", self.base.as_deref())?;
@@ -95,8 +95,8 @@ impl ImageSource {
     }
 }
 
-/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. Without `wish`, it
-/// is `usual` in the workspace's directory, which is created if needed.
+/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. If `wish` is None,
+/// returns `usual` in the workspace directory, which is created if needed.
 pub(super) fn output_path(
     workspace: &Workspace,
     wish: Option<&Path>,

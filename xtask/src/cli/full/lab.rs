@@ -30,7 +30,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::setup::workspace::Workspace;
 
-/// A file, and its firmware's name if the user gave one.
+/// A file, and the name of its firmware if the user gave one.
 #[derive(Clone, Debug)]
 pub struct NamedFile {
     name: Option<String>,
@@ -50,10 +50,10 @@ impl NamedFile {
 /// An argument that is neither FILE nor NAME=FILE.
 #[derive(Debug, Error)]
 pub enum NamedFileError {
-    /// The name is not valid for firmware.
+    /// The name is not a valid firmware name.
     #[error(transparent)]
     Name(#[from] BadName),
-    /// The argument contains only a name.
+    /// The argument is only a name.
     #[error("the file's name is missing")]
     NoFile,
 }
@@ -62,7 +62,7 @@ impl FromStr for NamedFile {
     type Err = NamedFileError;
 
     fn from_str(text: &str) -> Result<Self, NamedFileError> {
-        // A path may contain `=`, so the part before it is treated as a name only if it is a valid
+        // A path may contain `=`, so the part before it is treated as a name only if it is valid as
         // one.
         let (name, path) = match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => (Some(check_name(name)?), path),
@@ -76,7 +76,7 @@ impl FromStr for NamedFile {
     }
 }
 
-/// The engine for which jobs are written.
+/// The engine to write jobs for.
 #[derive(Debug, Subcommand)]
 pub enum LabVerb {
     /// Write jobs for LAVA, one for each board and firmware.
@@ -119,10 +119,10 @@ pub struct CellsArguments {
         value_delimiter = ','
     )]
     pub board: Vec<String>,
-    /// Firmware for the payload; one job for each.
+    /// Firmware for the payload; one job each.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
-    /// QEMU: TF-A variant; one job for each.
+    /// QEMU: TF-A variant; one job each.
     #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
     /// QEMU: TF-A checkout to build, 2.12 or later.
@@ -159,7 +159,7 @@ pub struct CellsArguments {
 
 /// The source of a cell's firmware.
 enum CellFirmware<'a> {
-    /// TF-A, built as this variant.
+    /// TF-A, built with this variant.
     Built(Variant),
     Given(&'a Path),
     /// The board boots the image itself.
@@ -256,7 +256,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds the file from which a cell's board starts.
+/// Builds the file that a cell's board boots from.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
@@ -320,7 +320,7 @@ fn cell<'a>(
 /// Returns the boot arguments, including the `end=` that the engine needs.
 fn with_end(arguments: &CellsArguments, engine: Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
-    // Checked first, so that an error quotes the word as the user wrote it.
+    // Checked first, so that an error quotes the argument as the user wrote it.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
@@ -406,12 +406,12 @@ fn sources<'a>(
     }
 }
 
-/// Returns the words of a variant or a fault in a form that can be part of a name.
+/// Converts a variant or a fault to a form that can be part of a name.
 fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the words that differ from the default variant. A name has room only for these.
+/// Returns the settings that differ from the default variant. Only these fit into a name.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

@@ -42,7 +42,7 @@ pub struct ProfileArguments {
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Log the UART's output; FILE.profile.json is written next to it.
+    /// Log the UART output; FILE.profile.json is written next to it.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Show changes from a JSON profile, a log or a TF-A checkout.

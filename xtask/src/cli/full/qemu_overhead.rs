@@ -19,7 +19,7 @@ use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
-/// Run on QEMU with and without PMF, and show PMF's overhead.
+/// Run on QEMU with and without PMF, and show the PMF overhead.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,12 +32,12 @@ pub struct QemuOverheadArguments {
     /// The runs.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Write the UART's output to NAME.pmf.log and NAME.plain.log.
+    /// Write the UART output to NAME.pmf.log and NAME.plain.log.
     #[arg(long, value_name = "NAME.log")]
     pub log: Option<PathBuf>,
 }
 
-/// Runs both builds, and returns the exit code of the worse run.
+/// Runs both builds and returns the exit code of the worse run.
 pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != FirmwareKind::TfA {

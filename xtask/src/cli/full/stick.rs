@@ -31,7 +31,7 @@ Details: docs/efi.md")]
 pub struct StickArguments {
     #[command(flatten)]
     pub source: ImageSource,
-    /// Sign for Secure Boot, with a key and its certificate as PEM.
+    /// Sign for Secure Boot, with a PEM key and its certificate.
     #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
     pub sign: Option<Vec<PathBuf>>,
     /// Mount point of a FAT volume, or file for a volume image.
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses to write to a device, or to replace a file that was not written by this tool.
+/// Refuses to write to a device or to replace a file that this tool did not write.
 fn check_old(path: &Path) -> Result<()> {
     let Ok(old) = fs::metadata(path) else {
         return Ok(());

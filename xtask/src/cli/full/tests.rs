@@ -55,7 +55,7 @@ fn setup_page_lists_all_that_is_installed() {
     }
 }
 
-/// Returns the index of this system's column in the table in docs/hosts.md.
+/// Returns the index of the column for this system in the table in docs/hosts.md.
 fn column(heading: &str) -> Option<usize> {
     let release = fs::read_to_string("/etc/os-release").ok()?;
     let value = |key: &str| {
@@ -68,7 +68,7 @@ fn column(heading: &str) -> Option<usize> {
     place.filter(|_| is_debian)
 }
 
-/// Returns the version of a Debian package, without its epoch, or None if it is not installed.
+/// Returns the version of a Debian package without the epoch, or None if it is not installed.
 fn package_version(package: &str) -> Option<String> {
     let mut query = std::process::Command::new("dpkg-query");
     let query = query.args(["-W", "-f", "${Version}", package]);

@@ -23,7 +23,7 @@ use crate::build::image_contents::adapt_for_efi;
 
 /// The maximum size of a table, in bytes.
 const TABLE_MAX: usize = 16 << 20;
-/// The subfolder of Linux's table folder for tables that were loaded later.
+/// The subfolder of the Linux table folder that holds tables loaded later.
 const LATER: &str = "dynamic";
 
 /// A command of `tree`.
@@ -43,7 +43,7 @@ Details: docs/efi.md")]
 /// Arguments of `tree from-acpi`.
 #[derive(Debug, Args)]
 pub struct FromAcpi {
-    /// Binary tables, or folders with tables.
+    /// Binary tables, or folders of tables.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
     /// Memory, which ACPI does not list; EFI applications do not need it.
@@ -113,7 +113,7 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns `message`, which refers to files by number, with the file names added.
+/// Adds file names to `message`, which refers to files by number.
 fn with_names(message: String, paths: &[PathBuf]) -> String {
     static FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
     let name = |found: &Captures<'_>| {
@@ -124,7 +124,7 @@ fn with_names(message: String, paths: &[PathBuf]) -> String {
     FILE.replace_all(&message, name).into_owned()
 }
 
-/// Returns the tables in `folder` and in its subfolder for tables loaded later, sorted by name.
+/// Returns the tables in `folder` and in its subfolder of tables loaded later, sorted by name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let later = folder.join(LATER);

@@ -34,7 +34,7 @@ pub struct VerifyArguments {
     pub quick: bool,
 }
 
-/// A run: its options, its boot arguments, and true to also show findings in the firmware, which
+/// A run: its options, its boot arguments, and whether to also show findings in the firmware, which
 /// are not counted.
 type RunToVerify = (&'static str, &'static str, bool);
 
@@ -106,7 +106,7 @@ fn prepare(options: &str, args: &str) -> Result<Checker> {
     Checker::prepare(&spec)
 }
 
-/// Runs all mutations. Returns true if each is detected in the required way.
+/// Runs all mutations. Returns true if each one is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
     let elf = payload::elf(&Workspace::find()?);

@@ -17,8 +17,8 @@ fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     out.finish().expect("finished").into_inner()
 }
 
-/// Returns `file` with the `old` bytes replaced by `new` bytes of equal length, at most `count`
-/// times.
+/// Returns `file` with up to `count` occurrences of the `old` bytes replaced by `new`, which has
+/// the same length.
 fn patched(file: &[u8], old: &[u8], new: &[u8], count: usize) -> Vec<u8> {
     let mut file = file.to_vec();
     let places: Vec<usize> = memchr::memmem::find_iter(&file, old).collect();
@@ -29,8 +29,8 @@ fn patched(file: &[u8], old: &[u8], new: &[u8], count: usize) -> Vec<u8> {
     file
 }
 
-/// Returns `file` with `byte` in all of its headers: at `local` in those that precede the files,
-/// and at `local + 2` in the central directory.
+/// Returns `file` with `byte` in all its headers: at `local` in those that precede the files, and
+/// at `local + 2` in the central directory.
 fn with_headers(file: &[u8], local: usize, byte: u8) -> Vec<u8> {
     let mut file = file.to_vec();
     for (mark, at) in [(b"PK\x03\x04", local), (b"PK\x01\x02", local + 2)] {
@@ -52,7 +52,7 @@ fn unusable_zip_is_refused_with_its_fault() {
         (patched(&good, b"config", b"konfig", 1), "filename mismatch"),
         (patched(&good, b"PK\x01\x02", b"PK\x01\x03", 1), "damaged"),
         (with_headers(&good, 6, 1), "\"config.txt\" is encrypted"),
-        // This compression method is not compiled in.
+        // Support for this compression method is not compiled in.
         (with_headers(&good, 8, 95), "config.txt cannot be unpacked"),
         (patched(&good, b"some", b"soem", 1), "cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),

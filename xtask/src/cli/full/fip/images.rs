@@ -1,4 +1,4 @@
-//! Options that name images in packages and the files for them.
+//! Options that select images in packages and name their files.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct FipLayout {
     /// Align images to N bytes, a power of two [default: 1].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// Platform flags: bits 47:32 of the header's flags.
+    /// Platform flags: bits 47:32 of the header flags.
     #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
     pub plat_toc_flags: Option<u16>,
 }
@@ -81,7 +81,7 @@ fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
 pub struct ImageFile {
     pub option: String,
     pub uuid: Uuid,
-    /// The image's file; empty if the option does not take a file.
+    /// The image file; empty if the option does not take a file.
     pub path: PathBuf,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn options_help(with_files: bool) -> String {
     format!("{heading}: {options}--blob {blob}\n")
 }
 
-/// Returns the FIP in the file `path`, which must be a FIP that firmware accepts. Prints warnings.
+/// Returns the FIP at `path`, which firmware must accept. Prints warnings.
 pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;
@@ -173,7 +173,7 @@ pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     Ok(fip)
 }
 
-/// Returns the FIP in the file `path`, for inspection or repair. Prints its faults as warnings.
+/// Returns the FIP at `path`, for inspection or repair. Prints any faults as warnings.
 pub(super) fn inspect(path: &Path) -> Result<Fip> {
     const WHAT: &str = "the FIP";
     let file = read_file::read(WHAT, path, PACKAGE_MAX)?;
@@ -188,7 +188,7 @@ fn warn(path: &Path, warning: &str) {
     say(&format!("warning: {}: {warning}", path.display()));
 }
 
-/// Reads the images, none of which may be the output file `out`.
+/// Reads the images, none of which may be `out`, the output file.
 pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     let mut given = Vec::new();
     for image in &images.files {
@@ -203,7 +203,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     Ok(given)
 }
 
-/// Writes the package, and prints a message.
+/// Writes the package and prints a message.
 pub(super) fn save(out: (&str, &Path), fip: &Fip) -> Result<()> {
     files::write(&[(out, &fip.build()?)])
 }

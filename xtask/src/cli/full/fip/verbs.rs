@@ -40,7 +40,7 @@ Details: docs/fip.md", options_help(true)))]
         #[command(flatten)]
         images: Images,
     },
-    /// Check a FIP, and list its images.
+    /// Check a FIP and list its images.
     #[command(after_help = "\
 Example:
   cargo xtask fip info fip.bin")]
@@ -156,7 +156,7 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the file to write: the input file, unless the user named another one.
+/// Returns the file to write: the input file, unless the user named a different one.
 fn output<'p>(fip: &'p Path, out: Option<&'p Path>) -> (&'static str, &'p Path) {
     out.map_or(("the FIP", fip), |out| ("--out", out))
 }
@@ -168,7 +168,7 @@ fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
     Ok(())
 }
 
-/// Packs `images` into a new FIP, or adds them to the one in the file `base`.
+/// Packs `images` into a new FIP, or adds them to the FIP at `base`.
 fn pack(
     base: Option<&Path>,
     out: (&str, &Path),
@@ -176,7 +176,7 @@ fn pack(
     layout: FipLayout,
     images: &Images,
 ) -> Result<()> {
-    // As with fiptool, an update may change only the layout.
+    // As with fiptool, an update may change just the layout.
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
@@ -206,7 +206,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // fiptool also continues, because the result is as requested.
+            // Like fiptool, continues, because the result is what was asked for.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path} has no {label} to remove"));
         }
