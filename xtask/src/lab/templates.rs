@@ -19,7 +19,7 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("pytest.ini", include_str!("templates/pytest.ini.j2")),
 ];
 
-/// Renders the templates in `names` with the values in `context`.
+/// Renders the templates called `names` with the values in `context`.
 pub(super) fn render(
     names: &[&'static str],
     context: &Value,

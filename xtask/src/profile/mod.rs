@@ -1,4 +1,4 @@
-//! Profiles, which show how the instructions in PSCI calls are distributed among firmware
+//! Profiles, which show how the instructions in PSCI calls are distributed across firmware
 //! functions.
 //!
 //! ```text

@@ -1,4 +1,5 @@
-//! Reads the plugin's record: a sequence of events, each three little-endian 64-bit words.
+//! Reads the plugin's record: a sequence of events, each of which is three little-endian 64-bit
+//! words.
 //!
 //! In the first word, bits 7:0 are the kind, bits 31:8 the CPU and bits 63:32 a number:
 //! * 0, a new block: its number; its address and its instruction count.
@@ -17,7 +18,7 @@ const EXECUTION: u8 = 1;
 const STORE: u8 = 2;
 const END: u8 = 3;
 
-/// The number of bytes that are read at once, which is a few thousand events.
+/// The number of bytes to read at once, enough for a few thousand events.
 const CHUNK: u64 = 24 << 12;
 
 const CUT_OFF: &str = "the record is truncated: QEMU was killed, or the disk is full";
@@ -32,12 +33,12 @@ pub(super) struct Execution {
     pub address: u64,
     /// The number of instructions in the block.
     pub len: u64,
-    /// The number of executed instructions. Every execution covers the whole block, except possibly
+    /// The number of instructions executed. Every execution covers the whole block, except possibly
     /// the last one.
     pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The last execution's stores to the timestamp memory.
+    /// The stores to the timestamp memory by the last execution.
     pub stores: Vec<Store>,
 }
 
@@ -86,7 +87,8 @@ impl Last {
             && self.execution.stores.is_empty()
     }
 
-    /// Returns the executions. When they ended, all CPUs had executed `inside` instructions.
+    /// Returns the executions. When they ended, `inside` instructions had been executed across all
+    /// CPUs.
     fn end(mut self, inside: u64) -> Result<Execution> {
         let ran = inside.checked_sub(self.event[1]);
         let ran = ran.context("the record is damaged: counts")?;
@@ -98,7 +100,7 @@ impl Last {
     }
 }
 
-/// Calls `take` for each execution in `record`, in order.
+/// Calls `take` on each execution in `record`, in order.
 ///
 /// # Errors
 /// Returns an error if the record is truncated or damaged, or an execution is missing.

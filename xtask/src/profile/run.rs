@@ -31,17 +31,17 @@ use crate::setup::workspace::Workspace;
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
 
-/// Returns an error if `dir`, the folder for temporary files, has no room for a file.
+/// Returns an error if there is no room for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
     room.context("no space for the run's record; free some, or set TMPDIR to another folder")
 }
 
-/// Returns the profile, or the reason why the firmware's run does not have one.
+/// Returns the profile, or the reason why the run does not have one.
 ///
 /// # Errors
-/// Returns an error if `dir`, which contains the run's record, is full, because that is not the
-/// firmware's fault.
+/// Returns an error if `dir`, which contains the record of the run, is full, because that is not
+/// the firmware's fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
@@ -53,7 +53,7 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
 #[derive(Debug)]
 pub struct ProfiledRun {
     prepared: Prepared,
-    /// A hash of everything on which the profile depends.
+    /// A hash of everything that the profile depends on.
     pub identity: String,
     conditions: String,
     elf: Vec<u8>,
@@ -61,8 +61,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec` with the instruction clock and with all samples. For tests, the plugin can
-    /// drop the block with the number `lose`.
+    /// Prepares `spec` with the instruction clock and all samples. For tests, the plugin can drop
+    /// block number `lose`.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();
@@ -117,7 +117,7 @@ impl ProfiledRun {
         })
     }
 
-    /// Runs the machine and attributes the calls. The UART output goes to `log`. A run without a
+    /// Runs the machine and attributes the calls. UART output goes to `log`. A run without a
     /// verdict has no profile.
     pub fn run(
         mut self,

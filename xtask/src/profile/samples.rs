@@ -1,4 +1,4 @@
-//! Finds the calls that correspond to a run's samples by comparing the ticks in their phases.
+//! Finds the calls that correspond to the samples in a run by comparing the ticks in their phases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,16 +25,16 @@ pub(super) struct PhaseSpan {
 /// A sample in a run.
 #[derive(Debug)]
 pub(super) struct ProfiledSample<'c> {
-    /// The scenario's index in the run.
+    /// The index of the scenario in the run.
     pub scenario: usize,
-    /// The CPU's index in the run.
+    /// The index of the CPU in the run.
     pub cpu: CpuIndex,
     pub spans: Vec<PhaseSpan>,
     /// The firmware call; None until it is found.
     pub call: Option<&'c Call>,
 }
 
-/// Returns a sample's phases between timestamps, except low power.
+/// Returns the phases of a sample between timestamps, except for low power.
 fn spans(instants: &Instants) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
@@ -81,7 +81,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
 }
 
 /// Returns a serial scenario in which most CPUs have samples with different phases. With the
-/// instruction clock, a CPU that runs alone takes the same number of ticks each time.
+/// instruction clock, a CPU running on its own takes the same number of ticks each time.
 pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
@@ -107,7 +107,8 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
 /// Finds the call for each sample in `run`. One instruction is one tick.
 ///
 /// # Errors
-/// Returns an error if no call has the same instruction counts in all phases as a sample.
+/// Returns an error if a sample matches no call whose instruction counts are the same in all
+/// phases.
 pub(super) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,

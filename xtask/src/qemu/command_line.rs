@@ -10,10 +10,10 @@ use super::host_cpu;
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
-/// Options for a run started by this tool. Lab engines use their own instead.
+/// Options for a run started by this tool. Lab engines use their own options instead.
 const ATTACHED: &str = "-display none -nic none -monitor none -serial stdio";
 
-/// QEMU's command line, divided into the parts that lab engines configure separately.
+/// The QEMU command line, divided into the parts that lab engines configure separately.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
     /// `-M`.
@@ -22,13 +22,13 @@ pub struct CommandLine {
     pub cpu: String,
     /// `-m`, in MiB.
     pub memory_mib: String,
-    /// The words of all options that do not name a file.
+    /// All options that do not name a file, split into arguments.
     pub options: Vec<String>,
-    /// The option for the file from which the machine starts, and that file.
+    /// The option for the file that the machine boots from, and that file.
     pub boot: (&'static str, PathBuf),
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
-    /// Additional words that accompany the file: a guest's kernel, or boot arguments.
+    /// Additional arguments that accompany the file: the kernel for a guest, or boot arguments.
     pub rest: Vec<OsString>,
 }
 
@@ -59,8 +59,8 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
 }
 
 /// Returns the command that starts QEMU with `arguments`. If possible, the kernel kills QEMU when
-/// this process is killed, because a machine that hangs would otherwise use a CPU forever. With
-/// `-icount`, all of QEMU runs on a single host CPU: see [`host_cpu`].
+/// this process is killed. Otherwise, a machine that hangs would use a CPU forever. With `-icount`,
+/// all of QEMU runs on a single host CPU: see [`host_cpu`].
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();
     if process::find("setpriv").is_some() {

@@ -8,7 +8,7 @@ use crate::setup::AAVMF;
 
 /// An address that U-Boot does not use.
 pub const APPLICATION: u64 = 0x4800_0000;
-/// The address of U-Boot's environment, in the second flash, and its size (`CONFIG_ENV_ADDR` and
+/// The address of the U-Boot environment, in the second flash, and its size (`CONFIG_ENV_ADDR` and
 /// `CONFIG_ENV_SIZE` in U-Boot's configs/qemu_arm64_defconfig).
 pub const ENVIRONMENT: u64 = 0x400_0000;
 const ENVIRONMENT_SIZE: usize = 0x4_0000;
@@ -26,8 +26,8 @@ pub fn start_command(size: usize) -> String {
     format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}")
 }
 
-/// Returns an environment in which U-Boot runs `command`, with `args` as the boot arguments: a
-/// checksum, and NUL-terminated variables.
+/// Returns an environment that makes U-Boot run `command`, with `args` as the boot arguments: a
+/// checksum followed by NUL-terminated variables.
 pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let args = args.unwrap_or("");
     let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");

@@ -1,4 +1,4 @@
-//! Reads a running machine's memory from QEMU's own memory. This does not involve QEMU or the
+//! Reads the memory of a running machine from QEMU's own memory. This does not involve QEMU or the
 //! machine, so it does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
@@ -26,7 +26,7 @@ impl GuestMemory {
         Some(Self { qemu, begin })
     }
 
-    /// Returns the 8 bytes at `offset`, which must be within the memory.
+    /// Returns the 8 bytes at `offset`, which must be within the machine's memory.
     pub fn word(&self, offset: u64) -> Option<u64> {
         let mut bytes = [0; 8];
         let read = self.qemu.read_exact_at(&mut bytes, self.begin + offset);

@@ -1,5 +1,5 @@
-//! Keeps a run with the instruction clock on a single host CPU. On two CPUs, QEMU's main loop may
-//! advance the clock while the virtual CPUs' thread runs, so the run is not repeatable.
+//! Keeps a run with the instruction clock on a single host CPU. On two CPUs, the QEMU main loop may
+//! advance the clock while the virtual CPU thread runs, so the run is not repeatable.
 //! docs/architecture.md describes this race, which a single CPU makes rare but does not rule out.
 
 use std::ffi::OsString;
@@ -8,9 +8,9 @@ use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns the words that keep all threads of a command on one host CPU, where they do not
-/// interrupt each other. Empty if the host does not support this, in which case the run may not be
-/// repeatable.
+/// Returns the command prefix that keeps all threads of a command on one host CPU, where they do
+/// not interrupt each other. Empty if the host does not support this, in which case the run may not
+/// be repeatable.
 pub fn prefix() -> Vec<OsString> {
     // Simultaneous runs should use different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -30,14 +30,16 @@ pub fn prefix() -> Vec<OsString> {
     words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns true if the program named by the first of `words` exists and can run another program.
+/// Returns true if the program named by the first of the `words` exists and can run another
+/// program.
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("true");
     host::process::output(&mut command).is_ok()
 }
 
-/// Returns the host CPUs on which this process may run; empty if Linux does not list them.
+/// Returns the host CPUs that this process may run on, or an empty list if Linux does not list
+/// them.
 fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return Vec::new();
@@ -52,7 +54,7 @@ fn parse(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in list.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        // No host has that many CPUs, so the text is not a list of CPUs.
+        // No host has that many CPUs, so the string is not a list of CPUs.
         let last: usize = last.parse().ok().filter(|last| *last < 1 << 16)?;
         numbers.extend(first.parse::<usize>().ok()?..=last);
     }

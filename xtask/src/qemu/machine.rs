@@ -1,4 +1,4 @@
-//! The machine that QEMU emulates, and the checks before it is started.
+//! The machine that QEMU emulates, and the checks made before it is started.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,7 +27,7 @@ const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 /// A machine to start.
 #[derive(Clone, Debug)]
 pub struct QemuMachine<'m> {
-    /// The board's options for QEMU.
+    /// The QEMU options for the board.
     pub recipe: &'m boards::Qemu,
     /// `-cpu`.
     pub cpu: &'m str,
@@ -100,7 +100,7 @@ impl QemuMachine<'_> {
     }
 
     /// Returns the command line that starts `file`: a flash with TF-A, an initial file system with
-    /// KVM, which also needs a kernel, or otherwise an image.
+    /// KVM, which also needs a kernel, or an image.
     pub fn command_line(&self, file: PathBuf) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {

@@ -1,4 +1,4 @@
-//! QEMU's human monitor, for a machine that is about to be killed. QEMU itself may hang, so there
+//! The QEMU human monitor, for a machine that is about to be killed. QEMU itself may hang, so there
 //! is a single deadline for all answers.
 
 use std::ffi::OsString;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 const PATH_MAX: usize = 107;
 /// The maximum size of an answer. The registers of 512 CPUs take 1.5 MiB.
 const ANSWER_MAX: usize = 16 << 20;
-/// QEMU's prompt before each command and after the last answer.
+/// The QEMU prompt before each command and after the last answer.
 const PROMPT: &str = "(qemu) ";
 
-/// The socket of a machine's monitor.
+/// The socket of a machine monitor.
 #[derive(Clone, Debug)]
 pub struct Socket(PathBuf);
 
@@ -28,7 +28,7 @@ impl Socket {
 
     /// Returns the arguments for QEMU.
     pub fn arguments(&self) -> [OsString; 2] {
-        // QEMU ends a path at a comma unless the comma is doubled.
+        // To QEMU, a comma ends the path unless it is doubled.
         let path = self.0.to_string_lossy().replace(',', ",,");
         let option = format!("unix:{path},server=on,wait=off");
         ["-monitor".into(), option.into()]

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::monitor::Socket;
 use super::symbols::Symbols;
 
-/// The time limit for all answers from a machine that is about to be killed.
+/// The overall time limit for answers from a machine that is about to be killed.
 pub const TIME: Duration = Duration::from_secs(2);
 
 /// The offset of `text_offset` in the arm64 `Image` header.
@@ -31,7 +31,7 @@ pub struct NamedMemory {
     pub firmware: Symbols,
 }
 
-/// Returns the address where QEMU's loader puts `image`; memory begins at `memory`
+/// Returns the address where the QEMU loader puts `image`; memory begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {

@@ -53,11 +53,11 @@ pub struct Prepared {
     image: Vec<u8>,
     /// The value of PATH for a QEMU other than the installed one.
     path: Option<OsString>,
-    /// Holds the files from which the machine starts.
+    /// Holds the files that the machine boots from.
     _dir: TempDir,
 }
 
-/// The file from which a machine starts, and the files that belong to it.
+/// The file that a machine boots from, and the files that belong to it.
 #[derive(Default)]
 struct Boot {
     file: Vec<u8>,
@@ -69,7 +69,7 @@ struct Boot {
     image: Vec<u8>,
 }
 
-/// A validated run, which consists of the request and the machine for it.
+/// A validated run: the request and the machine for it.
 struct Asked<'a> {
     workspace: &'a Workspace,
     board: &'a BoardFile,
@@ -77,8 +77,8 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
-/// Prepares a run, executes it and determines its verdict. The UART output goes to `out` as it
-/// arrives, and `interrupt` ends the run.
+/// Prepares a run, executes it and determines its verdict. UART output goes to `out` as it arrives,
+/// and `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }
@@ -110,7 +110,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         needs.push(Need::DpkgSource);
     }
     setup::check_no_install(&workspace, &[&needs[..], &[Need::RustTarget]].concat())?;
-    // Install packages while building the payload.
+    // Install packages while the payload is being built.
     let (boot, ()) = side_by_side(
         || match spec.firmware {
             FirmwareKind::Builtin => asked.on_builtin(),
@@ -163,7 +163,7 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // By default, an emulated Linux and its guest have fewer CPUs and a different model.
+    // By default, an emulated Linux and its guest have fewer CPUs, of a different model.
     let (cpu, cpus) = match spec.firmware {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
@@ -193,8 +193,8 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 }
 
 impl Asked<'_> {
-    /// Returns the given image, or builds one, with a memory map that does not contain its address
-    /// yet.
+    /// Returns the given image, or builds one, with a memory map that does not yet contain its
+    /// address.
     fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
@@ -299,7 +299,7 @@ impl Asked<'_> {
         firmware::build(self.workspace, &tf_a, &platform)
     }
 
-    /// Builds the EFI application. EFI chooses the image's address, so the image cannot be in the
+    /// Builds the EFI application. EFI chooses the image address, so the image cannot be in the
     /// memory map.
     fn application(&self) -> Result<Vec<u8>> {
         let image = image::bare(payload::flat(self.workspace)?)?;
@@ -386,7 +386,7 @@ impl Prepared {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }
 
-    /// Returns the path of BL31's ELF file, or None if BL33 is not in flash.
+    /// Returns the path of the BL31 ELF file, or None if BL33 is not in flash.
     pub fn bl31(&self) -> Option<PathBuf> {
         let stages = self.stages.as_ref()?;
         Some(stages.dir.join("bl31.elf"))
@@ -408,23 +408,23 @@ impl Prepared {
         &self.line
     }
 
-    /// Returns the payload's sample count from the machine that `process` runs.
+    /// Reads the payload's sample count from the machine that `process` runs.
     fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
-        // A guest's image address is in a different address space within this memory.
+        // The image address of a guest is in a different address space within this memory.
         let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
         *memory = memory.take().or_else(|| GuestMemory::of(process, size));
         memory.as_ref()?.word(at)
     }
 
-    /// Runs the machine and determines the verdict. The UART output goes to `out` as it arrives,
-    /// and `interrupt` ends the run.
+    /// Runs the machine and determines the verdict. UART output goes to `out` as it arrives, and
+    /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == FirmwareKind::Kvm;
-        // The positions of Linux's CPUs reveal nothing about the guest's CPUs.
+        // The positions of the Linux CPUs reveal nothing about the guest's CPUs.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
@@ -477,8 +477,8 @@ impl Prepared {
     }
 }
 
-/// Returns the functions in the file `elf`, or none if it cannot be read. Without it, the report on
-/// a hanging run has less detail.
+/// Returns the functions in the ELF file at `elf`, or none if it cannot be read. Without it, the
+/// report on a hung run has less detail.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }

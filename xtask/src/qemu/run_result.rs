@@ -16,7 +16,7 @@ pub struct RunResult {
     pub ending: MachineEnding,
     /// How far the run got, and the likely cause; None if the log has a closing line.
     pub diagnosis: Option<String>,
-    /// The CPUs' positions at the deadline, as lines, if QEMU reported them.
+    /// The positions of the CPUs at the deadline, as lines, if QEMU reported them.
     pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,
@@ -28,14 +28,14 @@ impl RunResult {
         word(self.verdict)
     }
 
-    /// Returns the verdict and the time, and the diagnosis if the verdict is missing.
+    /// Returns the verdict and the time, plus the diagnosis if the verdict is missing.
     pub fn line(&self) -> String {
         let seconds = self.elapsed.as_secs_f64();
         self.sentence(&format!("{} after {seconds:.1} s", self.word()))
     }
 
-    /// Returns the verdict or, if it is missing, the diagnosis. The text is the same for every run
-    /// that ends this way.
+    /// Returns the verdict or, if it is missing, the diagnosis. The message is the same for every
+    /// run that ends this way.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }
@@ -58,7 +58,7 @@ impl RunResult {
     }
 }
 
-/// Returns the word for a verdict.
+/// Returns the keyword for a verdict.
 pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "PASS",

@@ -53,7 +53,7 @@ pub struct RunSpec {
     )]
     #[arg(default_value_if("firmware", "kvm", "1"), value_parser = level())]
     pub level: Level,
-    /// QEMU's CPU model [default: the board file's].
+    /// QEMU CPU model [default: the board file's].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
     /// Firmware: tf-a, tf-a-stock, builtin, kvm, efi, efi-acpi, u-boot.
@@ -89,18 +89,18 @@ pub struct RunSpec {
     /// BL33.
     #[arg(skip)]
     pub payload: Payload,
-    /// The longest time that QEMU may run.
+    /// The maximum time that QEMU may run for.
     #[arg(skip = LEAST)]
     pub timeout: Duration,
 }
 
 impl RunSpec {
-    /// Parses options, which are words separated by spaces.
+    /// Parses options, which are separated by spaces.
     ///
     /// # Errors
     /// Returns an error for an unknown option or an invalid value, as on the command line.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
-        // The options for idle states conflict with this one.
+        // The idle state options conflict with this one.
         let command = Command::new("run").arg(Arg::new("dtb"));
         let command = Self::augment_args(command);
         let words = ["run"].into_iter().chain(options.split_whitespace());

@@ -9,19 +9,19 @@ pub(super) const LEAST: Duration = Duration::from_secs(120);
 /// The longest timeout, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
-/// About twice the time that a sample takes when 32 CPUs share two host CPUs.
+/// About twice as long as a sample takes when 32 CPUs share two host CPUs.
 const A_SAMPLE: Duration = Duration::from_millis(25);
-/// About four times the time for one loop operation, which is a firmware call, when the host's CPUs
-/// are shared.
+/// About four times as long as one loop operation, which is a firmware call, takes when the host
+/// CPUs are shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that emulation may take for each second in which timers are observed, in addition to a
-/// sample's time for each CPU, because timer results are collected once a second.
+/// The time that emulation may take for each second that timers are observed, in addition to the
+/// time for a sample on each CPU, because timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The number of idle states on a board. Device trees of boards have up to four.
+/// The number of idle states on a board. The device trees of boards have up to four.
 const IDLE_STATES: usize = 4;
 
 /// Returns the default timeout for a run, computed from the number of samples (including warm-up),
-/// the number of operations, and the seconds in which timers are observed.
+/// the number of operations, and how many seconds timers are observed for.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
@@ -43,7 +43,7 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
             plan.methods.iter().count() as u64 * cells
         }
         Procedure::Steps | Procedure::CpuOn => cells,
-        // These scenarios do not consist of rounds with single samples.
+        // These scenarios do not consist of rounds of single samples.
         Procedure::Loop | Procedure::Timers => 0,
     }
 }
@@ -64,7 +64,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
 }
 
 /// Returns the time for all loads, each of which takes one period for each CPU whose timer is
-/// observed alone, and one period for all of them together.
+/// observed on its own, and one for all of them together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {
@@ -96,7 +96,7 @@ mod tests {
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
-            // One period, and another for each CPU and each load.
+            // One period, plus another for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
             // With a single CPU, no other CPU can execute a load.

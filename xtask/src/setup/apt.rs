@@ -1,7 +1,7 @@
-//! Uses the machine's apt with separate state.
+//! Uses the machine's apt, but with separate state.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
-//! `target/`, so the user's own stay unchanged. Mirrors, proxies and keys come from the machine's
+//! `target/`, so the user's own remain unchanged. Mirrors, proxies and keys come from the machine's
 //! configuration.
 
 use std::fs;
@@ -13,13 +13,13 @@ use host::process;
 use itertools::Itertools as _;
 
 /// The archive of a Debian release: `deb-src` for source packages or `deb` for others, the suite,
-/// and the architecture if it differs from this machine's.
+/// and the architecture if it differs from that of this machine.
 pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'static str>);
 
 pub(crate) const SOURCES: Archive = Archive("deb-src", "trixie", None);
 pub(crate) const ARM64: Archive = Archive("deb", "trixie", Some("arm64"));
 
-/// The file in which Debian stores its archive keys.
+/// The file that Debian stores its archive keys in.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 const SETTINGS: &str = "\
@@ -37,8 +37,9 @@ Acquire::https::Timeout \"30\";
 #clear APT::Update::Post-Invoke-Success;
 ";
 
-/// Calls `fetch`, which fetches to the folder `work`, with each site from the machine's apt in turn
-/// until it succeeds. Sites other than Debian's may not have this suite, or may use different keys.
+/// Calls `fetch`, which fetches to the `work` folder, with each site in the machine's apt
+/// configuration in turn until it succeeds. Sites other than those of Debian may not have this
+/// suite, or may use different keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,
@@ -59,7 +60,7 @@ pub(crate) fn fetch<T>(
     Err(last)
 }
 
-/// Unpacks all packages in the folder `work` into the folder `root`.
+/// Unpacks all packages in `work` into `root`.
 pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
     for dir in [work, &work.join("cache/archives")] {
         for entry in fs::read_dir(dir)? {
@@ -72,7 +73,7 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// apt, with its state in a separate folder.
+/// apt with its state in a separate folder.
 pub(crate) struct Apt<'w> {
     work: &'w Path,
 }
@@ -119,8 +120,8 @@ impl Apt<'_> {
         process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
-    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`. Both
-    /// change with the archive, so they cannot be pinned here.
+    /// Downloads the package that `meta` depends on, and returns `NAME VERSION`. Both change with
+    /// the archive, so they cannot be pinned here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;

@@ -1,7 +1,7 @@
 //! Installs the programs and libraries that a command needs.
 //!
 //! Debian packages are installed with the machine's own apt, and the bare-metal target with rustup.
-//! cargo-fuzz is installed with cargo, and Sphinx, labgrid and the imports of LAVA's dispatcher
+//! cargo-fuzz is installed with cargo, and Sphinx, labgrid and the imports of the LAVA dispatcher
 //! with pip, all into this tool's part of `target/`. Existing packages are not upgraded, and no
 //! configuration is changed.
 
@@ -67,7 +67,7 @@ fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
-/// Programs and libraries that one installer installs together.
+/// Programs and libraries that one installer installs in one go.
 struct Step {
     /// The names of the programs and libraries.
     what: String,
@@ -87,7 +87,7 @@ impl Step {
         }
     }
 
-    /// Installs the step's packages or tools, unless another thread or process using the same
+    /// Installs the packages or tools of the step, unless another thread or process using the same
     /// installer has already done so.
     fn install(&self, workspace: &Workspace) -> Result<()> {
         fs::create_dir_all(workspace.state())?;
@@ -137,7 +137,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     Ok(missing)
 }
 
-/// Returns the commands that install `need`; empty for a Debian package.
+/// Returns the commands that install `need`, or none for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
         Need::RustTarget | Need::LinuxTarget | Need::EfiTarget | Need::ReportTarget => {
@@ -155,7 +155,7 @@ fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns the words in `line` followed by `more`.
+/// Splits `line` into arguments and appends `more`.
 fn words(line: &str, more: &[&str]) -> Vec<String> {
     let words = line.split(' ').chain(more.iter().copied());
     words.map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! LAVA's dispatcher, which tests use to run the generated jobs.
+//! The LAVA dispatcher, which tests use to run the generated jobs.
 //!
 //! Debian 12 includes the package; later releases do not. Installing it would add a service, kernel
 //! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It
@@ -21,7 +21,7 @@ use super::workspace::Workspace;
 
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
-/// The packages that contain `lava-run`, and a server's device templates.
+/// The packages that contain `lava-run` and the server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
 /// The Python packages that `lava-run` imports, in versions that work together.
 const IMPORTS: [&str; 11] = [
@@ -61,12 +61,12 @@ impl Lava {
         self.root.join("venv/bin/python")
     }
 
-    /// Returns the folder with a server's device templates.
+    /// Returns the folder that contains the server's device templates.
     pub fn device_types(&self) -> PathBuf {
         self.root.join("root/usr/share/lava-server/device-types")
     }
 
-    /// Returns LAVA's checker for jobs and device dictionaries: a command that takes `job` or
+    /// Returns the LAVA checker for jobs and device dictionaries: a command that takes `job` or
     /// `device` and a file.
     pub fn schema(&self) -> Command {
         let mut command = Command::new(self.python());
@@ -81,7 +81,7 @@ fn root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("lava-{VERSION}"))
 }
 
-/// Returns LAVA's dispatcher, if it is installed.
+/// Returns the LAVA dispatcher, if it is installed.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
     let is_there = ["lava-run", "venv/ready"].map(|file| root.join(file).is_file());
@@ -116,7 +116,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Without this, `lava-run` looks up the machine's address, which no job uses.
+    // Without this, `lava-run` looks up the address of the machine, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

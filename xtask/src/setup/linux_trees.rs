@@ -1,7 +1,7 @@
-//! Device trees of boards supported by Linux, from Debian's kernel for arm64.
+//! Device trees of boards supported by Linux, from the Debian kernel for arm64.
 //!
-//! Tests run the payload's reader on these thousand device trees of real boards. The package (90
-//! MB) is the current version in the release's archive, and is fetched once.
+//! Tests run the payload's parser on the device trees of these thousand or so real boards. The
+//! package (90 MB) is the current version in the archive of the release, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use super::apt::{self, Apt};
 use super::scratch::Scratch;
 use super::workspace::Workspace;
 
-/// The package that depends on the current kernel's package.
+/// The package that depends on the current kernel package.
 pub(crate) const META: &str = "linux-image-arm64";
 
 /// The trees and their origin.
 #[derive(Debug)]
 pub struct LinuxTrees {
-    /// The package's name and version, as printed by apt.
+    /// The package name and version, as printed by apt.
     pub package: String,
     /// Paths of the trees, sorted.
     pub files: Vec<PathBuf>,
-    /// The folder that contains a folder of trees for each vendor.
+    /// The folder that contains a folder of trees per vendor.
     pub dir: PathBuf,
 }
 

@@ -27,10 +27,10 @@ pub const REPORT_TARGET: &str = "x86_64-unknown-linux-musl";
 /// that it would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
-/// U-Boot for QEMU's `virt`, from Debian's package.
+/// U-Boot for QEMU's `virt`, from the Debian package.
 pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
 
-/// EDK2 for QEMU's `virt`, from Debian's package.
+/// EDK2 for QEMU's `virt`, from the Debian package.
 pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 
 /// The oldest usable QEMU version.
@@ -46,7 +46,7 @@ macro_rules! needs {
         #[expect(missing_docs, reason = "programs by their names")]
         pub enum Need { $($need),* }
 
-        /// Each need, with the package that provides it, and the program or file to look for.
+        /// Each need, with the package that provides it and the program or file to look for.
         const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
     };
 }
@@ -145,7 +145,7 @@ fn check_qemu() -> Result<()> {
     Ok(())
 }
 
-/// Returns the major and minor version of QEMU in PATH.
+/// Returns the major and minor version of the QEMU in PATH.
 pub fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
     let version = parse_version(&said);
@@ -169,8 +169,8 @@ pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
 }
 
-/// Returns the cargo-fuzz to use, which is the one in PATH if its version is right, and otherwise
-/// this tool's own.
+/// Returns the cargo-fuzz to use: the one in PATH if it is the right version, or else this tool's
+/// own.
 pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
     let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
     let fits = |program: &Path| {

@@ -1,4 +1,4 @@
-//! Provides QEMU 9.0 or later. If the installed version is older, version 10.0 from Debian 12's
+//! Provides QEMU 9.0 or later. If the installed version is older, version 10.0 from the Debian 12
 //! backports is used, and the installed version is kept.
 
 use std::env;
@@ -15,11 +15,11 @@ use super::workspace::Workspace;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
-/// The first QEMU version with version 2 of the plugin interface, in which plugins can read
+/// The first QEMU version with version 2 of the plugin interface, which lets plugins read
 /// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns a PATH with QEMU 9.0 or later. Fetches it if the installed version is older.
+/// Returns a PATH that provides QEMU 9.0 or later. Fetches it if the installed version is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

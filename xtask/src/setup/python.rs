@@ -1,5 +1,5 @@
 //! Python programs from PyPI, each in a separate virtual environment below this tool's part of
-//! `target/`. The machine's own Python packages stay unchanged.
+//! `target/`. The Python packages of the machine itself remain unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +15,10 @@ pub(super) const READY: &str = "ready";
 /// installed with it.
 pub(super) struct PythonPackage(&'static str, &'static str, &'static [&'static str]);
 
-/// Sphinx, which builds TF-A's documentation and, in tests, report pages.
+/// Sphinx, which builds the TF-A documentation and, in tests, report pages.
 pub(super) const SPHINX: PythonPackage = PythonPackage("sphinx", "8.1.3", &[]);
 
-/// labgrid, which tests use to run the generated environments, and pytest for labgrid's plugin.
+/// labgrid, which tests use to run the generated environments, and pytest for the labgrid plugin.
 pub(super) const LABGRID: PythonPackage = PythonPackage("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
 impl PythonPackage {
@@ -26,7 +26,8 @@ impl PythonPackage {
         workspace.state().join(format!("{}-{}", self.0, self.1))
     }
 
-    /// Returns the folder with the package's programs, if the installation is complete.
+    /// Returns the folder that contains the programs of the package, if the installation is
+    /// complete.
     pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
         let root = self.root(workspace);
         root.join(READY).is_file().then(|| root.join("bin"))
@@ -43,19 +44,19 @@ pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
     Some(SPHINX.find(workspace)?.join("sphinx-build"))
 }
 
-/// Returns the folder with labgrid's programs.
+/// Returns the folder that contains the labgrid programs.
 pub fn labgrid(workspace: &Workspace) -> Option<PathBuf> {
     LABGRID.find(workspace)
 }
 
-/// Returns true if this machine's Python can create virtual environments. On Debian, this requires
-/// a separate package.
+/// Returns true if the Python on this machine can create virtual environments. On Debian, this
+/// requires a separate package.
 pub(super) fn has_venv() -> bool {
     let check = ["-c", "import ensurepip, venv"];
     process::output(Command::new("python3").args(check)).is_ok()
 }
 
-/// Returns the commands that create the environment `root` and install `packages` in it.
+/// Returns the commands that create an environment in `root` and install `packages` in it.
 pub(super) fn install(root: &Path, packages: &[&str]) -> Vec<Vec<String>> {
     let ready = root.join(READY).display().to_string();
     let root = root.display().to_string();

@@ -1,6 +1,6 @@
-//! Source code from Debian's source packages.
+//! Source code from Debian source packages.
 //!
-//! `apt` verifies everything that it fetches, starting from the archive's signature. The source of
+//! `apt` verifies everything that it fetches, starting from the archive signature. The source of
 //! the firmware under test is also pinned here, by the hash of its description.
 
 use std::fs;
@@ -31,7 +31,8 @@ pub struct SourcePackage {
     /// The SHA-256 of the `.dsc` file, which contains the hashes of all other files. dpkg-source
     /// checks those hashes. With None, any version in the archive is accepted.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error message if the source cannot be fetched, which suggests an alternative.
+    /// The end of the error message shown if the source cannot be fetched. It suggests an
+    /// alternative.
     pub otherwise: &'static str,
     /// Rejects a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,
@@ -44,12 +45,13 @@ impl SourcePackage {
         workspace.state().join(name).join(self.version)
     }
 
-    /// Returns true if the source exists, so no tools are needed to fetch it.
+    /// Returns true if the source exists, in which case no tools are needed to fetch it.
     pub fn is_there(&self, workspace: &Workspace) -> bool {
         self.place(workspace).is_dir()
     }
 
-    /// Returns the directory with the unpacked source. Fetches it if it does not exist yet.
+    /// Returns the directory that contains the unpacked source. Fetches it if it does not exist
+    /// yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);

@@ -19,8 +19,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both, starting from the package's directory, which cargo passes at run time, or from
-    /// the directory in which the package was built.
+    /// Finds both, starting from the package directory, which cargo passes at run time, or from the
+    /// directory that the package was built in.
     pub fn find() -> Result<Self> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -41,7 +41,7 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// Rejects a location where TF-A's makefiles do not work.
+    /// Rejects a location where the TF-A makefiles do not work.
     pub(crate) fn check_for_make(&self) -> Result<()> {
         refuse_blanks(&self.root)?;
         refuse_blanks(&self.target)
@@ -52,12 +52,12 @@ impl Workspace {
         self.target.join("psci-bench")
     }
 
-    /// Returns the folder of a board.
+    /// Returns the folder for a board.
     pub fn board(&self, name: &str) -> PathBuf {
         self.root.join("platforms").join(name)
     }
 
-    /// Returns `path` relative to the repository's root if it is inside the repository.
+    /// Returns `path` relative to the repository root if it is inside the repository.
     pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }

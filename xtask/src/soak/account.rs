@@ -23,7 +23,7 @@ pub struct SoakAccount {
     pub(crate) records: FoundRecords,
 }
 
-/// How many of a run's records its log contains.
+/// How many of the records of a run its log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundRecords {
     All,
@@ -75,7 +75,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds a scenario from the suite or a sweep, based on its cells.
+    /// Adds a scenario from the suite, or a sweep, based on its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());

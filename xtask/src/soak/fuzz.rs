@@ -35,10 +35,10 @@ pub const TARGETS: [&str; 8] = [
 /// The limits for each input. Inputs are only a few KiB long, so a reader that exceeds a limit must
 /// have trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer holds back counts as used. By default, this is half of the
+/// Freed memory that AddressSanitizer quarantines counts as used. By default, this is half of the
 /// limit. The check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
-/// The longest time for a target, in seconds: one week.
+/// The maximum time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
 /// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`.
@@ -87,9 +87,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs the target `name` for `seconds`, or until a finding. Returns true if there was no finding,
-/// and a line with figures. If there is a finding, the line includes the command that reproduces
-/// it.
+/// Runs the `name` target for `seconds`, or until there is a finding. Returns true if there was no
+/// finding, and a line with figures. If there is a finding, the line includes the command that
+/// reproduces it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,
@@ -140,8 +140,8 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets in `names`, `jobs` at a time, and prints the report on each. A finding ends
-/// only its own target. Returns true if there were no findings.
+/// Runs all targets in `names`, `jobs` at a time, and prints a report on each. A finding ends only
+/// its own target. Returns true if there were no findings.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,
@@ -166,7 +166,7 @@ fn run_all(
     Ok(findings.into_inner() == 0)
 }
 
-/// Returns the file and the reason from the finding at the end of libFuzzer's `log`.
+/// Returns the file and the reason from the finding at the end of `log`, the libFuzzer log.
 fn finding(log: &str) -> Option<(&str, String)> {
     // Inputs reported earlier in the log were only slow.
     let file = last(log, r"Test unit written to (.*)")?;
@@ -176,14 +176,14 @@ fn finding(log: &str) -> Option<(&str, String)> {
     Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
-/// Returns the text that the group in `pattern` captures in its last match in `log`.
+/// Returns what the group in `pattern` captures in its last match in `log`.
 fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
     let pattern = Regex::new(pattern).expect("a pattern");
     let found = pattern.captures_iter(log).last()?.get(1)?;
     Some(found.as_str())
 }
 
-/// Returns the figures from libFuzzer's `log`, which ends with statistics.
+/// Returns the figures from `log`, the libFuzzer log, which ends with statistics.
 fn figures(log: &str) -> String {
     let last = |pattern| last(log, pattern).unwrap_or("?");
     format!(
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(files.count(), TARGETS.len());
     }
 
-    /// A reader stops immediately at a record in another format.
+    /// A reader stops immediately at a record in a different format.
     #[test]
     fn records_in_seeds_are_of_the_format_that_is_read() {
         let workspace = Workspace::find().expect("the repository");

@@ -15,13 +15,13 @@ pub struct Context<'c> {
     pub firmware: FirmwareKind,
     /// `-cpu`.
     pub cpu: &'c str,
-    /// The run's timeout, in seconds.
+    /// The timeout of the run, in seconds.
     pub timeout: u64,
     /// The image whose output is expected.
     pub image: &'c [u8],
 }
 
-/// CPU models on which the overlay platform's power-down completes.
+/// CPU models on which power-down completes on the overlay platform.
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// Returns how the run ended, the last scenario in its log, and the likely cause.
@@ -49,7 +49,7 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     format!("{ended}; {scenario}: {cause}")
 }
 
-/// Returns the firmware's message about a `--fault` that it does not accept.
+/// Returns the firmware message about a `--fault` that it does not accept.
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
@@ -76,8 +76,8 @@ pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the payload printed anything. The word psci-bench within a line is not proof,
-/// because the firmware's banner also contains it.
+/// Returns true if the payload printed anything. The string psci-bench within a line is not proof,
+/// because the firmware banner also contains it.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {
         line.starts_with("psci-bench")
@@ -85,8 +85,8 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
-/// Returns the UART in the payload's line about moving to another console, if that is the last
-/// line.
+/// If the last line is the payload's message about moving to another console, returns the UART in
+/// it.
 pub fn console_moved(log: &str) -> Option<&str> {
     let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
     last.trim_end().strip_prefix("console moves to ")
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// The overlay TF-A's banner, which shows that it was built by psci-bench.
+    /// The banner of the overlay TF-A, which shows that it was built by psci-bench.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";

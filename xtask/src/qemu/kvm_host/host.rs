@@ -1,7 +1,7 @@
 //! An arm64 Linux with KVM that runs the payload as its guest.
 //!
-//! Its kernel is Debian's, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md explains
-//! what such a run shows.
+//! It uses the Debian kernel, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md
+//! explains what such a run shows.
 //!
 //! ```text
 //! host (any)           qemu-system-aarch64 -M virt,virtualization=on
@@ -29,19 +29,19 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The CPU model that emulates EL2 fastest. It has VHE and a cheap algorithm for pointer
-/// authentication, which the architecture leaves implementation defined.
+/// The CPU model that emulates EL2 fastest. It has VHE and a cheap pointer authentication
+/// algorithm, which the architecture leaves IMPLEMENTATION DEFINED.
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for Linux.
 pub const CPUS: u32 = 2;
 /// How long the VMM may take to exit after the guest's last line. On a busy host, this takes
 /// seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
-/// The payload's name in the initial file system.
+/// The name of the payload in the initial file system.
 pub const IMAGE: &str = "payload";
 /// The prefix of each line from `/init`.
 const MARK: &str = "kvm-host: ";
-/// The start of the line that reports the VMM's exit.
+/// The start of the line that reports how the VMM exited.
 const ENDED: &str = "the VMM ended ";
 
 /// The files for an emulated Linux with KVM.
@@ -61,8 +61,7 @@ impl KvmHost {
         Ok(Self { kernel, base, init })
     }
 
-    /// Returns the initial file system with `files` by name, and with the words of the command that
-    /// starts the VMM.
+    /// Returns the initial file system with the named `files` and the command that starts the VMM.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?}: must be a single line");
@@ -88,8 +87,8 @@ impl KvmHost {
     }
 }
 
-/// Returns the words that start Debian's QEMU as the VMM, with a machine like the one on the board
-/// `qemu`. `args` are for the device tree that QEMU generates if the image has none.
+/// Returns the command that starts Debian's QEMU as the VMM, with a machine like that of the `qemu`
+/// board. `args` are for the device tree that QEMU generates if the image has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -103,19 +102,19 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
 }
 
 /// Returns the timeout for a guest. `without` is the timeout for the same run without KVM. Each
-/// guest exit takes hundreds of instructions in the host's Linux, which QEMU emulates.
+/// guest exit takes hundreds of instructions in the host Linux, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
-/// Returns how the VMM ended, as printed by `/init`, or None if the line is missing.
+/// Returns how the VMM exited, as printed by `/init`, or None if the line is missing.
 pub fn ended(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// Returns how the VMM ended, unless it exited with code 0 after the guest's last line.
+/// Returns how the VMM exited, unless it exited with code 0 after the guest's last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
@@ -141,7 +140,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are meant for other programs. With Rust's own linker and start-up code, no
+    // The user's flags are meant for other programs. With Rust's own linker and startup code, no
     // cross compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");

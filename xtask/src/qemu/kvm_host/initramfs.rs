@@ -1,4 +1,4 @@
-//! Linux's initial file system: a sequence of cpio archives.
+//! The Linux initial file system: a sequence of cpio archives.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ pub const PROGRAM: u32 = 0o10_0755;
 pub const FILE: u32 = 0o10_0644;
 /// The mode of `dev/console`, the only device.
 pub const CONSOLE: u32 = 0o02_0600;
-/// The console's major and minor number, from Linux's list of devices.
+/// The major and minor numbers of the console, from the Linux device list.
 const CONSOLE_NUMBERS: (u32, u32) = (5, 1);
 /// Each archive starts at a multiple of this offset.
 const ALIGN: usize = 4;

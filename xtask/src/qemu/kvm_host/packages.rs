@@ -15,17 +15,17 @@ use crate::setup::apt;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
-/// The package that depends on the current kernel's package. It is the kernel for virtual machines,
-/// with all their drivers built in.
+/// The package that depends on the current kernel package. It is the kernel for virtual machines,
+/// with all drivers for them built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// The loader named by QEMU's program header.
+/// The loader named in the QEMU program header.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Fetches the packages unless they are already present. Returns the kernel, and an initial file
-/// system with QEMU but without a process 1.
+/// system that contains QEMU but no process 1.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {

@@ -32,7 +32,7 @@ fn run(scenario: Scenario) -> LoggedRun {
     made
 }
 
-/// Returns the number of attempted suspends, and the number of attempts at any call that produced
+/// Returns the number of suspends attempted, and the number of attempts at any call that produced
 /// no sample.
 fn counts(scenario: Scenario) -> (u64, u64) {
     let account = SoakAccount::of_run(&run(scenario));
