@@ -1,6 +1,6 @@
-//! Repeats runs, to find faults that occur only rarely.
+//! Repeats runs to find faults that occur only rarely.
 //!
-//! The log of a run that did not pass is kept. Each run has a line in the summary. At the end,
+//! The log of a run that did not pass is kept. Each run adds a line to the summary. At the end,
 //! [`SoakTotals`] summarizes the runs and the outcome of each attempt ([`SoakAccount`]). Tests
 //! replace the machine with their own [`RunMachine`].
 
@@ -38,7 +38,7 @@ pub struct SoakLimits {
 }
 
 impl SoakLimits {
-    /// Returns these limits, or [`TIME`] if none is set.
+    /// Returns these limits, or [`TIME`] if none are set.
     pub fn or_default(self) -> Self {
         if self == Self::default() {
             let time = Some(TIME);
@@ -55,7 +55,7 @@ impl SoakLimits {
     }
 }
 
-/// A word that is not a duration.
+/// A string that is not a duration.
 #[derive(Debug, Error)]
 #[error("{0:?} is not a duration: use a number and s, m or h, such as 90s, 10m or 2h")]
 struct NotATime(String);
@@ -69,8 +69,8 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
 }
 
 /// Repeats runs until a limit is reached, the user interrupts one, or a run rejects its input,
-/// which the next run would also do. A line for each run and the totals go to `out` and to the
-/// summary in `keep`.
+/// because the next run would reject it too. A line for each run and the totals go to `out` and to
+/// the summary in `keep`.
 pub fn soak(
     run: &mut RunMachine<'_>,
     limits: &SoakLimits,
@@ -114,7 +114,7 @@ fn repeat(
     Ok(())
 }
 
-/// Returns the line for one run, followed by more lines if the run did not end by itself.
+/// Returns the line for one run, followed by more lines if the run did not end on its own.
 fn line(number: u64, result: &RunResult, account: &SoakAccount) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());

@@ -15,7 +15,7 @@ use super::soak::{SoakLimits, TIME, soak};
 use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
-/// Returns a run of two CPUs with this verdict and four samples for each CPU in two scenarios. One
+/// Returns a run on two CPUs with this verdict, and four samples per CPU in two scenarios. One
 /// suspend was abandoned. With FAIL, one CPU is lost.
 fn ended(verdict: Verdict) -> RunResult {
     let mut run = made_up_run::run();

@@ -23,7 +23,7 @@ pub struct SoakTotals {
     pub(crate) unrecorded: u64,
     /// Runs with some lost records.
     pub(crate) damaged: u64,
-    /// The slowest run's number, and how long it took.
+    /// The number of the slowest run, and how long it took.
     pub(crate) slowest: Option<(u64, Duration)>,
     pub(crate) elapsed: Duration,
 }
@@ -34,7 +34,7 @@ impl SoakTotals {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
-    /// Returns the worst run's exit code, or that of an incomplete run if there were no runs.
+    /// Returns the exit code of the worst run, or that of an incomplete run if there were no runs.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,

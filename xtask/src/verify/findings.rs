@@ -1,4 +1,4 @@
-//! The plugin's findings, with the functions at their addresses.
+//! The plugin's findings, with the functions at the addresses in them.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct FindingActor {
 /// A load that may return a stale value on hardware.
 #[derive(Clone, Debug)]
 pub struct PlacedFinding {
-    /// The reason, which is the name of one of the model's `CacheFault` variants.
+    /// The reason, which is the name of a `CacheFault` variant in the model.
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
@@ -36,7 +36,7 @@ pub struct Covered {
     pub blocks: u64,
     /// The number of distinct maintenance instructions and barriers.
     pub maintenance: u64,
-    /// How often a CPU lost power.
+    /// How many times a CPU lost power.
     pub losses: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Checks cache maintenance, which QEMU cannot do by itself: the plugin `crates/plugins/coherence`
-//! checks complete runs, and it must detect mutations of the payload.
+//! Checks cache maintenance, which QEMU cannot do by itself. The plugin in
+//! `crates/plugins/coherence` checks complete runs, and must detect mutations of the payload.
 
 pub mod findings;
 pub mod mutations;

@@ -1,4 +1,4 @@
-//! Mutations of the payload's image, each of which removes or moves one instruction.
+//! Mutations of the payload image, each of which removes or moves one instruction.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ pub enum Killer {
     Checker(&'static str),
     /// By the payload itself, when a CPU dumps an exception. The checker finds nothing.
     Dump,
-    /// Only by `tests/entries`. Contains the reason why a run cannot detect the mutation.
+    /// Only by `tests/entries`. Holds the reason why no run can detect the mutation.
     Entries(&'static str),
 }
 
 /// The change to an image.
 #[derive(Clone, Copy, Debug)]
 enum ImageChange {
-    /// The nth occurrence of this instruction word after the symbol becomes NOP.
+    /// The nth occurrence of this instruction after the symbol becomes NOP.
     Remove(u32, usize),
     /// The first calls to two functions after the symbol are swapped.
     Swap(&'static str, &'static str),
@@ -32,7 +32,7 @@ enum ImageChange {
 /// A mutation.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutation {
-    /// The symbol after which the change is made.
+    /// The change is made after this symbol.
     pub at: &'static str,
     /// A description of the change.
     pub name: &'static str,
@@ -71,7 +71,7 @@ const fn remove(
 }
 
 /// All mutations: one for each maintenance instruction executed in a run under TF-A, and one for
-/// each hand-over that could happen too early.
+/// each handover that could happen too early.
 pub const ALL: &[Mutation] = &[
     Mutation {
         at: "left_el3",
@@ -148,7 +148,7 @@ fn call(from: u64, to: u64) -> u32 {
 }
 
 impl Mutation {
-    /// Returns `image`, whose symbols are in the ELF file `elf`, with this mutation applied.
+    /// Returns `image`, whose symbols are in the ELF file at `elf`, with this mutation applied.
     pub fn apply(&self, image: &[u8], elf: &[u8]) -> Result<Vec<u8>> {
         let file = object::File::parse(elf)?;
         let symbols = file

@@ -18,13 +18,13 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
-/// The function in the overlay platform in which a CPU discards the state that it loses in a
-/// power-down. Its caches are already off.
+/// The overlay platform function in which a CPU discards the state that it loses in a power-down.
+/// Its caches are already off.
 const POWER_LOSS: &str = "lose_system_registers";
 /// Part of an exception dump.
 const DUMP: &str = "ESR";
 
-/// A machine with the checker.
+/// A machine that runs with the checker.
 #[derive(Debug)]
 pub struct Checker {
     prepared: Prepared,
@@ -39,7 +39,7 @@ pub struct CheckedRun {
     pub findings: Vec<PlacedFinding>,
     /// The code that was executed.
     pub covered: Covered,
-    /// The run's verdict and duration.
+    /// The verdict and duration of the run.
     pub line: String,
     /// True if the run passed and CPUs lost power during it.
     pub is_passed: bool,

@@ -1,4 +1,4 @@
-//! Reads published pages as tables, and audits the changes printed on them.
+//! Reads published pages as tables and audits the changes printed on them.
 
 use std::fmt::Write as _;
 
@@ -145,7 +145,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// Some text on a page, its replacement, and the resulting error.
+/// A string on a page, its replacement, and the resulting error.
 const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "5.0",
@@ -202,7 +202,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The same for a page with a CSV file.
+/// The same, for a page with a CSV file.
 const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",
@@ -262,7 +262,7 @@ fn pages_are_tables() {
             &["0,0,110.0 (+10.00%),20.0,5.0"],
         ),
     );
-    // Nanosecond figures under a title that specifies microseconds.
+    // Figures in nanoseconds under a title that says microseconds.
     let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
     scratch.write("ns.rst", &page(SERIAL, &[&new], &[&old]));
     let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
@@ -300,8 +300,7 @@ fn pages_are_tables() {
     assert!(text.contains("the figures are in nanoseconds"), "{text}");
 }
 
-/// Only the parts that contain figures are regenerated. The rest of a page is left to the
-/// publisher.
+/// Only the parts that contain figures are regenerated. The rest of a page is up to the publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());

@@ -50,7 +50,7 @@ fn exit_codes() {
         (&format!("{itself} --tolerance=-1e-9"), 2, fraction),
         (&format!("{itself} --tolerance NaN"), 2, fraction),
         (&format!("{itself} --tolerance inf"), 2, fraction),
-        // A different or an unknown board.
+        // A different or unknown board.
         (
             "compare published/juno/v2.9 good.log",
             2,
@@ -136,7 +136,7 @@ fn every_format_has_findings_and_gaps() {
     let lone = "CPU 1.1, which only the baseline has";
     let (_, out, _) = scratch.called(&less);
     assert!(out.contains(lone), "{out}");
-    // Parts that exist only in the run are not gaps.
+    // Parts that exist only in the run do not count as gaps.
     let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
     let passed = format!("{less} --allow-missing scenarios,cpus");
     scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
@@ -165,8 +165,8 @@ fn every_format_has_findings_and_gaps() {
     );
 }
 
-/// Writes the tables in the format used in TF-A's documentation, with the same changes that other
-/// formats report, and then uses these files as a baseline.
+/// Writes the tables in the format used in the TF-A documentation, with the same changes that other
+/// formats report, then uses these files as a baseline.
 #[test]
 fn publish() {
     let scratch = scratch();
@@ -191,8 +191,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // A path may name either folder, a single file, or the platform's folder, which means
-    // `current`. Publishing the same figures again changes nothing.
+    // A path may name either folder, a single file, or the platform folder, which means `current`.
+    // Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),

@@ -1,4 +1,4 @@
-//! The EFI application as a plain file, signed, and on boot media.
+//! The EFI application: as a plain file, signed, and on boot media.
 
 use std::fs;
 

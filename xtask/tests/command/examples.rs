@@ -1,5 +1,5 @@
 //! The example commands in the help, the README and docs/. Commands that do not need a board, QEMU
-//! or a network are run on the logs in docs/samples and on made-up files.
+//! or the network are run on the logs in docs/samples and on made-up files.
 //! `xtask/src/cli/full/tests.rs` parses all of them with clap.
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use xtask::setup::workspace::Workspace;
 
 use crate::support::{outcome, path_with, script, xtask};
 
-/// Subcommands whose examples are not run here, each with the reason.
+/// Subcommands whose examples are not run here, with the reason for each.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
     ("qemu-overhead", "boots QEMU"),
@@ -90,11 +90,11 @@ fn is_only_read(example: &Example) -> bool {
     let is_listed = ONLY_READ
         .iter()
         .any(|(words, _)| line.starts_with(&format!("{words} ")));
-    // A file on stdin takes the place of the board.
+    // A file on stdin stands in for the board.
     is_listed && example.input.is_none()
 }
 
-/// Creates the folder in which examples run, with all files that they refer to.
+/// Creates the folder that examples run in, with all files that they refer to.
 fn make_files(parent: &Path) -> PathBuf {
     make_example_files(parent);
     let work = parent.join("work");

@@ -1,4 +1,4 @@
-//! Compares `cargo xtask fip` with TF-A's fiptool, and runs it on files that are not FIPs.
+//! Compares `cargo xtask fip` with the TF-A fiptool, and runs it on files that are not FIPs.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::scratch::{Scratch, files};
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
 const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 
-/// Returns options for one image of each known kind and two of unknown kinds.
+/// Returns options for one image of each known kind, and two of unknown kinds.
 fn all_images(scratch: &Scratch) -> String {
     let mut words = String::new();
     for (index, kind) in IMAGE_KINDS.iter().enumerate() {
@@ -60,7 +60,7 @@ fn the_same_bytes_as_fiptool_makes() {
         scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin --out o.bin {gone}"));
         same("o.bin", "t.bin", &gone);
-        // A missing image only causes a warning, and the layout can be changed without changing
+        // A missing image causes only a warning, and the layout can be changed without changing any
         // images.
         let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
         assert!(said.contains("warning: o.bin has no nt-fw"), "{said}");
@@ -94,7 +94,7 @@ fn unpacked_as_fiptool_does() {
     assert_eq!(content("ours").len(), IMAGE_KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
-    // A single existing file makes the command fail, and nothing else is written.
+    // If just one of the files exists, the command fails and writes nothing.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
     let there = "some/nt-fw.bin: this file already exists";
@@ -133,7 +133,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.ours("fip create --out fip.bin --tb-fw tb-fw --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
     let mut faulty = whole.clone();
-    // Sets the first image's size to 0, and a flag in the terminator.
+    // Sets the size of the first image to 0, and sets a flag in the terminator.
     faulty[16 + 24..][..8].fill(0);
     faulty[16 + 80 + 32] = 1;
     scratch.write("faulty.bin", &faulty);

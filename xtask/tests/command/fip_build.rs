@@ -1,4 +1,4 @@
-//! A board's files, built from TF-A's source.
+//! The files for a board, built from TF-A source.
 
 use std::fs;
 use std::process::Command;
@@ -10,8 +10,8 @@ use xtask::setup::workspace::Workspace;
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
-/// TF-A's own makefile and fiptool make the same FIP from the same images. The commands are those
-/// that `--dry-run` prints.
+/// TF-A's own makefile and fiptool create the same FIP from the same images. The commands are the
+/// ones that `--dry-run` prints.
 #[test]
 fn junos_fip_is_that_of_tf_as_own_build() {
     let scratch = Scratch::new();
@@ -48,13 +48,13 @@ fn junos_fip_is_that_of_tf_as_own_build() {
         page.contains(&format!("| `SOFTWARE/fip.bin` | {size} | Copy it")),
         "{page}"
     );
-    // The folder is replaced as a whole.
+    // The entire folder is replaced.
     scratch.write("sd/SOFTWARE/left", "");
     scratch.ours(&format!("{build} -o sd"));
     assert!(!scratch.path("sd/SOFTWARE/left").exists());
 }
 
-/// Options with unsuitable images, and parts of the messages.
+/// Options that name unsuitable images, and parts of the messages.
 #[rustfmt::skip]
 const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno", "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from"),
@@ -156,7 +156,7 @@ fn bad_sources_are_refused() {
         let line = format!("fip build --board {board} --tf-a {tf_a} -o out");
         scratch.refuses(&line, expected);
     }
-    // Before 2.11 there is no handler that could be added.
+    // Before 2.11, there is no handler that could be added.
     let dry = "fip build --board rpi4 --tf-a dirty --allow-dirty --dry-run -o out";
     let (code, lines, said) = scratch.called(dry);
     assert_eq!(code, 0, "{said}");

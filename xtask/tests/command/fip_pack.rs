@@ -13,7 +13,7 @@ fn boards() -> Vec<BoardFile> {
     boards::names().map(load).collect()
 }
 
-/// Returns options that name placeholders for all images in a board's FIP except BL33.
+/// Returns options that name placeholders for all images in a board FIP except BL33.
 fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
     let mut words = String::new();
     for option in requires.iter().map(|it| it.as_str()) {
@@ -28,7 +28,7 @@ fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> S
     words
 }
 
-/// Checks that `fip` is identical to fiptool's output with these options.
+/// Checks that `fip` is identical to the output of fiptool with these options.
 fn is_fiptools(scratch: &Scratch, fip: &str, options: &str) {
     scratch.theirs(&format!("fiptool create {options} theirs.bin"));
     let is_same = scratch.read(fip) == scratch.read("theirs.bin");
@@ -84,8 +84,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// Checks that the board's FIP and its other parts are packed in the same way as by fiptool, and
-/// that each missing option is named in an error.
+/// Checks that the board FIP and its other parts are packed just as fiptool would, and that each
+/// missing option is named in an error.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
@@ -144,7 +144,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     scratch.ours("image --board qemu --base payload.bin -o eight.bin");
     scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
     assert!(scratch.read("eight.bin") != scratch.read("four.bin"));
-    // An existing tree is replaced with the new one or removed.
+    // An existing tree is replaced with the new one, or removed.
     scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
     assert!(scratch.read("again.bin") == scratch.read("four.bin"));
     scratch.ours("payload --base four.bin -o again.bin");

@@ -1,5 +1,5 @@
-//! If BL33 is replaced in a FIP with certificates, it either gets a new certificate or is not
-//! replaced.
+//! If BL33 in a FIP with certificates is to be replaced, either it gets a new certificate or it is
+//! not replaced.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -26,7 +26,7 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
     fip
 }
 
-/// Keys that are rejected, with parts of the error.
+/// Keys that are rejected, with part of each error.
 const KEYS: &[(&str, &str)] = &[
     ("world.pem", "the key that the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
@@ -75,7 +75,7 @@ fn a_certificate_for_the_new_bl33() {
 }
 
 /// Checks that `new.bin` and `base.bin` differ only in BL33 and its certificate, and that the
-/// certificate matches the one from cert_create except for the serial number and the dates.
+/// certificate matches the one from cert_create except in its serial number and dates.
 fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
     let [before, after] = ["base.bin", "new.bin"].map(|name| fip(scratch, name));
     let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];

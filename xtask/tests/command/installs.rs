@@ -8,13 +8,13 @@ use std::time::Duration;
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
 /// Returns a fake apt-get that runs the shell commands in `install` to install packages. Fetching
-/// TF-A's source, which runs in parallel, never finishes.
+/// the TF-A source, which runs in parallel, never finishes.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
 
-/// Adds programs to `command`'s environment that start building the payload in parallel with an
-/// installation and never finish.
+/// Adds programs to the environment of `command` that start building the payload in parallel with
+/// an installation and never finish.
 fn build_for_ever(command: &mut Command, dir: &Path) {
     script(dir, "endless-cargo", "exec /bin/sleep 60");
     script(dir, "any-rustc", "echo /");
@@ -23,7 +23,7 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
         .env("RUSTC", dir.join("any-rustc"));
 }
 
-/// Returns what `cargo xtask qemu` prints about an installation, without the output from parallel
+/// Returns what `cargo xtask qemu` prints about an installation, without output from parallel
 /// steps.
 fn of_installation(said: &str) -> String {
     let others = [
@@ -36,7 +36,7 @@ fn of_installation(said: &str) -> String {
 }
 
 /// Returns stderr from `cargo xtask qemu`, which must fail with a usage error. The scripts come
-/// first in PATH or are the only programs in it.
+/// first in PATH, or are the only programs in it.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {

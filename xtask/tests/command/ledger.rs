@@ -1,4 +1,4 @@
-//! The part of `cargo xtask ledger` that needs no firmware: the commits in a checkout.
+//! The part of `cargo xtask ledger` that needs no firmware: finding the commits in a checkout.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::support::called;
 use crate::support::scratch::Scratch;
 use crate::support::xtask;
 
-/// Creates the checkout `name` with two commits that are not TF-A source trees.
+/// Creates a checkout called `name` with two commits that are not TF-A source trees.
 fn make_checkout(scratch: &Scratch, name: &str, title: &str) {
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
@@ -34,7 +34,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
         let words = ["ledger", "--tf-a", "own", "old..HEAD"];
         let mut ledger = xtask(&words);
         ledger.current_dir(scratch.path(""));
-        // GIT_DIR is set like this in another repository's hooks.
+        // GIT_DIR is set like this in the hooks of another repository.
         ledger.env("GIT_DIR", scratch.path("other/.git"));
         ledger.env("GIT_WORK_TREE", scratch.path("other"));
         called(&mut ledger)

@@ -92,7 +92,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
-    // The pipe is still open, so the run was ended by the log's last line.
+    // The pipe is still open, so it was the last line of the log that ended the run.
     let (code, out, said, kept) = ended(dir.path(), child);
     drop(pipe);
     assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");
@@ -116,9 +116,9 @@ fn stdin_is_followed_and_what_came_is_kept() {
     assert_eq!(code, 2, "{said}");
 }
 
-/// The command does not write to a file that it is also reading under another name. An existing log
-/// is left unchanged if nothing is received. The report is the same whether or not the log can be
-/// saved.
+/// The command does not write to a file that it is also reading under a different name. An existing
+/// log is left unchanged if nothing is received. The report is the same whether or not the log can
+/// be saved.
 #[test]
 fn stdin_and_the_log_are_two_files() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::report::{edited_log, log};
 use crate::support::{assert_report, called, xtask};
 
-/// Returns a LAVA log that contains the board's lines and LAVA's results.
+/// Returns a LAVA log that contains the lines from the board and the LAVA results.
 fn lava(uart: &str, results: &[Value]) -> String {
     let entry = |level: &str, msg: Value| {
         let dt = "2026-01-02T10:11:12.345678";
@@ -31,12 +31,12 @@ fn result(suite: &str, case: &str, result: &str) -> Value {
     json!({"definition": suite, "case": case, "result": result})
 }
 
-/// Returns LAVA's result for a finished job.
+/// Returns the LAVA result for a finished job.
 fn over() -> Value {
     result("lava", "job", "pass")
 }
 
-/// Returns the figures in a log's `RT_INSTR` lines by tag, cluster, core and metric. An engine's
+/// Returns the figures in the `RT_INSTR` lines of a log by tag, cluster, core and metric. Engine
 /// results must contain all of these.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ fn junit(log: &str) -> String {
     out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
 }
 
-/// Returns LAVA's results for a log, except the result for the job itself.
+/// Returns the LAVA results for a log, except the result for the job itself.
 fn measured(log: &str) -> Vec<Value> {
     let mut all = vec![result("psci-bench", "psci_bench", "pass")];
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -119,7 +119,7 @@ impl Lab {
         lab
     }
 
-    /// Writes a cell with this engine, board and firmware, and with result files.
+    /// Writes a cell for this engine, board and firmware, with result files.
     fn cell(&self, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
         let cell = self.0.path().join(names.join("-"));
         fs::create_dir_all(cell.join("results")).expect("made");
@@ -135,7 +135,7 @@ impl Lab {
         cell
     }
 
-    /// Writes a labgrid cell with a log and pytest's results.
+    /// Writes a labgrid cell with a log and pytest results.
     fn run(&self, board: &str, firmware: &str, log: &str, junit: &str) -> PathBuf {
         let files = [("uart.log", log), ("junit.xml", junit)];
         self.cell(["labgrid", board, firmware], &files)
@@ -206,7 +206,7 @@ fn bad_jobs_are_named() {
 }
 
 /// An unreadable file in a cell makes its job incomplete but does not affect other jobs. If the
-/// user passed the file explicitly, it is an error.
+/// user passed the file explicitly, this is an error.
 #[test]
 fn what_is_no_job() {
     let lab = Lab::new();
@@ -245,7 +245,7 @@ fn what_two_files_say_counts_once() {
         (&28.into(), &json!([0]))
     );
     fs::remove_dir_all(of_both).expect("removed");
-    // A measurement that LAVA did not see. A log without engine results is not compared with
+    // A measurement that LAVA did not see. A log without engine results is not compared against
     // anything.
     let less = lava(log(), &[&all[..1], &all[2..]].concat());
     let cell = lab.cell(["lava", "qemu", "x"], &[("lava.log", &less)]);
@@ -272,7 +272,7 @@ fn results_are_not_written_to() {
     assert!(!new.exists());
 }
 
-/// Failures are recognized from the records, from TFTF's lines, and from the engine's counts.
+/// Failures are recognized from the records, from TFTF lines, and from the counts of the engine.
 #[test]
 fn what_failed_is_not_green() {
     let lab = Lab::new();
@@ -291,7 +291,7 @@ fn what_failed_is_not_green() {
             "declares 5 failures and errors, but contains 0",
         ),
         (log(), missing, 3, "declares 99 test cases, but contains 29"),
-        // Figures found only in lines are marked, with a note.
+        // Figures found only in `RT_INSTR` lines are marked, with a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),
         (&no_last, good, 1, records),
@@ -331,7 +331,7 @@ fn several_boards() {
         json!(["QEMU virt", [[0, old], [2, new]]]),
     ];
     assert_eq!(boards, expected);
-    // A cell whose log is from another board does not appear in its own board's tables.
+    // A cell whose log is from another board does not appear in the tables for its own board.
     let first = lab.run("juno", "v1", log(), &junit(log()));
     for firmware in ["v2", "v3"] {
         lab.run("juno", firmware, &juno, &junit(&juno));
@@ -339,7 +339,7 @@ fn several_boards() {
     for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
         assert!(lab.report(&[]).1.contains(board), "{board}");
     }
-    // A log is from another job if its CPU count does not match the cell's.
+    // A log is from another job if its CPU count does not match that of the cell.
     let text = fs::read_to_string(first.join("cell.json")).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
         let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);

@@ -1,4 +1,4 @@
-//! Reports as pages in TF-A's documentation, which Sphinx must build without warnings.
+//! Reports as pages in the TF-A documentation, which Sphinx must build without warnings.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use xtask::setup::{self, Need};
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 
-/// Returns a page that includes the data files in the same way as TF-A's documentation.
+/// Returns a page that includes the data files in the same way as the TF-A documentation.
 fn page(data: &Path) -> String {
     let mut page = "Figures\n=======\n".to_owned();
     for which in ["current", "previous"] {
@@ -98,7 +98,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);
-    // As in TF-A's configuration, a title that occurs twice produces a duplicate label.
+    // As in the TF-A configuration, a title that occurs twice produces a duplicate label.
     let conf = "project = 'Reports'\nhtml_theme = 'basic'\n\
         extensions = ['sphinx.ext.autosectionlabel']\nautosectionlabel_maxdepth = 1\n";
     scratch.write("source/conf.py", conf);

@@ -1,4 +1,4 @@
-//! Shell commands that are rejected with exit code 2, and parts of the message. File sizes are
+//! Shell commands that are rejected with exit code 2, and parts of the messages. File sizes are
 //! limited to 1 KiB, and `$X` is `cargo xtask`.
 
 /// Commands with faulty files, boards and programs.
@@ -33,7 +33,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X compare fifo old", &["error: fifo: this is a named pipe"]),
     ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
     ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),
-    // Open pipes, and files that are stdin.
+    // Open pipes, and files that are also stdin.
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
@@ -41,7 +41,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X follow - --log old < old", &["error: --log old: this is the input file of PORT"]),
     // Boards.
     ("$X boards greek", &["error: unknown board \"greek\""]),
-    // Missing programs and no network. The machine's own apt uses a proxy that is not listening.
+    // Missing programs, and no network. The machine's own apt uses a proxy that is not listening.
     ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
         &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \
            make dpkg-dev"]),
