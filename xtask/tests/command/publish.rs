@@ -11,7 +11,7 @@ use crate::support::{outcome, xtask};
 
 const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 
-/// TF-A's v2.15 files for N1SDP contain per-thread labels.
+/// The TF-A v2.15 files for N1SDP contain per-thread labels.
 #[test]
 fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let scratch = Scratch::empty();
@@ -69,8 +69,8 @@ fn cut_baseline_takes_no_file_from_previous() {
 fn failed_write_names_its_path_and_leaves_no_folder() {
     let scratch = Scratch::of_reports(log());
     let mut shell = Command::new("sh");
-    // There is not enough space for even a single byte. A program that ignores the signal gets an
-    // error instead.
+    // There is no space for even a single byte. A program that ignores the signal gets an error
+    // instead.
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));

@@ -13,7 +13,7 @@ use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 
-/// Runs each command with `refuse` and checks parts of the message.
+/// Runs each command with `refuse` and checks for parts of the message.
 fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
     for (command, parts) in rows {
@@ -57,7 +57,7 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Memory is limited to prove that nothing large is read. A program that ignores SIGXFSZ gets an
+/// Memory is limited to prove that nothing large is read in. A program that ignores SIGXFSZ gets an
 /// error instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
@@ -89,7 +89,7 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
-        // A step that runs in parallel with an installation and never finishes on its own.
+        // A step that runs in parallel with an installation and never finishes by itself.
         ("endless", "cargo", "exec /bin/sleep 60"),
         ("endless", "rustc", "echo /"),
     ] {
@@ -144,7 +144,7 @@ fn help_is_no_error() {
     assert!(code == 0 && !out.is_empty());
 }
 
-/// A single invalid cell prevents the valid ones from being written. Other files in a cell's folder
+/// A single invalid cell prevents the valid ones from being written. Other files in a cell folder
 /// are kept.
 #[test]
 fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {

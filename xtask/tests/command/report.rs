@@ -1,4 +1,5 @@
-//! `cargo xtask report`: every format compared byte for byte, third-party parsers, and exit codes.
+//! `cargo xtask report`: byte-for-byte comparisons of every format, third-party parsers, and exit
+//! codes.
 
 mod exit_codes;
 pub mod formats;

@@ -2,7 +2,7 @@
 //! wide and narrow, and a probe in the page looks for problems that golden files do not reveal.
 //! Each finding and each error in the page is logged to the console.
 //!
-//! Screenshots are kept in `target/tmp`. Look at them after changing the page.
+//! Screenshots are kept in `target/tmp`. Check them after changing the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use xtask::setup::{self, Need};
 use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
-/// The widths at which pages are opened, in pixels.
+/// The widths to open pages at, in pixels.
 const WIDTHS: [u32; 2] = [1200, 400];
 
 /// A script that logs every problem with the page to the console, and logs a final line when it has
@@ -86,8 +86,8 @@ fn page() -> String {
     page
 }
 
-/// Returns a page with a release history. Some figures rise and others fall, and one release lacks
-/// a scenario and a CPU.
+/// Returns a page that shows a release history. Some figures rise, others fall, and one release
+/// lacks a scenario and a CPU.
 fn history_page() -> String {
     let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
     first
@@ -162,7 +162,7 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
     baseline
 }
 
-/// Returns the page with the probe added and permitted by the page's content security policy.
+/// Returns the page with the probe added, and allowed by the page's content security policy.
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
@@ -171,7 +171,7 @@ fn probed(page: &str) -> String {
     page.replace(policy, &open).replace("</body>", &script)
 }
 
-/// Opens `page` at all widths in one window, as HTML and as XML, and returns the console output.
+/// Opens `page` at every width in one window, as HTML and as XML, and returns the console output.
 fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Chromium]).expect("Chromium");
@@ -197,8 +197,8 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let (profile, scheme) = (dir.path().join("profile"), u8::from(!dark));
     let mut chromium = Command::new("timeout");
     chromium.args(["--kill-after=5", "120", "chromium", "--headless"]);
-    // The sandbox does not work for root. The test generated the page itself, so it is safe without
-    // a sandbox.
+    // The sandbox does not work for root. The test itself generated the page, so opening it without
+    // a sandbox is safe.
     chromium.args(["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
     chromium.args(["--enable-logging=stderr", "--v=0"]);
     chromium.args([

@@ -26,7 +26,7 @@ fn a_regression_fails_the_script() {
     run("", "same", "coherency=hw").ends(0, "");
     // Software cache maintenance makes the firmware slower.
     run("", "slower", "coherency=sw").ends(1, "regression");
-    // A baseline must not be compared with itself or with an earlier run's results.
+    // A baseline must not be compared with itself or with the results of an earlier run.
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
@@ -74,7 +74,7 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // Nothing runs, so there are no results, but the report shows this and is written to the
+    // Nothing runs, so there are no results. The report still says so, and is written to the
     // expected path.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
@@ -99,8 +99,8 @@ fn cells_wherever_they_are() {
     }
 }
 
-/// A host tool that appends each call to a file, with the source for `qemu`, and writes the output
-/// that the call names.
+/// A host tool that appends each call to a file, along with the source for `qemu`, and writes the
+/// output file named in the call.
 const STUB: &str = r#"#!/bin/sh
 printf '%s\n' "$*" >> CALLS
 case $1 in
@@ -139,7 +139,7 @@ fn create_fork(fork: &Path) -> [String; 2] {
     [base, head]
 }
 
-/// A stub takes the place of the host tool, so this tests only the script.
+/// A stub stands in for the host tool, so this tests only the script.
 #[test]
 fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
     let tools = tools();

@@ -13,7 +13,7 @@ use crate::tools::{Result, lab, results, said, tools};
 /// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
-/// The unmodified TFTF monitor from TF-A's continuous integration.
+/// The unmodified TFTF monitor from TF-A CI.
 const TF_A_MONITOR: &str = r#"    monitors:
     - name: TFTF
       start: 'Booting trusted firmware test framework'
@@ -32,14 +32,14 @@ fn as_lava(name: &str) -> String {
     name.to_lowercase().chars().map(plain).collect()
 }
 
-/// Returns the suite's test cases in measurement order: the last one in TFTF's order comes first.
+/// Returns the suite's test cases in measurement order: the last one in TFTF order comes first.
 fn cases_of_suite() -> [String; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
     suite.map(|it| as_lava(it.name()))
 }
 
-/// Checks one job's test cases, verdict and measurements.
+/// Checks the test cases, verdict and measurements of one job.
 fn check_job(log: &Path) {
     let found = results(log);
     let (measured, cases): (Vec<Result>, Vec<Result>) =
@@ -54,7 +54,7 @@ fn check_job(log: &Path) {
     assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Checks that the matrix and the board's rows contain five jobs.
+/// Checks that the matrix and the rows for the board contain five jobs.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
@@ -80,7 +80,7 @@ fn check_matrix(report: &str, set: &Path) {
         assert_eq!(shown.len(), 5);
         assert!(shown.iter().all(|it| it[1] == true), "{row}");
     }
-    // Traces one of LAVA's stored numbers through the report.
+    // Traces one of the numbers stored by LAVA through the report.
     let first = &rows[0];
     let kept = results(&set.join("lava-qemu-default/results/lava.log"));
     let is_first = |it: &&Result| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0";
@@ -91,7 +91,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!((ticks * 1e9 / hz).floor(), kept);
 }
 
-/// Changes a cell to use TF-A's monitor and a device rendered from a server's dictionary.
+/// Changes a cell to use the TF-A monitor and a device rendered from a server dictionary.
 fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
@@ -118,8 +118,8 @@ fn two_builds_by_both_engines_in_one_report() {
     let variants = "--variant coherency=hw --variant coherency=sw";
     lab("lava", &set, &format!("{SHORT} {variants}"));
     lab("labgrid", &set, &format!("{SHORT} {variants}"));
-    // The same setup as in TF-A's own jobs, with their monitor and a device rendered from a
-    // server's dictionary.
+    // The same setup as in TF-A's own jobs, with their monitor and a device rendered from a server
+    // dictionary.
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
@@ -137,7 +137,7 @@ fn two_builds_by_both_engines_in_one_report() {
     check_matrix(&run.out, &set);
 }
 
-/// Renders device.jinja2 with the job's context, as a LAVA server does.
+/// Renders device.jinja2 with the job context, as a LAVA server does.
 const RENDER: &str = r#"
 import pathlib, sys, jinja2, yaml
 cell, types = map(pathlib.Path, sys.argv[1:])

@@ -18,8 +18,8 @@ const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
                      > Executing 'PSCI version call on all cores in parallel'\r\n";
 const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r\n";
 
-/// Returns a flash image with TF-A and a BL33 that prints `text` and then ends as specified by
-/// `end`.
+/// Returns a flash image with TF-A and a BL33 that prints `text` and then ends the run as specified
+/// by `end`.
 fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
@@ -45,7 +45,7 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     }
 }
 
-/// Checks LAVA's result, the report's exit code, and the reason in the report for each cell
+/// Checks the LAVA result, the exit code of the report, and the reason in the report for each cell
 /// separately.
 fn check_cells(set: &Path) {
     for (cell, lava, code, why) in [
@@ -81,7 +81,7 @@ fn nothing_that_failed_looks_green() {
     let set = dir.path().join("set");
     let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
     let fail = FAIL.replace("5 passed", "0 passed");
-    // Results are found even if there are firmware messages between them.
+    // Results are found even with firmware messages in between.
     let failing = format!(
         "{FRAME}WARNING: late\r\n{ROW}  TEST COMPLETE                    Failed\r\n{summary}{fail}\r\n"
     );
@@ -146,8 +146,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     assert!(junit.contains(skipped), "{junit}");
 }
 
-/// A copied cell would run the original's firmware under a different name. If an engine hangs, the
-/// others must still be reported.
+/// A copied cell would run the firmware of the original under a different name. If an engine hangs,
+/// the others must still be reported on.
 #[test]
 fn a_copy_and_an_engine_that_hangs() {
     let tools = tools();

@@ -1,5 +1,5 @@
 //! Jobs for lab engines. Compares the written files byte for byte, runs the engines' own checks on
-//! them, tests which input is rejected, and runs the engines themselves (LAVA's dispatcher and
+//! them, tests which input is rejected, and runs the engines themselves (the LAVA dispatcher and
 //! labgrid) on QEMU with real TF-A.
 
 #[path = "../support/mod.rs"]

@@ -1,5 +1,5 @@
-//! Recovery images written by other programs. Everything except the FIP's contents is preserved,
-//! and the other programs can read the new image.
+//! Recovery images written by other programs. Everything except the contents of the FIP is
+//! preserved, and the other programs can read the new image.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::packages::{boards_files, python};
 use crate::support::scratch::Scratch;
 use crate::tools::{Said, said};
 
-/// Writes archives with Python, which can produce unusual ones, one for each kind of header and
+/// Writes archives with Python, which can produce unusual ones: one for each kind of header and
 /// field.
 const WRITE: &str = r#"
 import io, struct, zipfile
@@ -72,7 +72,8 @@ zipfile.ZIP64_LIMIT = 100
 write("lists.zip", [], Pipe("lists.zip", "w"))
 "#;
 
-/// Compares two archives. Everything except the FIP's contents and some headers must be identical.
+/// Compares two archives. Everything except the contents of the FIP and some headers must be
+/// identical.
 const COMPARE: &str = r#"
 import struct, sys, zipfile
 def packed(path, entry):

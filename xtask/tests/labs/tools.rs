@@ -84,7 +84,7 @@ pub fn lab(engine: &str, dir: &Path, words: &str) {
     assert_eq!(said.code, 0, "{words}: {}", said.err);
 }
 
-/// The suite, case, outcome and number of a result in LAVA's log.
+/// The suite, case, outcome and number of a result in the LAVA log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Result {
     pub suite: String,

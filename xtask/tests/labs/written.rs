@@ -1,4 +1,4 @@
-//! Compares the files for engines byte for byte and checks them with the engines' own tools.
+//! Compares the files for engines byte for byte, and checks them with the engines' own tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn boards() {
         scratch.ours(&format!("lab {words} --payload payload.bin {url} -o set"));
         compare(&scratch.path("set").join(name), name);
     }
-    // The text files that are not stored are written by the same functions as these.
+    // The text files that are not stored are written by the same functions as the ones that are.
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.arg(scratch.path("set/labgrid-juno-v2.13/test_psci_bench.py"));
@@ -69,7 +69,7 @@ fn boards() {
     said(&mut env).ends(0, "");
 }
 
-/// Compares a cell's text files with the expected files.
+/// Compares the text files in a cell with the expected files.
 fn compare(cell: &Path, name: &str) {
     for (path, data) in files(cell) {
         let file = path.file_name().and_then(|it| it.to_str()).expect("a name");
@@ -94,8 +94,8 @@ fn the_fip_in_a_cell_is_that_of_fip_build() {
                 fip = zipfile.ZipFile(sys.argv[1]).read('SOFTWARE/fip.bin')\n\
                 open('got.bin', 'wb').write(fip)";
     python(&scratch, read, &["set/lava-juno-board/recovery.zip"]);
-    // The FIP is identical to that from `fip pack`, with the `end=` argument that the engine
-    // requires or that the user specifies.
+    // The FIP is identical to the one from `fip pack`, with the `end=` argument that the engine
+    // requires or the user specifies.
     scratch.ours(&format!("lab labgrid {base} --base fip.bin -o set"));
     let mine = "--base mine=fip.bin --args end=reset -o set";
     scratch.ours(&format!("lab labgrid {base} {mine}"));

@@ -7,7 +7,7 @@ use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 
-/// Output that the firmware and the application print before the run does not belong to the run.
+/// Output from the firmware and the application before the run is not part of the run.
 #[test]
 fn each_firmware_with_efi_gives_one_passed_run() {
     for (options, states) in [

@@ -1,4 +1,4 @@
-//! What `fip build` makes for QEMU boots there and measures.
+//! What `fip build` creates for QEMU boots on it and takes measurements.
 
 use std::process::Command;
 

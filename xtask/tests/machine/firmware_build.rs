@@ -1,4 +1,4 @@
-//! TF-A builds are reproducible, are cached by their inputs, and do not modify the source tree.
+//! TF-A builds are reproducible, are cached by input, and do not modify the source tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,7 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
     });
     assert!(builds[0] == builds[1], "two builds differ");
     files(&tf_a.dir, &mut after);
-    assert!(before == after, "the build wrote to TF-A's source");
+    assert!(before == after, "the build wrote to the TF-A source tree");
 }
 
 #[test]

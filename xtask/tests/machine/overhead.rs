@@ -18,7 +18,7 @@ fn run(log: &Path) -> String {
     out
 }
 
-/// Returns the "instrumented", "plain" and "difference" columns of a scenario's row.
+/// Returns the "instrumented", "plain" and "difference" columns of the row for a scenario.
 fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
     let mut lines = text.lines().map(|line| line.split_whitespace());
     let found = lines.find(|line| line.clone().take(2).eq([scenario, figure]));
@@ -30,8 +30,8 @@ fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
 fn in_instructions_and_the_same_twice() {
     let scratch = Scratch::empty();
     let log = scratch.path("run.log");
-    // QEMU runs are repeatable except in rare cases, which the docs of xtask::qemu::host_cpu
-    // describe.
+    // QEMU runs are repeatable except in rare cases, described in the docs of
+    // xtask::qemu::host_cpu.
     let first = run(&log);
     let second = run(&log);
     assert!(first == second || run(&log) == second, "{first}\n{second}");

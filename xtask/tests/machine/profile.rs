@@ -53,8 +53,8 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
                 ],
             );
         };
-        // QEMU runs are repeatable except in rare cases, which the docs of xtask::qemu::host_cpu
-        // describe.
+        // QEMU runs are repeatable except in rare cases, described in the docs of
+        // xtask::qemu::host_cpu.
         let is_same = (0..3).any(|_| {
             run("qemu", &plain);
             run("profile", &log);
@@ -102,7 +102,7 @@ fn lost_block_is_refused() {
     }
 }
 
-/// Inserts `count` instructions after a function's declarations.
+/// Inserts `count` instructions after the declarations in a function.
 fn seed(root: &Path, file: &str, function: &str, count: u32) {
     let path = root.join(file);
     let text = fs::read_to_string(&path).expect("TF-A's source");

@@ -1,6 +1,6 @@
-//! Tests the timer frame driver with an independent device: the timer of Arm's SSE-300 in QEMU's
-//! `mps3-an547`, an M-profile machine. It has the registers of CNTBaseN (Arm 101773,
-//! "Timestamp-based timer"), which no AArch64 machine in QEMU has.
+//! Tests the timer frame driver against an independent device: the Arm SSE-300 timer in QEMU's
+//! `mps3-an547`, an M-profile machine. It has the CNTBaseN registers (Arm 101773, "Timestamp-based
+//! timer"), which no AArch64 machine in QEMU has.
 //!
 //! No program runs on the machine, and its clock is stopped. QEMU performs individual accesses
 //! requested through its qtest protocol, and the count advances only when it is written. The
@@ -14,14 +14,14 @@ use hardware::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// The CNTCR and CNTCV registers in the system counter's secure control frame.
+/// The CNTCR and CNTCV registers in the secure control frame of the system counter.
 const CNTCR: u64 = 0x5810_0000;
 const CNTCV: u64 = CNTCR + 0x8;
 /// Timer 0.
 const TIMER: u64 = 0x4800_0000;
 /// CNTP_CTL.ISTATUS.
 const ISTATUS: u32 = 1 << 2;
-/// Controls which devices allow non-secure accesses. Bit 0 is for timer 0.
+/// Controls which devices allow Non-secure accesses. Bit 0 is for timer 0.
 const PERIPHNSPPC0: u64 = 0x5008_0070;
 
 /// The machine, which is killed on drop.

@@ -1,5 +1,5 @@
-//! Tests how a machine's log and exit determine the verdict and the exit code. Uses real TF-A, and
-//! stubs in place of the payload.
+//! Tests how the log and exit of a machine determine the verdict and the exit code. Uses real TF-A
+//! with stubs in place of the payload.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -38,7 +38,8 @@ fn the_closing_line_decides() {
     }
 }
 
-/// Returns `cargo xtask qemu` with a stub and one CPU, and the folder that contains the stub.
+/// Returns `cargo xtask qemu` with a stub and one CPU, along with the folder that contains the
+/// stub.
 pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");

@@ -25,7 +25,7 @@ pub const PASS: &str =
 pub const FAIL: &str =
     "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 0 rows skipped, 0 CPUs lost)";
 
-/// How a stub ends after printing its text.
+/// How a stub ends after printing its output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Calls SYSTEM_OFF via SMC.
@@ -73,7 +73,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
     result.expect("the run can be started")
 }
 
-/// Returns a device tree built from QEMU's board file for two CPUs and this GIC, without idle
+/// Returns a device tree built from the QEMU board file for two CPUs and this GIC, without idle
 /// states.
 pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
@@ -87,7 +87,7 @@ pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     device_tree::build(&board, &choices, bootargs).expect("a tree")
 }
 
-/// Returns the spec for a run of a stub.
+/// Returns the spec for running a stub.
 pub fn stub_spec(text: &str, end: End) -> RunSpec {
     RunSpec {
         payload: Payload::Image(stub(text, end)),
@@ -135,13 +135,13 @@ pub fn path_with(dir: &Path) -> String {
     format!("{}:{path}", dir.display())
 }
 
-/// Compares a report with the expected report `name`.
+/// Compares a report with `name`, the expected report.
 pub fn assert_report(name: &str, report: &str) {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
     expect_file![expected.join(name)].assert_eq(report);
 }
 
-/// Returns our end of a pseudo terminal and the path of the other end's device file.
+/// Returns our end of a pseudo terminal and the path of the device file for the other end.
 pub fn pseudo_terminal() -> (File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");

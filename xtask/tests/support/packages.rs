@@ -34,7 +34,8 @@ pub fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {said}");
 }
 
-/// Returns a directory with a board's FIP and recovery image, and a payload to insert into them.
+/// Returns a directory that holds the FIP and recovery image for a board, and a payload to insert
+/// into them.
 pub fn boards_files() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
@@ -57,7 +58,7 @@ pub fn boards_files() -> Scratch {
     scratch
 }
 
-/// Writes a tree for each GIC version, and one in which the console overlaps the GIC.
+/// Writes a tree for each GIC version, plus one in which the console overlaps the GIC.
 fn write_trees(scratch: &Scratch) {
     let [v2, v3] = [GicVersion::V2, GicVersion::V3].map(|gic| super::tree_with(gic, ""));
     let mut console = v3.clone();
@@ -70,12 +71,12 @@ fn write_trees(scratch: &Scratch) {
     }
 }
 
-/// Returns a directory with the same files plus faulty ones.
+/// Returns a directory that holds the same files plus faulty ones.
 pub fn material() -> Scratch {
     let scratch = boards_files();
     let zip = scratch.read("board.zip");
     scratch.write("half.zip", &zip[..zip.len() / 2]);
-    // Change the FIP's name in both places.
+    // Change the FIP name in both places.
     let mut other = zip.clone();
     let name = b"SOFTWARE/fip.bin";
     for at in 0..other.len() - name.len() {

@@ -11,13 +11,13 @@ use xtask::setup::{self, Need};
 
 use super::{called, xtask};
 
-/// The directory. Each command is a line of words and runs in this directory.
+/// The directory. Each command is a line of arguments and runs in this directory.
 pub struct Scratch {
     dir: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// Creates an empty directory and installs TF-A's tools, for commands on FIPs and images.
+    /// Creates an empty directory and installs the TF-A tools, for commands on FIPs and images.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
@@ -25,14 +25,14 @@ impl Scratch {
         Self::empty()
     }
 
-    /// Creates an empty directory without installing TF-A's tools.
+    /// Creates an empty directory without installing the TF-A tools.
     pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
     }
 
-    /// Creates a directory that contains `good.log`, the made-up run's log, and the published
-    /// figures.
+    /// Creates a directory that contains `good.log`, which is the log of the made-up run, and the
+    /// published figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();
         let published =
@@ -57,7 +57,7 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs `cargo xtask` with the words in `line`. Returns the exit code, stdout and stderr.
+    /// Runs `cargo xtask` with the arguments in `line`. Returns the exit code, stdout and stderr.
     pub fn called(&self, line: &str) -> (i32, String, String) {
         self.called_with(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -72,7 +72,8 @@ impl Scratch {
         (code, said)
     }
 
-    /// Runs `cargo xtask` with the words in each line. Checks the exit code and part of the output.
+    /// Runs `cargo xtask` with the arguments in each line. Checks the exit code and part of the
+    /// output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
             let (code, said) = self.outcome(line);
@@ -81,15 +82,15 @@ impl Scratch {
         }
     }
 
-    /// Runs `cargo xtask` with the words in `line`, which must succeed. Returns stderr.
+    /// Runs `cargo xtask` with the arguments in `line`, which must succeed. Returns stderr.
     pub fn ours(&self, line: &str) -> String {
         let (code, said) = self.outcome(line);
         assert_eq!(code, 0, "{line}: {said}");
         said
     }
 
-    /// Runs `cargo xtask` with the words in `line`. It must reject them without writing anything.
-    /// Returns stderr.
+    /// Runs `cargo xtask` with the arguments in `line`. It must reject them without writing
+    /// anything. Returns stderr.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
     }

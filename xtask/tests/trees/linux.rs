@@ -71,8 +71,8 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
     counts.iter().map(line).collect()
 }
 
-/// Adds what a boot loader or an additional driver would provide, so that the rest of the tree is
-/// also read. Returns None if there is nothing to repair.
+/// Adds what a boot loader or an extra driver would provide, so that the rest of the tree is also
+/// read. Returns None if there is nothing to repair.
 fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));

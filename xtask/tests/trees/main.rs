@@ -1,6 +1,6 @@
 //! Reads third-party device trees with the payload's own parser.
 //!
-//! Each tree results in either a board or an error of a known class. The files in this folder list
+//! Each tree yields either a board or an error of a known class. The files in this folder list
 //! both.
 
 #[path = "../support/mod.rs"]
@@ -20,7 +20,7 @@ use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Returns the folder with the expected texts and the fixtures.
+/// Returns the folder that holds the expected output and the fixtures.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees")
 }
@@ -39,7 +39,7 @@ fn output(command: &mut Command) -> Vec<u8> {
 
 /// Compiles a source file with dtc and returns the tree.
 fn compile(source: &Path) -> Vec<u8> {
-    // `-q` hides warnings about style.
+    // `-q` hides style warnings.
     let options = ["-q", "-I", "dts", "-O", "dtb"];
     output(Command::new("dtc").args(options).arg(source))
 }
@@ -53,7 +53,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     sources
 }
 
-/// Our own fixtures, each of which contains something that is hard to parse.
+/// Our own fixtures, each of which contains something hard to parse.
 #[test]
 fn each_fixture_has_the_board_that_is_written_beside_it() {
     setup::ensure(&workspace(), &[Need::Dtc]).expect("dtc");
@@ -67,8 +67,8 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
     }
 }
 
-/// A machine, additional arguments, and the tree's class. On secure machines, QEMU leaves PSCI to
-/// the firmware. The SBSA tree contains only CPUs and memory.
+/// A machine, additional arguments, and the class of the tree. On secure machines, QEMU leaves PSCI
+/// to the firmware. The SBSA tree contains only CPUs and memory.
 const MACHINES: &[(&str, &str, &str)] = &[
     ("virt,gic-version=2", "-smp 1", "usable"),
     ("virt,gic-version=3", "-smp 1", "usable"),
@@ -115,7 +115,7 @@ fn trees_of_qemu() {
     }
 }
 
-/// The preprocessor options that TF-A's build uses to find headers, and its definitions for Total
+/// The preprocessor options that the TF-A build uses to find headers, and its definitions for Total
 /// Compute.
 const OPTIONS: &str = "-E -P -undef -x assembler-with-cpp -D__DTS__ -Iinclude -Ifdts \
     -Iplat/arm/board/tc/include -Iinclude/plat/arm/common -Iinclude/plat/arm/common/aarch64 \

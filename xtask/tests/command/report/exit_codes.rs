@@ -103,7 +103,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
     assert!(!scratch.path("tree").exists());
 }
 
-/// Text without figures is never green, in any format or in a matrix.
+/// Output without figures is never green, in any format or in a matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();
@@ -114,7 +114,7 @@ fn logs_without_figures_are_never_green() {
     let end = format!("  TEST COMPLETE {:>54}\n{exit}", "Passed");
     let last = log().lines().last().expect("a last line").to_owned();
     let failed = format!("{frame}Tests Failed  : 6\n{exit}");
-    // These strings are also in the payload's image.
+    // These strings are also in the payload image.
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [

@@ -1,5 +1,5 @@
-//! Checks the formats for other programs with third-party parsers, and tests which reports are
-//! rejected.
+//! Checks the formats meant for other programs with third-party parsers, and tests which reports
+//! are rejected.
 
 use std::fs;
 use std::process::Command;
@@ -52,7 +52,7 @@ fn junit() {
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
 }
 
-/// Published tables have no last line, but this does not make them incomplete.
+/// Published tables have no closing line, but this does not make them incomplete.
 #[test]
 fn junit_of_tables() {
     let scratch = Scratch::of_reports(log());
@@ -110,7 +110,7 @@ fn idle_states() {
     assert_eq!((code, said.as_str()), (0, ""));
 }
 
-/// Worst cases can be determined only if all records were received.
+/// The worst case can be determined only if all records were received.
 #[test]
 fn idle_states_are_refused() {
     type Edit = fn(&mut LoggedRun);

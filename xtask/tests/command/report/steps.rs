@@ -1,4 +1,4 @@
-//! Steps in scenarios outside TFTF's suite.
+//! Steps in scenarios outside the TFTF suite.
 
 use run::measure::{Metric, Summary};
 use run::model::{
@@ -92,7 +92,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// A skipped step has no figure, rather than a figure of zero.
+/// A skipped step has no figure rather than a figure of zero.
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
@@ -149,7 +149,7 @@ fn every_format_has_steps() {
     let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
     assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
-    // A figure from a sweep step is the worst case, and the step's conditions are shown.
+    // A figure from a sweep step is the worst case, and the conditions of the step are shown.
     let swept = edited(|run| {
         let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
         let series = steps
