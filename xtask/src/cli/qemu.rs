@@ -160,7 +160,7 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     }
 }
 
-/// Rejects a log file that cannot be written or is one of the run's inputs.
+/// Rejects a log file that cannot be written or is one of the inputs to the run.
 pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
         ("--dtb", run.dtb.as_deref()),

@@ -255,7 +255,7 @@ impl Sum {
         Ok(())
     }
 
-    /// Adds the counts from the current program's result.
+    /// Adds the counts from the result of the current program.
     fn add(&mut self, [passed, failed, ignored, filtered, seconds]: [u64; 5], is_loud: bool) {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;

@@ -222,7 +222,7 @@ impl LabCell<'_> {
 /// Returns the QEMU command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
 /// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
-/// so words with a space or quote are rejected.
+/// so arguments that contain a space or quote are rejected.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {

@@ -115,7 +115,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Writes the files to a scratch folder next to the cell's final folder.
+    /// Writes the files to a scratch folder next to the final cell folder.
     fn write_to_scratch(&self) -> Result<TempDir> {
         let place = &self.place.path;
         let dir = place.parent().unwrap_or(place);

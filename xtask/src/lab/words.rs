@@ -45,7 +45,7 @@ pub fn tag(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Checks and returns text that both people and YAML can read.
+/// Checks and returns a string that both people and YAML can read.
 pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err(JobWordError::NotPrintable);

@@ -252,7 +252,7 @@ impl<'c> Builder<'c> {
         if let Some(back) = called_from
             && back != block.address
         {
-            // The callee may be outside BL31's code.
+            // The callee may be outside the BL31 code.
             let (function, _) = code.function(block.address);
             cpu.push(function, Some(back), stacks);
         } else if code.is_call(block.address.wrapping_sub(4)) {

@@ -1,4 +1,4 @@
-//! BL31's code, read from its ELF file: functions, instructions and the timestamp memory.
+//! The BL31 code, read from its ELF file: functions, instructions and the timestamp memory.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -36,7 +36,7 @@ struct FirmwareInstruction {
 }
 
 impl Code {
-    /// Reads the file `elf`.
+    /// Reads the ELF file at `elf`.
     ///
     /// # Errors
     /// Returns an error if the file has no symbols or was built without PMF.

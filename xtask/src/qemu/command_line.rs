@@ -1,4 +1,4 @@
-//! QEMU's command line.
+//! The QEMU command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Returns QEMU's arguments.
+    /// Returns the QEMU arguments.
     pub fn arguments(&self) -> Vec<OsString> {
         let (machine, cpu, memory) = (&*self.machine, &*self.cpu, &*self.memory_mib);
         let words = ["-M", machine, "-cpu", cpu, "-m", memory].into_iter();

@@ -256,7 +256,7 @@ impl Asked<'_> {
         let ((image, mut map), firmware) =
             side_by_side(|| self.image(), || self.firmware(tf_a, stock))?;
         map.image = load_address;
-        // CPUs that have not been turned on yet wait in BL1.
+        // CPUs that have not been powered on yet wait in BL1.
         let stage = |file: &str| symbols(&firmware.dir.join(file));
         map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
         let (file, in_memory) = flash::build(&firmware, stock, image.clone())?;
@@ -403,7 +403,7 @@ impl Prepared {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Returns QEMU's command line. The files that it names exist as long as `self` does.
+    /// Returns the QEMU command line. The files that it names exist as long as `self` does.
     pub fn command_line(&self) -> &CommandLine {
         &self.line
     }

@@ -52,7 +52,7 @@ impl RunResult {
         self.verdict.exit_code()
     }
 
-    /// Returns the log as text.
+    /// Returns the log as a string.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.log).into_owned()
     }

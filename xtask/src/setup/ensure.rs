@@ -167,7 +167,7 @@ fn as_root(line: &str, more: &[&str]) -> Vec<String> {
     words(&format!("{sudo}{line}"), more)
 }
 
-/// Runs the command `words`.
+/// Runs `words` as a command.
 fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
     let quietly = |words: &[String]| {
         let (program, arguments) = words.split_first().context("an empty command")?;

@@ -13,9 +13,9 @@ use crate::support::{called, xtask};
 
 /// The engines. They are set up only once.
 pub struct Tools {
-    /// LAVA's dispatcher.
+    /// The LAVA dispatcher.
     pub lava: Lava,
-    /// labgrid's programs.
+    /// The labgrid programs.
     pub labgrid: PathBuf,
     /// The repository.
     pub root: PathBuf,

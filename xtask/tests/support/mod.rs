@@ -32,7 +32,7 @@ pub enum End {
     Off,
     /// Hangs forever.
     Hang,
-    /// Repeats the text forever.
+    /// Repeats the output forever.
     Repeat,
 }
 

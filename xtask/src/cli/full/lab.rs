@@ -157,7 +157,7 @@ pub struct CellsArguments {
     pub output: PathBuf,
 }
 
-/// The source of a cell's firmware.
+/// The source of the firmware for a cell.
 enum CellFirmware<'a> {
     /// TF-A, built with this variant.
     Built(Variant),
@@ -256,7 +256,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds the file that a cell's board boots from.
+/// Builds the file that the board of a cell boots from.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),

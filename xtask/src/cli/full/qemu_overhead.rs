@@ -1,4 +1,4 @@
-//! `cargo xtask qemu-overhead`: the cost of TF-A's instrumentation.
+//! `cargo xtask qemu-overhead`: the cost of TF-A instrumentation.
 
 use std::io::{self};
 use std::path::{Path, PathBuf};

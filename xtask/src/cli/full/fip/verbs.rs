@@ -223,7 +223,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     if is_new {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
-    // Use fiptool's names.
+    // Use the fiptool names.
     let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
     let to = |image: &Image| out.join(name(image.uuid) + ".bin");
     let paths: Vec<PathBuf> = fip.images.iter().map(to).collect();
