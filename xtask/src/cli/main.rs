@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! `cargo xtask` builds this program without the feature `full`. This build contains only the verbs
+//! `cargo xtask` builds this program without the `full` feature. This build contains only the verbs
 //! that a user needs first, which have few dependencies. For any other verb, it builds and runs the
 //! full program.
 
@@ -95,7 +95,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // A report does not build anything, and reading its input may take a long time.
+        // A report does not build anything, and may take a long time to read its input.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

@@ -53,7 +53,7 @@ pub struct QemuArguments {
     pub deny_skipped: bool,
 }
 
-/// The arguments that define a run, shared by all commands that make runs.
+/// The arguments that define a run, shared by all commands that start runs.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The machine and its firmware.

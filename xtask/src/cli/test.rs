@@ -1,5 +1,5 @@
-//! `cargo xtask setup` and `cargo xtask test`: run all tests, after setting up everything that they
-//! need, so that no tests are skipped.
+//! `cargo xtask setup` and `cargo xtask test`: run all tests after setting up everything that they
+//! need, so that none are skipped.
 
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
@@ -21,7 +21,7 @@ use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
 
-/// The environment variable for the number of tests that run in parallel.
+/// The environment variable that sets how many tests run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Set up anything that is missing, and run a test suite.
@@ -121,7 +121,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // Tests run one machine at a time, because each emulates Linux and its guest.
+            // Tests run one machine at a time, because each machine emulates Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
@@ -144,7 +144,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Installation mostly waits for servers and for programs that use one CPU.
+    // Installation is mostly spent waiting for servers and for programs that use one CPU.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -152,7 +152,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let (mut sum, mut is_success) = (Sum::default(), true);
     for programs in &all {
         let mut command = programs.cargo_test(&workspace);
-        // A failure does not prevent the other tests from running.
+        // A failure does not stop the other tests from running.
         command.args(["--no-fail-fast", "--"]).args(filter);
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");

@@ -1,4 +1,4 @@
-//! A cell: the folder for one board with one firmware and one lab engine.
+//! A cell: the folder for one board, one firmware and one lab engine.
 //!
 //! Several cells in one folder form a matrix. `cargo xtask matrix` reads an engine's results from
 //! the cell's `results` folder. `cell.json` names the board, the firmware and the engine.
@@ -71,7 +71,7 @@ pub struct LabgridOptions {
     pub place: Option<String>,
 }
 
-/// A job's engine and its options.
+/// The engine for a job, and its options.
 #[derive(Clone, Copy, Debug)]
 pub enum EngineOptions<'o> {
     Lava(&'o LavaOptions),

@@ -1,5 +1,5 @@
-//! Writes cell folders. A cell is either written completely or not at all, and files that do not
-//! belong to the new cell are kept.
+//! Writes cell folders. A cell is either written completely or not written at all, and files that
+//! are not part of the new cell are kept.
 //!
 //! A cell is assembled in a scratch folder next to its final folder. The scratch folder name begins
 //! with a dot, so readers do not mistake the folder for a cell.
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::engine::Names;
 
-/// The folder in which Python caches bytecode for the tests.
+/// The folder that Python caches bytecode for the tests in.
 const BYTECODE: &str = "__pycache__";
 
 /// The folder for a cell, which may not exist yet.

@@ -1,7 +1,7 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
-//! This tool writes the engines' input, the engines run the jobs, and `report` reads their results.
-//! Nothing is written until everything has been checked.
+//! This tool writes the input for the engines, the engines run the jobs, and `report` reads their
+//! results. Nothing is written until everything has been checked.
 
 use std::fmt;
 

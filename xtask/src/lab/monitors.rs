@@ -1,8 +1,8 @@
-//! A LAVA job's monitors: regular expressions that find results in the UART output.
+//! The monitors for a LAVA job: regular expressions that find results in the UART output.
 //!
 //! LAVA reads the output once. A job's *monitors* run one after another. Each waits for its
-//! `start`, records every match of its `pattern`, and ends at a match of `end`. A pattern's named
-//! groups form a result: test case, measurement and unit.
+//! `start`, records every match of its `pattern`, and ends at a match of `end`. The named groups in
+//! a pattern form a result: test case, measurement and unit.
 //!
 //! An `RT_INSTR` line has three numbers but only one name, so three monitors read each line. Each
 //! pattern *looks ahead* over the line, but consumes only a few characters, so that the next
@@ -15,8 +15,8 @@
 //!                ^^^ cache-flush consumes this
 //! ```
 //!
-//! The metric is the monitor's name, which becomes a test suite in LAVA. The unit is `ns`. A group
-//! can only match text in the output, so it matches these two letters in `rt_instr`.
+//! The metric is the name of the monitor, which becomes a test suite in LAVA. The unit is `ns`. A
+//! group can only match text in the output, so it matches these two letters in `rt_instr`.
 //!
 //! A monitor without a match must not wait until the job times out, so each `start` also matches
 //! the text after the rows. A skipped scenario therefore causes no delay, and the verdict is found

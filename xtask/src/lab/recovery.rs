@@ -1,7 +1,7 @@
-//! A board's recovery image: a zip of all files on its SD card, including the FIP.
+//! The recovery image for a board: a zip of all files on its SD card, including the FIP.
 //!
 //! The image comes from the user and is not trusted. The new zip contains a different FIP. All
-//! other files are copied in compressed form.
+//! other files are copied without recompressing them.
 
 use std::io::{self, Cursor, Write};
 
@@ -16,8 +16,8 @@ mod tests;
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// The maximum total size of all unpacked files, in bytes, which is the size of these boards' SD
-/// cards.
+/// The maximum total size of all unpacked files, in bytes, which is the size of the SD cards in
+/// these boards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Returns true if `file` starts like a zip. It may still be damaged.
@@ -84,7 +84,7 @@ fn read_fip(archive: &mut Archive<'_>, index: usize, max: u64) -> Result<Vec<u8>
     Ok(fip)
 }
 
-/// Unpacks a file into `out`, stopping one byte after `max`. Returns the number of bytes, because
+/// Unpacks a file into `out`, stopping one byte past `max`. Returns the number of bytes, because
 /// the size stated in the zip is not trusted.
 fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write) -> Result<u64> {
     let name = archive.by_index_raw(index)?.name()?.into_owned();

@@ -56,7 +56,7 @@ pub(super) struct Call {
 struct CallPart {
     /// The timestamp read at its start. None if the value was stored elsewhere.
     stamp: Option<Stamp>,
-    /// The number of instructions that all CPUs had executed at its start.
+    /// The number of instructions executed across all CPUs when it started.
     at: u64,
     /// The costs by stack. Empty until the part ends.
     costs: Vec<(u32, Cost)>,
@@ -83,8 +83,8 @@ impl Call {
         }
     }
 
-    /// Sets the timestamp for the part whose counter value was stored when all CPUs had executed
-    /// `at` instructions.
+    /// Sets the timestamp for the part whose counter value was stored when `at` instructions had
+    /// been executed across all CPUs.
     fn name_part(&mut self, at: u64, stamp: Option<Stamp>) {
         let part = self.parts.iter_mut().skip(1).rfind(|it| it.at < at);
         if let (Some(part), Some(stamp)) = (part, stamp) {
@@ -96,7 +96,7 @@ impl Call {
         self.parts.iter().rposition(|it| it.stamp == Some(stamp))
     }
 
-    /// Returns the number of instructions that all CPUs had executed at `stamp`.
+    /// Returns the number of instructions executed across all CPUs by `stamp`.
     pub fn at(&self, stamp: Stamp) -> Option<u64> {
         self.place(stamp).map(|place| self.parts[place].at)
     }
@@ -180,7 +180,7 @@ impl CpuCalls {
 pub(super) struct Builder<'c> {
     code: &'c Code,
     cpus: Vec<(u32, CpuCalls)>,
-    /// The index of the last block's CPU, which usually also executes the next block.
+    /// The index of the CPU that executed the last block, which usually also executes the next one.
     last: usize,
     pub stacks: Stacks,
     /// Calls with timestamps, in order of completion.
@@ -236,7 +236,8 @@ impl<'c> Builder<'c> {
         instructions
     }
 
-    /// Adds the execution after `done` instructions, and returns its instruction count.
+    /// Adds the part of the execution after the first `done` instructions, and returns its
+    /// instruction count.
     fn execute(&mut self, block: &Execution, done: u64) -> u64 {
         let ran = block.len.min(block.ran - done);
         let at = block.at + done;

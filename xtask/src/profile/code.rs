@@ -18,8 +18,8 @@ pub(super) struct Code {
     numbers: Vec<u32>,
     /// The memory that contains the timestamps of all CPUs.
     pub timestamps: Range<u64>,
-    /// The offset of the first CPU's runtime instrumentation timestamps, and the distance to the
-    /// next CPU's.
+    /// The offset of the runtime instrumentation timestamps for the first CPU, and the distance to
+    /// those for the next.
     slots: (u64, u64),
     /// The address where a CPU resumes after a power-down.
     pub warm_entry: u64,
@@ -148,7 +148,7 @@ impl Code {
         found.map_or("?", |it| &it.1)
     }
 
-    /// Returns true for BL, BLR, and the variants of BLR with pointer authentication.
+    /// Returns true for BL, BLR, and the pointer authentication variants of BLR.
     pub fn is_call(&self, address: u64) -> bool {
         let word = self.word(address);
         word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000

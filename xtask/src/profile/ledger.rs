@@ -48,9 +48,9 @@ pub struct LedgerStep {
     pub since: Commit,
     /// The phases.
     pub changes: Vec<PhaseChange>,
-    /// In a bisection, this commit's share of the change over the whole range. The share is
-    /// negative if this change goes in the opposite direction, and more than 1 if other commits
-    /// partly reverse it.
+    /// In a bisection, this commit's share of the change over the range. The share is negative if
+    /// this change goes in the opposite direction, and more than 1 if other commits partly reverse
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_of_whole: Option<f64>,
 }
@@ -162,13 +162,13 @@ impl CommitLedger {
         Some(format!("the last commit does not have the figure {figure}"))
     }
 
-    /// Returns the figures that are larger at the end of the range than at its start.
+    /// Returns the figures that are larger at the end of the range than at the start.
     pub fn larger(&self) -> impl Iterator<Item = &PhaseChange> {
         let is_larger = |it: &&PhaseChange| it.is_larger(self.parts(), self.tolerance);
         self.whole.iter().filter(is_larger)
     }
 
-    /// Returns true if a commit or the whole range increases a figure.
+    /// Returns true if a commit, or the range overall, increases a figure.
     pub fn is_worse(&self) -> bool {
         let mut changes = self.steps.iter().flat_map(|it| &it.changes);
         let is_larger = |it: &PhaseChange| it.is_larger(self.parts(), self.tolerance);

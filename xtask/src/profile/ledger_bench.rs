@@ -32,10 +32,10 @@ enum NoProfile {
     /// The commit cannot be built. Contains the error line from the compiler.
     #[error("{0}")]
     NotBuilt(String),
-    /// The commit's run did not pass.
+    /// The run for the commit did not pass.
     #[error("{0}")]
     NotPassed(String),
-    /// The record of the commit's run is incomplete.
+    /// The record of the run for the commit is incomplete.
     #[error("{0}")]
     Damaged(String),
 }
@@ -105,8 +105,8 @@ impl LedgerBench {
         Ok(LedgerEntry::measured(commit, same_as, profile))
     }
 
-    /// Returns the identity of a commit's run and its profile, stored or newly measured, or the
-    /// reason why this commit cannot be measured.
+    /// Returns the identity of the run for a commit and its profile, stored or newly measured, or
+    /// the reason why this commit cannot be measured.
     fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), NoProfile>> {
         interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;

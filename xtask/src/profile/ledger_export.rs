@@ -106,7 +106,7 @@ fn commit_table(ledger: &CommitLedger) -> Option<Table> {
     table.finished()
 }
 
-/// One part of a figure for all commits.
+/// One part of a figure, for all commits.
 struct LedgerSeries<'l> {
     name: String,
     points: Vec<LedgerPoint<'l>>,

@@ -36,7 +36,7 @@ pub(super) struct Execution {
     /// The number of instructions executed. Every execution covers the whole block, except possibly
     /// the last one.
     pub ran: u64,
-    /// The number of instructions that all CPUs had executed before.
+    /// The number of instructions executed across all CPUs beforehand.
     pub at: u64,
     /// The stores to the timestamp memory by the last execution.
     pub stores: Vec<Store>,
@@ -45,7 +45,7 @@ pub(super) struct Execution {
 /// A store to the timestamp memory.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// The number of instructions that all CPUs had executed before.
+    /// The number of instructions executed across all CPUs beforehand.
     pub at: u64,
     /// The offset in the timestamp memory.
     pub offset: u64,
@@ -77,8 +77,8 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// execution without stores. Most events are repetitions, because a loop cleans a cache by set
-    /// and way.
+    /// execution without stores. Most events are repetitions, because caches are cleaned by set and
+    /// way in a loop.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first

@@ -1,4 +1,4 @@
-//! The UARTs named in an image. The payload does not print on any other UART.
+//! The UARTs named in an image. The payload does not print to any other UART.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,8 +11,7 @@ use hardware::text::format_error::FormatError;
 pub struct Consoles {
     /// The UART in the parameter block.
     pub emergency: Option<Uart>,
-    /// The UART in the appended device tree, or the reason why no UART is found. None without a
-    /// tree.
+    /// The UART in the appended device tree, or the reason why none was found. None without a tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 

@@ -40,8 +40,8 @@ pub struct QemuMachine<'m> {
 }
 
 impl QemuMachine<'_> {
-    /// Rejects options that the machine, or its firmware according to `described`, does not
-    /// support. `gic` is the machine's GIC if it is not adjustable.
+    /// Rejects options that the machine, or the firmware in `described`, does not support. `gic` is
+    /// the GIC version of the machine if it is fixed.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
@@ -87,7 +87,7 @@ impl QemuMachine<'_> {
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
         let said = process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
-        // The lines below a heading begin with spaces and a model name.
+        // The lines below a heading start with spaces and a model name.
         let models = said.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models
             .filter_map(|it| it.split_whitespace().next())

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum length of a socket path (`sun_path` in unix(7)).
 const PATH_MAX: usize = 107;
-/// The maximum size of an answer. The registers of 512 CPUs take 1.5 MiB.
+/// The maximum size of an answer. The registers of 512 CPUs take up 1.5 MiB.
 const ANSWER_MAX: usize = 16 << 20;
 /// The QEMU prompt before each command and after the last answer.
 const PROMPT: &str = "(qemu) ";

@@ -1,4 +1,4 @@
-//! Finds each CPU's position in a machine that must be killed at its deadline.
+//! Finds the position of each CPU in a machine that must be killed at its deadline.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub const TIME: Duration = Duration::from_secs(2);
 /// The offset of `text_offset` in the arm64 `Image` header.
 const TEXT_OFFSET: usize = 8;
 
-/// The parts of a machine's memory for which function names are known.
+/// The parts of machine memory for which function names are known.
 #[derive(Clone, Debug, Default)]
 pub struct NamedMemory {
     /// Address of the image.

@@ -47,7 +47,7 @@ pub struct Prepared {
     map: NamedMemory,
     /// The first address in memory.
     memory: u64,
-    /// The firmware in flash, except BL33; None if BL33 is not in flash.
+    /// The firmware in flash except BL33, or None if BL33 is not in flash.
     stages: Option<firmware::FirmwareBuild>,
     /// BL33, or the payload without TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
@@ -131,7 +131,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         temporary(fs::write(&file, bytes))?;
         line.preload.push((file, *address));
     }
-    // A signal during a build must prevent the machine from starting.
+    // A signal during a build must stop the machine from being started.
     interrupt::check()?;
     Ok(Prepared {
         firmware: spec.firmware,
@@ -345,7 +345,7 @@ impl Asked<'_> {
 }
 
 impl Prepared {
-    /// Returns the same machine with `image` as BL33 in its flash.
+    /// Returns the same machine with `image` as the BL33 in its flash.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
         let stages = self.stages.as_ref().context("BL33 is not in flash")?;
         let mut map = self.map.clone();
@@ -381,7 +381,7 @@ impl Prepared {
         self.path = Some(path);
     }
 
-    /// Adds a TCG plugin; `argument` is its file followed by its arguments.
+    /// Adds a TCG plugin. `argument` is the plugin file followed by its arguments.
     pub fn add_plugin(&mut self, argument: &OsStr) {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }

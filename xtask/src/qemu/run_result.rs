@@ -14,7 +14,7 @@ pub struct RunResult {
     pub verdict: Verdict,
     /// How QEMU ended.
     pub ending: MachineEnding,
-    /// How far the run got, and the likely cause; None if the log has a closing line.
+    /// How far the run got and the likely cause, or None if the log has a closing line.
     pub diagnosis: Option<String>,
     /// The positions of the CPUs at the deadline, as lines, if QEMU reported them.
     pub positions: Vec<String>,

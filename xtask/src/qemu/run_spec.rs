@@ -32,7 +32,7 @@ pub enum Payload {
     Image(Vec<u8>),
 }
 
-/// A requested run. `Default` describes the run that `cargo xtask qemu` makes without arguments.
+/// A requested run. `Default` describes the run that `cargo xtask qemu` starts without arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunSpec {
     /// Board that QEMU emulates.

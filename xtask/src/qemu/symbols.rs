@@ -2,7 +2,7 @@
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// A program's functions: address, size and name. Assembly labels have no size.
+/// The functions in a program: address, size and name. Assembly labels have no size.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols(Vec<(u64, u64, String)>);
 

@@ -6,7 +6,7 @@ use run::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
 
 /// The shortest default timeout.
 pub(super) const LEAST: Duration = Duration::from_secs(120);
-/// The longest timeout, in seconds: one day.
+/// The maximum timeout, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
 /// About twice as long as a sample takes when 32 CPUs share two host CPUs.
@@ -52,7 +52,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
     let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
-    // Without loops=, the payload has a time limit, and adds a few more batches.
+    // Without loops=, the payload uses a time limit and adds a few more batches.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
@@ -99,7 +99,7 @@ mod tests {
             // One period, plus another for each CPU and each load.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
-            // With a single CPU, no other CPU can execute a load.
+            // With a single CPU, there is no other CPU to execute a load.
             (1, timers, "", 789),
             (2, "duration=86400", "", 120),
             (8, sweep, "dirty=0,1M,2M,3M", 240),

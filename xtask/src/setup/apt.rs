@@ -1,7 +1,7 @@
 //! Uses the machine's apt, but with separate state.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
-//! `target/`, so the user's own remain unchanged. Mirrors, proxies and keys come from the machine's
+//! `target/`, so the user's own remain unchanged. Mirrors, proxies and keys come from the machine
 //! configuration.
 
 use std::fs;
@@ -79,7 +79,7 @@ pub(crate) struct Apt<'w> {
 }
 
 impl Apt<'_> {
-    /// Writes the configuration with `site` as the only source. apt reads it after the machine's
+    /// Writes the configuration with `site` as the only source. apt reads it after the machine
     /// configuration, so it takes precedence and can clear hooks that run after updates.
     fn configure(&self, archive: &Archive, site: &str) -> Result<()> {
         let work = self.work.display();

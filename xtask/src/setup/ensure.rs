@@ -28,8 +28,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     steps.iter().try_for_each(|step| step.install(workspace))
 }
 
-/// If `NO_INSTALL` is set to 1, returns an error with the commands for everything in `needs` that
-/// is missing. Parallel steps would each report only some of the commands.
+/// If `NO_INSTALL` is set to 1, returns an error that lists the commands for everything in `needs`
+/// that is missing. Parallel steps would each report only some of the commands.
 pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     match may_install() {
         true => Ok(()),
@@ -101,7 +101,7 @@ impl Step {
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
             // sudo prompts for the password before a progress line is shown. If sudo fails here, it
-            // also fails below.
+            // will also fail below.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;
@@ -177,8 +177,8 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
-        // Installation usually fails because the package lists are missing or out of date. Only
-        // then can a second attempt succeed.
+        // Installation usually fails because the package lists are missing or out of date. Only in
+        // that case can a second attempt succeed.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)

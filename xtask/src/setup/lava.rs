@@ -1,9 +1,9 @@
 //! The LAVA dispatcher, which tests use to run the generated jobs.
 //!
-//! Debian 12 includes the package; later releases do not. Installing it would add a service, kernel
-//! headers and a daemon. `lava-run`, which runs one job without a server, needs none of these. It
-//! is unpacked from Debian packages, and a virtual environment contains the Python packages that it
-//! imports.
+//! Debian 12 includes the package, but later releases do not. Installing it would add a service,
+//! kernel headers and a daemon. `lava-run`, which runs one job without a server, needs none of
+//! these. It is unpacked from Debian packages, and a virtual environment contains the Python
+//! packages that it imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -37,7 +37,7 @@ const IMPORTS: [&str; 11] = [
     "setproctitle==1.3.8",
     "voluptuous==0.16.0",
 ];
-/// Modules that `lava-run` imports but these jobs never use. Empty files replace them.
+/// Modules that `lava-run` imports but that these jobs never use. Empty files replace them.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
 /// The script that starts `lava-run`, which needs root and writes to /var/lib/lava. If the kernel

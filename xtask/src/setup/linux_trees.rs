@@ -39,7 +39,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
         let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
         apt::unpack(work.path(), &root)?;
-        // The rest of the package is ten times larger than the trees.
+        // The rest of the package is ten times the size of the trees.
         let (_, trees) = files(&root).with_context(|| package.clone())?;
         fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)

@@ -11,7 +11,7 @@ use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
-/// The target for which the payload is built.
+/// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
 /// The target of the statically linked program that runs in an emulated Linux.

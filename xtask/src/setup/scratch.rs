@@ -40,7 +40,7 @@ pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
         let is_one = entry.file_name().to_string_lossy().starts_with(".tmp");
         let is_free = |dir: File| dir.try_lock().is_ok();
         if is_one && File::open(entry.path()).is_ok_and(is_free) {
-            // If a folder cannot be removed, the next call tries again.
+            // If a folder cannot be removed, the next call will try again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -1,6 +1,6 @@
-//! Accounts for one run's attempts, based on the records in its log. An attempt is one CPU's part
-//! in a round that should produce a sample. Trials and warm-up rounds are not attempts, and only
-//! scenarios in the suite and sweeps have attempts.
+//! Accounts for the attempts in one run, based on the records in its log. An attempt is one CPU's
+//! part in a round that should produce a sample. Trials and warm-up rounds are not attempts, and
+//! only scenarios in the suite and sweeps have attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use report::log::{LoggedRun, read_bytes};
 use run::model::{Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
 
-/// The account of one run's attempts.
+/// The account of the attempts in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
@@ -17,8 +17,8 @@ pub struct SoakAccount {
     /// Attempts at any call that produced no sample, by reason key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
-    /// The counts from the `end` record or, without one, from the last line; None if the run did
-    /// not finish.
+    /// The counts from the `end` record or, if there is none, from the last line. None if the run
+    /// did not finish.
     pub(crate) totals: Option<Totals>,
     pub(crate) records: FoundRecords,
 }

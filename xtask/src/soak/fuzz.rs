@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the readers of untrusted input under libFuzzer.
+//! `cargo xtask fuzz`: runs the parsers of untrusted input under libFuzzer.
 //!
 //! The targets are in `fuzz/`, which cargo-fuzz builds with coverage counters and AddressSanitizer.
 //! The corpus, which grows with each run, is in this tool's part of `target/`.
@@ -32,11 +32,11 @@ pub const TARGETS: [&str; 8] = [
     "lab",
 ];
 
-/// The limits for each input. Inputs are only a few KiB long, so a reader that exceeds a limit must
+/// The limits for each input. Inputs are only a few KiB long, so a parser that exceeds a limit must
 /// have trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
 /// Freed memory that AddressSanitizer quarantines counts as used. By default, this is half of the
-/// limit. The check for duplicate symbols is for C++, and cargo-fuzz also turns it off.
+/// limit. The check for duplicate symbols is meant for C++, and cargo-fuzz also turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The maximum time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
@@ -79,7 +79,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
     // no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
-    // Further optimization would take longer to build than a short run would save.
+    // Further optimization would cost more build time than a short run would save.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(files.count(), TARGETS.len());
     }
 
-    /// A reader stops immediately at a record in a different format.
+    /// A parser stops immediately at a record in a different format.
     #[test]
     fn records_in_seeds_are_of_the_format_that_is_read() {
         let workspace = Workspace::find().expect("the repository");

@@ -37,7 +37,7 @@ impl Keep {
         Self::begin(dir.to_path_buf())
     }
 
-    /// Creates a directory in `parent`, named with the next free number.
+    /// Creates a directory in `parent`, named after the next unused number.
     pub fn in_next(parent: &Path) -> Result<Self> {
         Self::begin(next_free(parent, "", fs::create_dir)?.0)
     }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::thread::Builder;
 
-/// Starts `threads` busy threads, which end with this process.
+/// Starts `threads` busy threads, which exit along with this process.
 pub fn keep_busy(threads: u16) -> io::Result<()> {
     for _ in 0..threads {
         let work = || {

@@ -142,7 +142,7 @@ fn put(image: &mut [u8], at: u64, word: u32) {
     }
 }
 
-/// Returns a `bl` instruction from one offset to another.
+/// Returns a `bl` instruction that branches from one offset to another.
 fn call(from: u64, to: u64) -> u32 {
     0x9400_0000 | (to.wrapping_sub(from) >> 2) as u32 & 0x03ff_ffff
 }

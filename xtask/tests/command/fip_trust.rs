@@ -63,7 +63,7 @@ fn a_certificate_for_the_new_bl33() {
             let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
-        // As after unpacking a FIP, the BL33 certificate is the old one.
+        // The BL33 certificate is the old one, as it would be after unpacking a FIP.
         scratch.ours(&format!(
             "fip pack --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
@@ -134,7 +134,7 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
     // The old certificate covers a configuration that does not exist.
     let words = "2100.1202 differs from the old";
     refused("nt-fw-config", None, words);
-    // Users can still do this manually, but only deliberately.
+    // Users can still do this by hand, but only deliberately.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");
     let whole = scratch.read("base.bin");

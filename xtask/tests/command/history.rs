@@ -38,7 +38,7 @@ fn every_format_has_the_step() {
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
-        // Headings are scenario names, one of which exceeds 80 characters.
+        // Headings are scenario names, one of which is over 80 characters long.
         let is_wide = |line: &&str| line.starts_with("  ") && line.chars().count() > 80;
         let wide = out.lines().find(is_wide);
         assert!(wide.is_none() || format != "text", "{wide:?}");

@@ -111,7 +111,7 @@ fn an_interrupted_install_ends_in_one_line() {
     assert_eq!(end.status.code(), Some(3));
 }
 
-/// Nothing is fetched in this case either.
+/// Nothing is fetched in this case, either.
 #[test]
 fn a_path_with_a_space_is_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! `cargo xtask follow`: follows a run through a pseudo terminal and through a pipe.
+//! `cargo xtask follow`: follows a run over a pseudo terminal and through a pipe.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -39,8 +39,8 @@ fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     (code, text(output.stdout), text(output.stderr), log)
 }
 
-/// Sends `log` in parts. Waits until the program has opened the serial line; otherwise the terminal
-/// would echo.
+/// Sends `log` in parts. Waits until the program has opened the serial line, because the terminal
+/// would echo until then.
 fn send(line: &mut File, log: &[u8]) {
     std::thread::sleep(Duration::from_millis(500));
     for chunk in log.chunks(1000) {

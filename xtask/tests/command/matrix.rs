@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: a matrix with good and bad jobs from both engines, compared byte for byte,
-//! and the exit codes. Missing, damaged or unreadable jobs are never green.
+//! `cargo xtask matrix`: a byte-for-byte comparison of a matrix with good and bad jobs from both
+//! engines, and the exit codes. Missing, damaged or unreadable jobs are never green.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -79,7 +79,7 @@ fn measured(log: &str) -> Vec<Value> {
     all
 }
 
-/// Returns a TFTF log in which a scenario passed.
+/// Returns a TFTF log in which one scenario passed.
 fn tftf() -> String {
     "NOTICE:  Booting trusted firmware test framework\r\n\
      > Executing 'CPU suspend on all cores in sequence'\r\n\
@@ -186,7 +186,7 @@ fn bad_jobs_are_named() {
     let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
     assert_eq!(report(&failing, &[]).0, 1);
-    // Jobs without an end, without a run, or without any content.
+    // Jobs with no end, no run, or no content at all.
     let half = &log()[..log().len() / 2];
     let mut late = result("lava", "job", "fail");
     late["error_msg"] = "lava-test-monitor timed out".into();

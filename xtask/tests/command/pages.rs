@@ -35,7 +35,8 @@ fn page(data: &Path) -> String {
     page
 }
 
-/// Writes cells whose names, boards and messages would be markup if they were not escaped.
+/// Writes cells whose names, boards and messages would be treated as markup if they were not
+/// escaped.
 fn names_that_look_like_markup(scratch: &Scratch) {
     let log = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : *a_ |b| `c\r\n\
         > Executing 'CPU suspend on all cores in sequence'\r\n\

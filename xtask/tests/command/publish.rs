@@ -80,7 +80,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     assert!(!scratch.path("tf-a").exists());
 }
 
-/// The tables for a board without a board file do not name the board, so any platform is accepted.
+/// If a board has no board file, its tables do not name it, so any platform is accepted.
 #[test]
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
@@ -110,7 +110,7 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
     scratch.assert_outcomes(&[(&format!("publish good.log {docs}"), 0, "")]);
     assert!(!page().contains(":Previous release:"));
     scratch.write(name, &page().replace('\n', "\r\n"));
-    // Only the page shows which firmware the existing figures were measured with.
+    // Only the page shows which firmware the existing figures were measured on.
     for _ in 0..2 {
         scratch.assert_outcomes(&[(&format!("publish slower.log {docs}"), 0, "")]);
         let page = page();

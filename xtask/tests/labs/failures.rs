@@ -1,5 +1,5 @@
-//! Jobs that must not be green: a failing test case, a missing end, and a board that hangs or never
-//! stops printing. LAVA reports the first one as successful, but the script does not.
+//! Jobs that must not be green: one with a failing test case, one with no end, and boards that hang
+//! or never stop printing. LAVA reports the first one as successful, but the script does not.
 
 use std::fs;
 use std::path::Path;

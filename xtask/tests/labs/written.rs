@@ -14,7 +14,7 @@ fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
 }
 
-/// The cells whose files are stored as expected output, and the options that generate them.
+/// The cells whose files are stored as expected output, with the options that generate them.
 const CELLS: &[(&str, &str)] = &[
     (
         "lava-juno-v2.13",

@@ -2,9 +2,9 @@
 //! `mps3-an547`, an M-profile machine. It has the CNTBaseN registers (Arm 101773, "Timestamp-based
 //! timer"), which no AArch64 machine in QEMU has.
 //!
-//! No program runs on the machine, and its clock is stopped. QEMU performs individual accesses
-//! requested through its qtest protocol, and the count advances only when it is written. The
-//! machine does not have CNTCTLBase.
+//! The machine runs no program, and its clock is stopped. QEMU performs individual accesses
+//! requested over its qtest protocol, and the count advances only when it is written. The machine
+//! does not have CNTCTLBase.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -72,7 +72,7 @@ fn terminal_shows_the_samples_under_way() {
     command.env("TERM", "xterm").env("COLUMNS", "100");
     let (code, said) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{said}");
-    // The cursor is at the start of a line, so `^C` does not cause an extra line.
+    // The cursor is at the start of a line, so `^C` does not add an extra line.
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(said.contains(step), "{step}: {said}");
     }

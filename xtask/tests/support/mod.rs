@@ -1,4 +1,4 @@
-//! Stubs, commands and files for tests of the complete program.
+//! Stubs, commands and files for tests of the entire program.
 
 // Each test program compiles this file but uses only part of it.
 #![allow(dead_code)]

@@ -1,4 +1,4 @@
-//! A directory in which commands run.
+//! A directory that commands run in.
 
 use std::fs;
 use std::os::unix::fs::symlink;

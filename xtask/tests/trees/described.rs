@@ -10,7 +10,7 @@ use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
 use run::crc::Crc32;
 
-/// The class of trees from which the payload can build a board.
+/// The class of trees that the payload can build a board from.
 pub const USABLE: &str = "usable";
 
 /// The property named in an error, if any, part of the error message, and the class of the tree. If
@@ -135,7 +135,7 @@ fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }
 
-/// Returns a description of everything read from a tree, or the tree's class and the error.
+/// Returns a description of everything read from a tree, or the class of the tree and the error.
 pub fn describe(blob: &[u8]) -> String {
     let board = match Board::read(blob) {
         Ok(board) => board,

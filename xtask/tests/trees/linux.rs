@@ -44,7 +44,7 @@ fn trees_of_linux() {
     fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    // The checksum changes if any board is read differently.
+    // The checksum changes if any board is parsed differently.
     let text = format!(
         "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
          descriptions\n",

@@ -19,7 +19,7 @@ use crate::build::signer::Signer;
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// An input file and its option.
+/// An input file and the option that names it.
 type Input<'p> = (&'static str, Option<&'p Path>);
 
 /// The payload and the device tree of an image.
@@ -36,7 +36,7 @@ pub struct ImageSource {
 }
 
 impl ImageSource {
-    /// Returns the input files with their options.
+    /// Returns the input files along with the options that name them.
     pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
         let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
         let own = own.map(|(option, path)| (option, path.as_deref()));

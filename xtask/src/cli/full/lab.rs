@@ -195,7 +195,7 @@ fn write_cells(arguments: &CellsArguments, engine: EngineOptions<'_>) -> Result<
     };
     let mut ready = Vec::new();
     let mut notes = Vec::new();
-    // Everything that takes a long time or can fail is done before anything is written.
+    // Everything that is slow or can fail is done before anything is written.
     for wish in wishes {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());

@@ -14,12 +14,12 @@ use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::workspace::Workspace;
 
-/// The output option, as named in messages.
+/// The name of the output option, for messages.
 const OUTPUT: &str = "--output";
 /// The maximum size of a file that this tool may have written, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
-/// Make a boot medium from which EFI starts the payload.
+/// Make a boot medium that EFI starts the payload from.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Tests of the command definitions, their help, and the commands shown in the docs.
+//! Tests the command definitions, their help, and the commands shown in the docs.
 
 use std::fs;
 

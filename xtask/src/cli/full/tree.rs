@@ -142,7 +142,7 @@ fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Describes the payload's view of `tree`.
+/// Describes `tree` as the payload sees it.
 fn summary(tree: &[u8]) -> Result<String> {
     let tree = adapt_for_efi(tree, None)?;
     let board = Board::read(&tree)?;

@@ -40,7 +40,7 @@ type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
-/// Only the shallowest power-down, because a deeper one's L2 flush would hide a missing clean.
+/// Only the shallowest power-down, because the L2 flush in a deeper one would hide a missing clean.
 const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
 /// Each idle state separately, because a deeper one flushes more than a shallower one.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";

@@ -10,9 +10,9 @@
 //!       guest at EL1         the payload
 //! ```
 //!
-//! The kernel and Debian's QEMU for arm64 with its libraries are fetched once (`packages`). Files
-//! that differ between runs are appended to their archive (`initramfs`). Linux unpacks both into
-//! one file system.
+//! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once (`packages`). Files
+//! that differ between runs are appended to the archive that holds these (`initramfs`). Linux
+//! unpacks both into one file system.
 
 use std::ffi::OsString;
 use std::fs;
