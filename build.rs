@@ -1,4 +1,4 @@
-//! Gives the bare-metal binary its linker script.
+//! Sets the linker script for the bare-metal binary.
 //!
 //! Link arguments are set here and not in RUSTFLAGS, because RUSTFLAGS from the
 //! environment override those from a configuration file.

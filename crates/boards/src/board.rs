@@ -1,7 +1,7 @@
 //! A board as data: `platforms/BOARD/board.toml`.
 //!
-//! The file has everything xtask needs to build a board's device tree, package its firmware and
-//! start it in QEMU. Errors for unknown keys, impossible values and contradictions include the
+//! The file contains everything xtask needs to build a board's device tree, package its firmware
+//! and start it in QEMU. Errors for unknown keys, impossible values and contradictions include the
 //! file, line and key path.
 
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ pub struct BoardFile {
     pub title: String,
     /// Where the payload has been run using this file.
     pub verified: Option<Verified>,
-    /// A remark shown in the board's description.
+    /// A remark shown in the board description.
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,

@@ -30,7 +30,7 @@ impl BoardFault {
         Self { path, reason }
     }
 
-    /// Returns the error message. `name` and `text` are the file's name and contents.
+    /// Returns the error message. `name` and `text` are the file name and contents.
     pub(super) fn in_file(&self, name: &str, text: &str) -> anyhow::Error {
         let Self { path, reason } = self;
         let line = line(text, offset(text, path));

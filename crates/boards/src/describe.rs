@@ -81,7 +81,7 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// Returns what wakes CPUs from power-down states, and whether this has been seen to work on a
+/// Describes what wakes CPUs from power-down states, and whether this has been seen to work on a
 /// board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {

@@ -14,7 +14,7 @@ use super::board::{BoardFile, Reserved};
 use super::devices::{GicChoice, GicV3, WatchdogEntry};
 use super::firmware::StateEntry;
 
-/// The options for building a board's tree.
+/// The options for building a board's device tree.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
     /// The number of CPUs.

@@ -48,7 +48,7 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
     Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
 
-/// The UUID, option and title of each image type, in fiptool's packing order.
+/// The UUID, option and title of each image type, in the order in which fiptool packs them.
 const TABLE: &str = "\
 659227032f74e6448dff579ac1ff0610 scp-fwu-cfg SCP Firmware Updater Configuration FWU SCP_BL2U
 60b3eb37c1e5ea419df319eda11f6801 ap-fwu-cfg AP Firmware Updater Configuration BL2U
@@ -85,7 +85,7 @@ ddcbbf4acad611ea87d00242ac130003 plat-sp-cert Platform owned Secure Partition co
 52222d31820f494d8bbcea6825d3c35a core-swd-cert Core Secure World Key Certificate
 d43cd9025b9f412e8ac692b6d18be60d plat-key-cert Platform Key Certificate";
 
-/// All image types, in fiptool's order.
+/// All image types, in fiptool order.
 pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     let kind = |row: &'static str| {
         let (uuid, rest) = row.split_once(' ')?;

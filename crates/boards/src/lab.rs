@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-/// The longest allowed job time limit, in minutes: one day.
+/// The maximum time limit for a job, in minutes: one day.
 pub const MINUTES_MAX: u32 = 24 * 60;
 
-/// LAVA's method for deploying files to a board.
+/// The LAVA method for deploying files to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deploy {
@@ -19,7 +19,7 @@ pub enum Deploy {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Lab {
-    /// LAVA's device type for the board.
+    /// The LAVA device type for the board.
     pub device_type: String,
     /// How files are deployed to the board.
     pub deploy: Deploy,

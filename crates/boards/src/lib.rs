@@ -39,7 +39,7 @@
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |
 //!
-//! A file imports only from the files above it.
+//! Each file imports only from files listed above it.
 
 #![forbid(unsafe_code)]
 

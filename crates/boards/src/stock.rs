@@ -16,13 +16,13 @@ pub struct Stock {
     /// The offset in QEMU's flash where BL1 looks for the FIP, in bytes. Required if QEMU emulates
     /// the board.
     pub fip_base: Option<usize>,
-    /// True if BL33 is not in the FIP but already at the load address when BL1 starts.
+    /// True if BL33 is not in the FIP but is already at its load address when BL1 starts.
     #[serde(default)]
     pub preloaded: bool,
     /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// The number of CPUs per cluster in its power domain tree, if different from the board file.
+    /// The number of CPUs per cluster in its power domain tree, if it differs from the board file.
     /// Requires the rule `cpus.continues`.
     pub cluster: Option<NonZeroU32>,
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
@@ -31,14 +31,14 @@ pub struct Stock {
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
     pub needs: Vec<BuildNeed>,
-    /// The images that somebody else makes.
+    /// The images from third parties.
     #[serde(default)]
     pub inputs: Vec<BuildInput>,
-    /// The files that go to the board, besides the one with the payload.
+    /// The files copied to the board, other than the one that contains the payload.
     #[serde(default)]
     pub files: Vec<BuiltFile>,
     /// The images in the FIP and the files that contain them, if TF-A's own `make fip` needs a
-    /// fiptool of the platform's.
+    /// platform-specific fiptool.
     #[serde(default)]
     pub images: Vec<BuiltImage>,
 }
@@ -49,7 +49,7 @@ pub struct Stock {
 pub struct OldestVersion {
     /// The version.
     pub version: TfAVersion,
-    /// Why older versions do not work: a clause.
+    /// Why older versions do not work, as a clause.
     pub because: String,
 }
 
@@ -95,23 +95,23 @@ pub enum BuildNeed {
     MbedTls,
 }
 
-/// An image that somebody else makes.
+/// An image from a third party.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BuildInput {
     /// The option that specifies its file, without the dashes: one of [`INPUT_OPTIONS`].
     pub option: String,
-    /// The human-readable name, with its version.
+    /// The human-readable name, including the version.
     pub title: String,
-    /// The variable with its path, if `make` refuses to build a FIP without it.
+    /// The make variable for its path, if `make` refuses to build a FIP without it.
     pub variable: Option<String>,
-    /// Where it can be downloaded: a URL, or words if there is no stable one.
+    /// Where it can be downloaded: a URL, or a description if there is no stable URL.
     pub source: String,
     /// The maximum size in bytes.
     pub max_size: usize,
 }
 
-/// A file from TF-A's build and its place on the board.
+/// A file from the TF-A build and its location on the board.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuiltFile {
@@ -119,7 +119,7 @@ pub struct BuiltFile {
     pub from: String,
     /// The path in the folder that is copied to the board.
     pub to: String,
-    /// What to do with the file, as a sentence.
+    /// A sentence that says what to do with the file.
     pub install: String,
 }
 

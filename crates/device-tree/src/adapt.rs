@@ -11,8 +11,8 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 
 use super::{Result, merge, nodes};
 
-/// The maximum number of nodes and properties in a tree that can be changed. Linux's largest trees
-/// have a third as many.
+/// The maximum number of nodes and properties in a tree that can be changed. The largest trees in
+/// Linux have a third as many.
 pub const ITEMS_MAX: usize = 30_000;
 
 /// Returns a copy of the tree `blob` with `bootargs` in `/chosen` and with only `memory` as usable
@@ -87,7 +87,8 @@ fn error(message: String) -> FormatError {
     FormatError::new(format_args!("{message}"))
 }
 
-/// Replaces the memory nodes. Regions that do not fit in the root's cells are omitted.
+/// Replaces the memory nodes. Regions that do not fit in the address and size cells of the root are
+/// omitted.
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {
         let kind = node.property("device_type");

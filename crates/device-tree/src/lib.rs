@@ -33,7 +33,7 @@
 //! | `adapt` | changes the boot arguments or memory in an existing tree |
 //! | [`acpi`] | converts ACPI tables |
 //!
-//! Each part imports only from the parts above it.
+//! Each module imports only from modules listed above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -10,7 +10,7 @@ use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
-/// The first CPU's phandle. Each further CPU's phandle is one higher.
+/// The first CPU's phandle. The phandle of each subsequent CPU is one higher.
 pub const CPU_PHANDLES: u32 = 0x100;
 /// Interrupt specifier flags: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;

@@ -16,7 +16,7 @@
 //! | file | task |
 //! |---|---|
 //! | [`load_options`] | boot arguments in an application's load options |
-//! | [`memory_map`] | EFI's memory map |
+//! | [`memory_map`] | the EFI memory map |
 
 #![no_std]
 #![forbid(unsafe_code)]

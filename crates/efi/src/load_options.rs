@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The content of load options.
+/// The contents of load options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadOptions {
     /// None, or only whitespace.
@@ -15,7 +15,7 @@ pub enum LoadOptions {
 }
 
 /// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
-/// it is the program's name, which some shells include.
+/// it is the program name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
     let (units, rest) = bytes.as_chunks::<2>();
     let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
@@ -35,7 +35,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     }
 }
 
-/// Returns the words of `text` as arguments, without the program's name.
+/// Returns the words in `text` as arguments, without the program name.
 fn arguments(text: &str) -> LoadOptions {
     let mut words = text.split_whitespace().peekable();
     words.next_if(|word| is_program(word));

@@ -1,4 +1,4 @@
-//! EFI's memory map (UEFI specification 2.10, section 7.2.3).
+//! The EFI memory map (UEFI specification 2.10, section 7.2.3).
 
 use alloc::vec::Vec;
 
@@ -18,8 +18,9 @@ const READABLE: [MemoryType; 8] = [
     MemoryType::ACPI_NON_VOLATILE,
 ];
 
-/// Returns the memory that EFI reports as free, cacheable and not reserved for a purpose. Adjacent
-/// parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending address order.
+/// Returns the memory that EFI reports as free, cacheable and not set aside for a specific purpose.
+/// Adjacent parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
+/// order.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     let (cached, special) = (
         MemoryAttribute::WRITE_BACK,

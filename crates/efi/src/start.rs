@@ -1,4 +1,4 @@
-//! Everything from EFI's call to the payload's first instruction.
+//! Everything from the EFI entry point to the first instruction of the payload.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -27,7 +27,7 @@ const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// The default boot arguments, used if the load options contain none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
-/// A device tree, and its name in messages.
+/// A device tree, and the name used for it in messages.
 type NamedTree = (Vec<u8>, String);
 
 /// The payload in memory, complete except for the last memory map.
@@ -264,7 +264,7 @@ impl Loaded {
     }
 }
 
-/// Exits EFI and starts the payload. Returns only if the boot services cannot be ended.
+/// Exits EFI and starts the payload. Returns only if the boot services cannot be exited.
 fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
     let left = match services.leave() {

@@ -13,7 +13,7 @@
 //! tree.add_text(b"model \"Example\n+cpus\n#address-cells 2");
 //! assert_eq!(Blob::read(&tree.write()).tokens, tree.tokens);
 //!
-//! // A cell has four bytes. A reader must reject this one, which has three.
+//! // A cell is four bytes. A reader must reject this one, which has three.
 //! let cell = tree.value("cpus", "#address-cells").expect("added above");
 //! assert_eq!(cell.pop(), Some(2));
 //! assert_eq!(tree.value("cpus", "#address-cells"), Some(&mut vec![0, 0, 0]));
@@ -80,8 +80,8 @@ impl Blob {
         self.tokens.len()
     }
 
-    /// Returns the value of the first property `name` after the start of the first node called
-    /// `node`.
+    /// Returns the value of the first property called `name` after the start of the first node
+    /// called `node`.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &BlobToken| matches!(token, BlobToken::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
@@ -92,7 +92,8 @@ impl Blob {
         })
     }
 
-    /// Adds the nodes and properties in the lines of `text` to the root, after its last child:
+    /// Adds the nodes and properties listed in `text`, one per line, to the root, after its last
+    /// child:
     ///
     /// ```text
     /// !80000000 1000              memory reservation: base, size

@@ -36,7 +36,7 @@
 //! | [`image`] | the image's header and parameter block, and the handoff from a loader |
 //! | [`board`] | reads a device tree |
 //!
-//! Each folder imports only from the folders above it.
+//! Each folder imports only from folders listed above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -158,7 +158,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
         "15: reserved[1]: overlaps reserved[0]"),
 
-    // The load address. The memory above it must fit the image, its heap and the stacks of 16 CPUs.
+    // The load address. The memory above it must be large enough for the image, its heap and 16 CPU
+    // stacks.
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
     (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not aligned to 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],
@@ -373,7 +374,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "110: qemu.memory-mib: the memory ranges total 1024 MiB"),
 ];
 
-/// Accepted changes, with values at their limits.
+/// Accepted changes, with values at the limits.
 #[rustfmt::skip]
 pub const ACCEPTED: &[Changes] = &[
     &[("In flash.", "Über")],

@@ -28,7 +28,7 @@ fn choices(cpus: u32, gic: GicVersion) -> Choices<'static> {
     }
 }
 
-/// Checks that the payload reads the same values from the tree as the board file contains.
+/// Checks that the values the payload reads from the tree match those in the board file.
 fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let blob = build(board, choices, bootargs).expect("a tree");
     let read = payload::Board::read(&blob).expect("a valid tree");

@@ -79,7 +79,7 @@ fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     Ok(format!("{maker} {board}").trim().into())
 }
 
-/// Returns a field's text without any characters that are not printable ASCII.
+/// Returns the text of a field, leaving out any characters that are not printable ASCII.
 fn text(field: &[u8]) -> String {
     let plain = field.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     let text: String = plain.map(|byte| char::from(*byte)).collect();

@@ -21,7 +21,7 @@ const WATCHDOG: u8 = 1;
 const PLATFORM_TIMERS: usize = size_of::<GtdtLong>();
 /// Size of each register frame, in bytes.
 const PAGE: u64 = 0x1000;
-/// HiSilicon SoCs with erratum 161010101, identified by OEM ID and OEM table ID as in Linux.
+/// HiSilicon SoCs with erratum 161010101, identified by OEM ID and OEM table ID, as in Linux.
 const HISILICON: [(&[u8; 6], &[u8; 8]); 3] = [
     (b"HISI  ", b"HIP05   "),
     (b"HISI  ", b"HIP06   "),
@@ -95,7 +95,8 @@ pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
     }
 }
 
-/// Returns true if a device can be at this page. Firmware may use address 0 for a missing device.
+/// Returns true if a device can be located at this page. Firmware may use address 0 for a missing
+/// device.
 fn is_usable(page: &Region) -> bool {
     page.base != 0 && page.is_page()
 }

@@ -1,5 +1,5 @@
 //! Layouts of tables and entries, up to the last field used. They follow ACPI 6.5 or, for SPCR and
-//! DBG2, Microsoft's specifications.
+//! DBG2, the Microsoft specifications.
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -128,7 +128,7 @@ layouts! {
         hypervisor: TimerInterrupt,
     }
 
-    /// The GTDT in revision 2 and later.
+    /// The GTDT, revision 2 and later.
     GtdtLong {
         short: Gtdt,
         read_counter: U64,

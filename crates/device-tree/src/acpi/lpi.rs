@@ -1,4 +1,4 @@
-//! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware specification,
+//! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm Functional Fixed Hardware specification,
 //! DEN0048). As in Linux, each CPU's states are combined with those of its processor containers.
 
 use alloc::collections::BTreeMap;
@@ -21,7 +21,7 @@ const FIXED_HARDWARE: u8 = 0x7f;
 /// The maximum number of states in a package, and the maximum for a CPU across all levels.
 const LEVEL_MAX: usize = 16;
 const COMBINED_MAX: usize = 128;
-/// The maximum length of a node's name (Devicetree Specification v0.4, section 2.2.1).
+/// The maximum length of a node name (Devicetree Specification v0.4, section 2.2.1).
 const NAME_MAX: usize = 31;
 
 /// How a state is entered.
@@ -36,7 +36,7 @@ enum Entry {
 /// A state at one level, or a combination of states at several levels.
 #[derive(Clone)]
 struct State {
-    /// The index in the topmost level's package, counting from 1.
+    /// The index in the package for the topmost level, starting at 1.
     index: u64,
     loses_context: bool,
     /// The highest-numbered state at the next level that may be combined with this state.

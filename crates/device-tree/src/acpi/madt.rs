@@ -124,7 +124,7 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
         });
     }
     if regions.is_empty() {
-        // A redistributor with virtual LPIs has two more frames (IHI 0069, section 12.10).
+        // A redistributor that supports virtual LPIs has two more frames (IHI 0069, section 12.10).
         let size = GICR.least << u32::from(has_vlpis);
         let bases = cpus.iter().map(|cpu| cpu.redistributor);
         let bases = bases.filter(|base| *base != 0);

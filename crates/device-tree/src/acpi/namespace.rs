@@ -14,7 +14,7 @@ use super::tables::Tables;
 const DEPTH_MAX: usize = 16;
 /// The maximum number of segments in a path.
 const PATH_MAX: usize = 32;
-/// The maximum number of objects. The largest known DSDTs have a few thousand.
+/// The maximum number of objects. The largest known DSDTs contain a few thousand.
 const OBJECTS_MAX: usize = 16384;
 
 /// Values with these names are kept. Packages are also kept because `_LPI` can refer to them.
@@ -199,7 +199,7 @@ impl<'m> Namespace<'m> {
         self.objects.get(path)
     }
 
-    /// Returns the value of the object `name` in a device if it is an integer.
+    /// Returns the value of the object called `name` in a device, if it is an integer.
     pub fn integer(&self, device: &[Segment], name: Segment) -> Option<u64> {
         match self.get(&[device, &[name]].concat())? {
             Object::Value(Value::Integer(value)) => Some(*value),

@@ -14,7 +14,7 @@ pub const HEADER_SIZE: usize = size_of::<Header>();
 /// The maximum size of a table, in bytes. The largest known table is a DSDT of under 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
-/// Returns the little-endian number of `size` bytes (1 to 8) at an offset.
+/// Returns the little-endian number at an offset; `size` is its size in bytes, 1 to 8.
 pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -25,12 +25,12 @@ pub fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// A table's origin, for use in messages.
+/// Where a table comes from, for use in messages.
 #[derive(Clone, Copy, Debug)]
 pub enum TableOrigin {
     /// Physical address.
     Address(u64),
-    /// File number, counting from 1.
+    /// File number, starting at 1.
     File(usize),
 }
 
@@ -50,7 +50,7 @@ pub struct AcpiTable<'m> {
     place: TableOrigin,
     /// Offset of an entry in its table, or 0 for a table.
     pub at: usize,
-    /// The readable bytes. For a checked table, exactly the table's contents.
+    /// The readable bytes. For a checked table, these are exactly its contents.
     pub bytes: &'m [u8],
 }
 
@@ -58,7 +58,7 @@ impl<'m> AcpiTable<'m> {
     /// Wraps a table's bytes.
     ///
     /// # Panics
-    /// Panics if there are fewer bytes than in a header. The caller must check this.
+    /// Panics if there are too few bytes for a header. The caller must check this.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {
@@ -148,7 +148,7 @@ impl<'m> AcpiTable<'m> {
         })
     }
 
-    /// Returns an error for an offset in the table or entry.
+    /// Builds an error for an offset in the table or entry.
     #[cold]
     pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
         let (name, place) = (String::from_utf8_lossy(&self.signature), self.place);

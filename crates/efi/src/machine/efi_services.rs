@@ -1,4 +1,4 @@
-//! EFI's boot services and tables (UEFI specification 2.10).
+//! EFI boot services and tables (UEFI specification 2.10).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ use super::heap::{self, HEAP_SIZE};
 
 /// The configuration table that contains a flattened device tree.
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
-/// The configuration table that contains ACPI's RSDP, for ACPI 2.0 and later.
+/// The configuration table that contains the ACPI RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
 /// The number of extra descriptors for which a buffer has room.
 const SPARE_DESCRIPTORS: usize = 64;
@@ -55,7 +55,8 @@ pub enum MainResult {
     Refused(EfiServices),
 }
 
-/// Memory that may contain tables according to EFI's memory map, excluding this application's heap.
+/// Memory that may contain tables according to the EFI memory map, excluding this application's
+/// heap.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -76,13 +77,13 @@ impl Memory<'static> for Readable {
     }
 }
 
-/// A memory map, and the key that shows whether it is current.
+/// A memory map, and the key that shows whether it is up to date.
 pub struct MemoryMap {
     pub descriptors: Vec<MemoryDescriptor>,
     key: usize,
 }
 
-/// Proof that EFI's boot services have ended, with the last memory map.
+/// Proof that the EFI boot services have been exited, with the last memory map.
 pub struct Left(pub Vec<MemoryDescriptor>);
 
 fn done(status: Status) -> Result<(), Status> {
@@ -102,7 +103,7 @@ impl EfiServices {
         IMAGE.store(image, Ordering::Relaxed);
         // SAFETY: the caller guarantees that the table is valid until ExitBootServices.
         let system = unsafe { &*system };
-        // SAFETY: the table's boot services pointer is valid as long as the table.
+        // SAFETY: the table's boot services pointer is valid for as long as the table is.
         let boot = unsafe { &*system.boot_services };
         let pages = [(0, 0); 2];
         Self { boot, pages }
@@ -132,13 +133,14 @@ impl EfiServices {
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
-        // SAFETY: the allocation has `size` bytes and no other user, and EFI identity-maps memory.
+        // SAFETY: the allocation is `size` bytes long and has no other user, and EFI identity-maps
+        // memory.
         unsafe { ptr::write_bytes(bytes, 0, size) };
         // SAFETY: as above, and all `size` bytes are initialized.
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Frees all pages, so that EFI gets all its memory back.
+    /// Frees all pages, so that all memory is returned to EFI.
     ///
     /// # Safety
     /// No value on the heap and no part of the memory returned by [`EfiServices::take`] may be used
@@ -161,7 +163,7 @@ impl EfiServices {
         }
     }
 
-    /// Returns the address of the configuration table `wanted`.
+    /// Returns the address of the `wanted` configuration table.
     pub fn configuration_table(&self, wanted: Guid) -> Option<u64> {
         let system = system()?;
         let count = system.number_of_configuration_table_entries;
@@ -173,16 +175,17 @@ impl EfiServices {
         table.map(|table| table.vendor_table.expose_provenance() as u64)
     }
 
-    /// Returns this image's interface `wanted`.
+    /// Returns the `wanted` interface of this image.
     ///
     /// # Safety
-    /// `T` must be the type of interfaces with this GUID.
+    /// `T` must be the interface type for this GUID.
     unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
         let mut interface: *mut c_void = ptr::null_mut();
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the last argument is a valid pointer for the interface's address.
+        // SAFETY: the last argument is a valid pointer for the interface address.
         done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
-        // SAFETY: the caller guarantees the type, and the interface exists as long as the image.
+        // SAFETY: the caller guarantees the type, and the interface exists for as long as the image
+        // does.
         unsafe { interface.cast::<T>().as_ref() }
     }
 
@@ -192,13 +195,14 @@ impl EfiServices {
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
         let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
         match options.filter(|options| !options.0.is_null()) {
-            // SAFETY: the load options have `size` bytes and exist as long as the image.
+            // SAFETY: the load options are `size` bytes long and exist for as long as the image
+            // does.
             Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
             None => &[],
         }
     }
 
-    /// Returns the arguments parsed by the EFI shell, without the program's name, or None if the
+    /// Returns the arguments parsed by the EFI shell, without the program name, or None if the
     /// application was not started by the shell. Each argument is UCS-2 text.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
         let guid = ShellParametersProtocol::GUID;
@@ -232,7 +236,7 @@ impl EfiServices {
         // The first call returns the sizes. More descriptors may be added before the second call.
         for is_last in [false, true] {
             let mut size = buffer.len() * size_of::<u64>();
-            // SAFETY: the buffer has `size` bytes and is 8-byte aligned; the other pointers are
+            // SAFETY: the buffer is `size` bytes long and 8-byte aligned; the other pointers are
             // valid.
             let status = unsafe {
                 (self.boot.get_memory_map)(
@@ -307,7 +311,7 @@ fn wait(boot: &BootServices) {
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the system table's boot services pointer is valid as long as the table.
+        // SAFETY: the system table's boot services pointer is valid for as long as the table is.
         let boot = unsafe { &*system.boot_services };
         wait(boot);
         // SAFETY: this is the image's own handle, and its stack is not used after this call.
@@ -315,13 +319,13 @@ pub fn abort() {
     }
 }
 
-/// EFI's console, which prints nothing after ExitBootServices.
+/// The EFI console, which prints nothing after ExitBootServices.
 pub struct EfiConsole;
 
 impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
-        // SAFETY: the system table's console pointer is null, or valid as long as the table.
+        // SAFETY: the system table's console pointer is null, or valid for as long as the table is.
         let Some(output) = (unsafe { console.as_ref() }) else {
             return Ok(());
         };

@@ -1,11 +1,11 @@
-//! All the application's unsafe code: EFI services, the heap, and the jump to the payload.
+//! All of the application's unsafe code: EFI services, the heap, and the jump to the payload.
 //!
 //! | part | task |
 //! |---|---|
-//! | `efi_services` | EFI's boot services and tables |
+//! | `efi_services` | EFI boot services and tables |
 //! | `heap` | the payload's heap, in pages allocated from EFI once |
 //! | `panic` | ends a run after a panic |
-//! | `payload` | the payload's place in memory, and the jump to it |
+//! | `payload` | the payload's location in memory, and the jump to it |
 //! | `registers` | this CPU's registers |
 
 pub mod efi_services;

@@ -19,7 +19,7 @@ use super::timers::{self, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
-/// The maximum length of a board name in bytes. Printing 1 MiB over a UART would take minutes.
+/// The maximum length of a board name in bytes. Printing 1 MiB on a UART would take minutes.
 const MODEL_MAX: usize = 100;
 
 /// All board information that the payload reads from the tree. Strings borrow from the tree.
@@ -149,8 +149,8 @@ impl<'t> Board<'t> {
         devices
     }
 
-    /// Rejects registers that overlap memory or another device's registers. For example, refreshing
-    /// a watchdog at the distributor's address would turn off the GIC.
+    /// Rejects registers that overlap memory or the registers of another device. For example,
+    /// refreshing a watchdog at the distributor address would turn off the GIC.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = self.devices();
         devices.push(("console", registers(&self.uart)));

@@ -4,9 +4,9 @@
 //! never a panic.
 //!
 //! The specification limits names to 31 characters (sections 2.2.1 and 2.2.4), but many names in
-//! Linux's trees are longer, so longer names are accepted. The nesting depth is limited. Later
+//! Linux device trees are longer, so longer names are accepted. The nesting depth is limited. Later
 //! walks therefore take at most [`DEPTH_MAX`] passes over the structure block. Padding after the
-//! blocks (1 MiB in QEMU's trees) is never read.
+//! blocks (1 MiB in QEMU device trees) is never read.
 
 use core::fmt;
 use core::mem::offset_of;
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::image::TREE_MAX;
 use crate::text::format_error::{FormatError, Result};
 
-/// The maximum nesting depth of nodes, including the root. Real trees stay below ten.
+/// The maximum nesting depth of nodes, including the root. Real trees have fewer than ten levels.
 const DEPTH_MAX: usize = 16;
 
 const MAGIC: u32 = 0xd00d_feed;
@@ -187,7 +187,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         return Err((at, "totalsize is smaller than the header"));
     };
     let tree = Fdt { blob, header };
-    // Check the version and the oldest version that it is compatible with.
+    // Check the version and the oldest version with which it is compatible.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
         return Err((at, "the format version is not 17"));

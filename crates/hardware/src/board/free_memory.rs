@@ -37,7 +37,7 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
 }
 
 /// Finds `need` bytes of `memory` that do not overlap any region in `taken`, as close as possible
-/// to the address `near`. The result starts and ends on a page boundary.
+/// to `near`. The result starts and ends on a page boundary.
 ///
 /// # Errors
 /// Returns an error if no gap is large enough.

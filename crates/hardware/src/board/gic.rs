@@ -13,8 +13,8 @@ use crate::text::format_error::Result;
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
 /// The interrupt controller's frames. Sizes are limited to the registers in use because a tree can
-/// specify more than the hardware has. A redistributor region is limited to the size for 512 CPUs
-/// with GICv4 frames.
+/// specify more than the hardware has. A redistributor region is limited to the size needed for 512
+/// CPUs with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
@@ -30,7 +30,7 @@ pub enum Gic {
         distributor: Region,
         /// GICR, in tree order. 1 to [`REDISTRIBUTOR_REGIONS_MAX`] regions.
         redistributors: Vec<Region>,
-        /// The distance in bytes between redistributors. `None` if it follows from GICR_TYPER.
+        /// The distance in bytes between redistributors. `None` if it is determined by GICR_TYPER.
         stride: Option<u64>,
     },
 }
@@ -40,7 +40,7 @@ pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
-/// Limits for a register frame's size, in bytes, and alignment.
+/// Limits on the size (in bytes) and alignment of a register frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
     /// The minimum size.

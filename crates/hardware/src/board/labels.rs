@@ -2,8 +2,8 @@
 //!
 //! See the Linux binding *cpu/cpu-topology.txt*. `cpu-map` contains `socketN` or `clusterN` nodes.
 //! Clusters can be nested. The innermost clusters contain `coreN` nodes. A core refers to a CPU or
-//! contains `threadN` nodes that each refer to a CPU. Siblings are ordered by number instead of
-//! their position in the tree. Clusters are numbered consecutively across the entire map. Cores and
+//! contains `threadN` nodes that each refer to a CPU. Siblings are ordered by number, not by their
+//! position in the tree. Clusters are numbered consecutively across the entire map. Cores and
 //! threads keep the numbers in their names.
 
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ impl Labeller<'_> {
     }
 }
 
-/// Visits the children of `parent` that are named `kind` plus a number, in numerical order.
+/// Visits the children of `parent` whose names are `kind` followed by a number, in numerical order.
 fn for_each<'t>(
     parent: Node<'t>,
     kind: &str,
@@ -164,9 +164,9 @@ fn for_each<'t>(
     Ok(())
 }
 
-/// Finds the child of `parent` that is named `kind` plus the lowest number not below `from`. This
-/// rescans the children for each lookup, which needs no memory. The limit on map nodes bounds the
-/// time.
+/// Finds the child of `parent` whose name is `kind` followed by the lowest number that is at least
+/// `from`. This rescans the children for each lookup, which needs no memory. The limit on map nodes
+/// bounds the run time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {

@@ -22,7 +22,8 @@ fn append<'t>(
     nodes: impl Iterator<Item = Node<'t>>,
     most: usize,
 ) -> Result<()> {
-    // Count all nodes and entries. The limit bounds the time for a tree with only empty entries.
+    // Count all nodes and entries. The limit bounds the time spent on a tree with only empty
+    // entries.
     let mut seen = 0;
     for node in nodes {
         let regions = ranges::regions(node)?;

@@ -114,7 +114,7 @@ impl<'t> Node<'t> {
         nodes.map(|(_, child)| child)
     }
 
-    /// Returns the properties' names and values.
+    /// Returns the names and values of the properties.
     pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
         let tokens = self.tokens().skip(1);
         tokens.map_while(|(_, token)| match token {
@@ -229,7 +229,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Returns all nodes below the root in tree order, without subtrees that `status` disables.
+/// Returns all nodes below the root in tree order, excluding subtrees disabled by `status`.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
     // The depth of the disabled node that the walk is currently below, if any.
     let mut hidden = usize::MAX;

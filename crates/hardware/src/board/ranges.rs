@@ -11,7 +11,7 @@ use crate::text::format_error::{FormatError, Result};
 
 pub use crate::spec::region::{PAGE, Region};
 
-/// Returns the number of bytes in a bus's addresses and sizes.
+/// Returns the number of bytes in addresses and sizes on a bus.
 fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
         cells @ 1..=2 => Ok(cells as usize * 4),
@@ -22,7 +22,7 @@ fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Removes and returns a number of `bytes` bytes at the front of `cells`.
+/// Removes a `bytes`-byte number from the front of `cells` and returns it.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;

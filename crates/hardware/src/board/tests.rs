@@ -1,4 +1,4 @@
-//! Tests with valid, rejected and corrupt device trees, based on two boards' trees.
+//! Tests with valid, rejected and corrupt device trees, based on the trees of two boards.
 
 mod describe;
 mod format;

@@ -2,7 +2,7 @@
 //! its own timer stops.
 //!
 //! See the Linux binding *timer/arm,arch_timer.yaml*. `interrupts` lists the secure physical,
-//! non-secure physical, virtual and EL2 physical timers in this order. If `interrupt-names` is
+//! non-secure physical, virtual and EL2 physical timers in that order. If `interrupt-names` is
 //! present, the names identify the timers.
 //!
 //! See the Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need a frame of this timer,
@@ -101,11 +101,11 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
 /// A non-secure frame described in the device tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
-    /// The base address of CNTCTLBase. A multiple of 4 KiB with at most 48 bits.
+    /// The base address of CNTCTLBase. A multiple of 4 KiB that fits in 48 bits.
     pub control: u64,
     /// The frame number in CNTCTLBase, 0 to 7.
     pub number: u8,
-    /// The base address of CNTBaseN. A multiple of 4 KiB with at most 48 bits.
+    /// The base address of CNTBaseN. A multiple of 4 KiB that fits in 48 bits.
     pub base: u64,
     /// The physical timer's interrupt, an SPI.
     pub intid: IntId,

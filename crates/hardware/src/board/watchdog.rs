@@ -17,7 +17,7 @@ use crate::devices::watchdog::WatchdogKind;
 pub struct Watchdog {
     /// The programming model.
     pub kind: WatchdogKind,
-    /// The base address of the registers. A multiple of 4 KiB with at most 48 bits. For an SBSA
+    /// The base address of the registers. A multiple of 4 KiB that fits in 48 bits. For an SBSA
     /// watchdog this is the control frame. The refresh frame is not used because writes to the
     /// control frame also refresh the watchdog.
     pub base: u64,
@@ -44,7 +44,7 @@ impl fmt::Display for Watchdog {
 }
 
 pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
-/// The prefix of WDOGCLK's name, which is `wdog_clk` or, in older trees, `wdogclk`.
+/// The prefix of the WDOGCLK clock name, which is `wdog_clk` or, in older trees, `wdogclk`.
 const WDOGCLK: &[u8] = b"wdog";
 
 /// Reads the watchdog at `node`. Returns `None` if it cannot be used.
@@ -63,7 +63,7 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
 /// Reads an SP805's WDOGCLK frequency in Hz. The tree contains the frequency only if the clock is
 /// fixed.
 fn clock(node: Node<'_>) -> Option<NonZeroU64> {
-    // WDOGCLK must be the first clock. To find a later clock, we would need the number of cells of
+    // WDOGCLK must be the first clock. Finding a later clock would require the number of cells for
     // each clock before it.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {

@@ -12,8 +12,8 @@ pub enum Width {
 }
 
 impl Width {
-    /// Returns the width for 1, 2 or 4 bytes, the valid values of `reg-io-width` (Devicetree
-    /// Specification v0.4, section 4.2).
+    /// Returns the width for 1, 2 or 4 bytes, which are the valid values of `reg-io-width`
+    /// (Devicetree Specification v0.4, section 4.2).
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),

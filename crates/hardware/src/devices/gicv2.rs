@@ -61,7 +61,7 @@ pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -
 }
 
 /// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR.
-/// Clears EOImode because a single write ends each interrupt.
+/// Clears EOImode so that a single write ends each interrupt.
 pub fn enable_cpu_interface(gicc: &mut impl Bus) {
     // Clear active priorities. An interrupt that an earlier stage never ended would block all
     // interrupts of the same priority.
@@ -87,12 +87,12 @@ pub const fn own_sgi(sgi: IntId) -> u32 {
 /// Acknowledges the pending interrupt. Returns its ID and the value that ends it.
 pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
-    // The other bits contain the source CPU's number.
+    // The other bits contain the source CPU number.
     let intid = IntId::new(register & 0x3ff);
     (!intid.is_special()).then_some((intid, register))
 }
 
-/// Ends an interrupt using the value from its acknowledgment.
+/// Ends an interrupt using the value that acknowledging it returned.
 pub fn end(gicc: &mut impl Bus, register: u32) {
     EOIR.set(gicc, register);
 }

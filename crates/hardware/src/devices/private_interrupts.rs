@@ -1,4 +1,4 @@
-//! A CPU's private interrupts (SGIs and PPIs). Their registers are banked in a GICv2's distributor
+//! A CPU's private interrupts (SGIs and PPIs). Their registers are banked in a GICv2 distributor
 //! (IHI 0048B, 4.3) or located in a frame of each GICv3 redistributor (IHI 0069, 12.11).
 
 use super::bus::Bus;
@@ -17,7 +17,7 @@ pub struct PrivateInterrupts(u32);
 impl PrivateInterrupts {
     /// In a GICv2's distributor.
     pub const BANKED: Self = Self(0);
-    /// In a GICv3 redistributor's second 64 KiB frame.
+    /// In the second 64 KiB frame of a GICv3 redistributor.
     pub const SGI_FRAME: Self = Self(0x1_0000);
 
     fn register(self, offset: u32) -> Register {

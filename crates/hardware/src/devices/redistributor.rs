@@ -152,7 +152,7 @@ mod tests {
         let both = &[first, last, (0x14_0000, 9 << 32), (0x80_0000, 2 << 32)][..];
         let wide = &[(0, 1 << 1), (0x2_0000, 2 << 32), (0x4_0000, 1 << 32)][..];
         let gaps = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)][..];
-        // Columns: regions, the tree's stride, GICR_TYPER by address, affinity, expected address.
+        // Columns: regions, stride in the tree, GICR_TYPER by address, affinity, expected address.
         for (regions, stride, frames, affinity, expected) in [
             (one, None, named, 0x201, Some(0x10_0000)),
             (one, None, named, 0x1_0000_0003, Some(0x12_0000)),
@@ -164,7 +164,7 @@ mod tests {
             (eight, None, wide, 2, None),
             (eight, None, wide, 1, Some(0x4_0000)),
             (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
-            // Gaps, in which reading zeros would look like CPU 0.
+            // Gaps, where reads of zero would look like CPU 0.
             (eight, None, gaps, 0, None),
             (eight, None, gaps, 4, Some(0x6_0000)),
             (&[(0, 0x3_ffff)], None, &[], 0, None),
@@ -189,7 +189,7 @@ mod tests {
     const PWRR: u32 = GICR_PWRR.offset();
     const WAKER: u32 = GICR_WAKER.offset();
 
-    /// A redistributor that is off and asleep and changes its state after three reads.
+    /// A redistributor that is off and asleep and changes state after three reads.
     fn sleeper(iidr: u32) -> FakeDevice {
         let mut reads = 0;
         let registers = [(GICR_IIDR.offset(), iidr), (PWRR, 0b1101), (WAKER, 0b110)];
@@ -200,7 +200,7 @@ mod tests {
                 let power = registers[&PWRR] & 0b1000 | ((value & 1) * 0b101);
                 plain(registers, Access::Write(PWRR, power))
             }
-            // RDGPO follows RDGPD, ChildrenAsleep follows ProcessorSleep.
+            // RDGPO follows RDGPD, and ChildrenAsleep follows ProcessorSleep.
             Access::Read(at @ (PWRR | WAKER)) => {
                 reads += 1;
                 let old = registers[&at];

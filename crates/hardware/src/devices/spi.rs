@@ -25,7 +25,7 @@ register_bitfields! { u32,
 
 const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
 const GICD_TYPER: Register<TYPE::Register> = Register::at(0x004);
-/// The first register's offset in each array.
+/// The offset of the first register in each array.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
@@ -49,14 +49,14 @@ pub enum SpiTarget {
     Affinity(Mpidr),
 }
 
-/// Returns the register that contains an interrupt's `bits`-bit field, and the field's lowest bit.
-/// `array` is the offset of the first register in the array.
+/// Returns the register that contains the `bits`-bit field for an interrupt, and the lowest bit of
+/// the field. `array` is the offset of the first register in the array.
 const fn field(array: u32, intid: IntId, bits: u32) -> (Register, u32) {
     let bit = intid.number() * bits;
     (Register::at(array + bit / 32 * 4), bit % 32)
 }
 
-/// Changes an interrupt's `bits`-bit field.
+/// Changes the `bits`-bit field for an interrupt.
 fn change(gicd: &mut dyn Bus, array: u32, intid: IntId, bits: u32, value: u32) {
     let (register, shift) = field(array, intid, bits);
     let mask = ((1 << bits) - 1) << shift;
@@ -86,7 +86,7 @@ pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     is_settled(gicd)
 }
 
-/// Does the same for a GICv3.1's extended SPIs, if implemented.
+/// Does the same for the extended SPIs of a GICv3.1, if implemented.
 pub fn silence_extended(gicd: &mut dyn Bus) -> bool {
     let kinds = GICD_TYPER.read(gicd);
     if kinds.is_set(TYPE::ESPI) {
@@ -180,7 +180,7 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // Other fields in GICv2; 64 extended SPIs; and no extended SPIs, with a range that must be
+        // Other fields in GICv2, 64 extended SPIs, and no extended SPIs but a range that must be
         // ignored.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),

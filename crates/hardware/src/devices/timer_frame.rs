@@ -27,7 +27,8 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase. Has four bits per frame. The lowest of these is set if the frame is implemented.
+/// In CNTCTLBase. Contains four bits per frame. The lowest of these is set if the frame is
+/// implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
 /// The offset of CNTACR0 in CNTCTLBase. Each frame has a four-byte CNTACR.
 const CNTACR0: u32 = 0x040;
@@ -199,7 +200,7 @@ mod tests {
             assert_eq!(opened, Err(reason), "frame {number}");
         }
         assert_eq!(frame.writes(), [], "an unusable frame is not written to");
-        // CNTACR allows access, but the frame keeps only one half of CVAL.
+        // CNTACR allows access, but the frame retains only one half of CVAL.
         for lacking in [CVAL, CVAL + 4] {
             let mut half = FakeDevice::with(&[], move |registers, access| match access {
                 Access::Write(offset, _) if offset == lacking => 0,
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn count_is_right_across_a_carry() {
         for start in 0x6_ffff_fffc..0x7_0000_0002u64 {
-            // The count advances on each access.
+            // The count advances with each access.
             let mut count = start;
             let mut frame = FakeDevice::with(&[], move |_, access| {
                 count += 1;

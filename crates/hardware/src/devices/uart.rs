@@ -17,8 +17,8 @@ use crate::spec::region::Region;
 /// The maximum number of status register polls per wait. This prevents a UART that does not drain
 /// from hanging the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The maximum number of polls per wait after a timeout, until the UART sends again. A log has tens
-/// of thousands of bytes, and nothing may be receiving them.
+/// The maximum number of polls per wait after a timeout, until the UART sends again. A log is tens
+/// of thousands of bytes long, and nothing may be receiving them.
 pub const PATIENCE_LEFT: u32 = 64;
 
 /// The maximum number of polls when choosing between UARTs. This is tens of milliseconds, which is
@@ -29,7 +29,7 @@ const PATIENCE_FIRST: u32 = PATIENCE / 10;
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
-/// Returns a UART's register region.
+/// Returns the register region of a UART.
 pub const fn registers(uart: &Description) -> Region {
     Region {
         base: uart.base,
@@ -119,8 +119,8 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Returns true if the UART has room and becomes idle within a short time. Other devices at
-    /// this address may never do so.
+    /// Returns true if the UART has room and becomes idle within a short time. A different device
+    /// at this address might never do so.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);
@@ -145,7 +145,8 @@ impl<B: Bus> Uart<B> {
         self.wait_for(IDLE);
     }
 
-    /// Restores the boot-time settings in case a power state lost them. The UART must be idle.
+    /// Restores the boot-time settings in case they were lost in a power state. The UART must be
+    /// idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
         let is_lost =

@@ -166,9 +166,9 @@ impl<B: Bus> Driver<B> {
         Ok(driver)
     }
 
-    /// Arms the watchdog to reset the board in `wish` system counter ticks, or as late as possible.
-    /// If that would be sooner than in `least` ticks, restores the original setting instead,
-    /// because a previously armed deadline would be even earlier.
+    /// Arms the watchdog to reset the board after `wish` system counter ticks, or as late as
+    /// possible. If that would be in less than `least` ticks, restores the original setting
+    /// instead, because a previously armed deadline would be even earlier.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
@@ -181,8 +181,8 @@ impl<B: Bus> Driver<B> {
         self.set(self.found);
     }
 
-    /// Returns the count for a reset in `wish` system counter ticks, or as late as possible if that
-    /// is too far away. Returns None if the reset would come sooner than in `least` ticks.
+    /// Returns the count for a reset after `wish` system counter ticks, or as late as possible if
+    /// that is too far away. Returns None if the reset would come in less than `least` ticks.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
@@ -221,7 +221,7 @@ impl<B: Bus> Driver<B> {
             }
             WatchdogKind::Sp805 { .. } => (WDOGCONTROL.get(bus), WDOGLOAD.get(bus).into()),
         };
-        // Omit WS0 and WS1 in WCS, which must not be written.
+        // Leave out the WS0 and WS1 bits in WCS, which must not be written.
         let control = control & self.kind.on();
         WatchdogSetting { control, count }
     }
@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn setting_is_read_written_and_given_back() {
-        // Columns: the initial registers, the writes that arm the watchdog for 10 ticks, and the
-        // writes that restore the setting.
+        // Columns: the initial register values, the writes that arm the watchdog for 10 ticks, and
+        // the writes that restore the setting.
         for (kind, id, registers, armed, given_back) in [
             (
                 SBSA,

@@ -10,7 +10,7 @@ words! {
     pub enum BootStage, letter {
         /// The first instructions are running.
         Entry = "E",
-        /// Caches are off and contain no lines in memory that the payload is about to write.
+        /// Caches are off and contain no lines from memory that the payload is about to write.
         Caches = "C",
         /// The MMU and caches are on, and the emergency UART is mapped.
         Mmu = "M",
@@ -30,7 +30,7 @@ words! {
 }
 
 impl BootStage {
-    /// Returns the letter's character code, for the entry code.
+    /// Returns the character code of the letter, for use in the entry code.
     pub const fn code(self) -> u8 {
         self.letter().as_bytes()[0]
     }

@@ -102,7 +102,7 @@ struct BlockFields {
     magic: [u8; 8],
     version: U32,
     length: U32,
-    /// Counting from 1. 0 means none.
+    /// Numbered from 1. 0 means none.
     uart_kind: U32,
     uart_shift: u8,
     uart_width: u8,
@@ -112,7 +112,7 @@ struct BlockFields {
     tree_offset: U64,
     tree_size: U64,
     base_size: U64,
-    /// Counting from 1. 0 means none.
+    /// Numbered from 1. 0 means none.
     conduit: U32,
     build: U32,
 }
@@ -129,7 +129,8 @@ fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
-/// Returns the element of `all` selected by the field at `at`, counting from 1. Returns None for 0.
+/// Returns the element of `all` selected by the field at `at`, which starts at 1. Returns None for
+/// 0.
 fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
     let Some(place) = field.get().checked_sub(1) else {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! A CPU's caches, as described by CLIDR_EL1 and CCSIDR_EL1.
 //!
 //! See the Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is intended for
-//! maintenance by set and way. On Arm CPUs it also specifies the cache size. In a guest its value
-//! depends on the hypervisor.
+//! set/way maintenance. On Arm CPUs it also specifies the cache size. In a guest its value depends
+//! on the hypervisor.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -23,7 +23,7 @@ const NAMES: [&str; LEVELS * KINDS] = [
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// A CPU's cache sizes in bytes, in the order of their names. 0 if a cache does not exist.
+/// A CPU's cache sizes in bytes, in the same order as their names. 0 if a cache does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 
@@ -80,8 +80,8 @@ impl Caches {
         self.0[first + DATA].max(self.0[first + UNIFIED])
     }
 
-    /// Returns the L2 size in bytes, according to the CPU or `tree`, or the L1 size if the L2 size
-    /// is unknown. Returns None if no plausible size is known.
+    /// Returns the L2 size in bytes, as reported by the CPU or `tree`, or the L1 size if the L2
+    /// size is unknown. Returns None if no plausible size is known.
     pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
         const MOST: u64 = 64 << 20;
         let sizes = [self.data(2), tree.unwrap_or(0), self.data(1)];

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// A counter erratum in a CPU or SoC. If there is an erratum, the counter is read twice in a row.
-/// Linux repeats this until the two values are plausible. A timed region has no time for that, so
-/// the two values may have to be rejected.
+/// Linux repeats this until the two values are plausible. There is no time for that in a timed
+/// region, so the two values may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {

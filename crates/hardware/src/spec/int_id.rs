@@ -5,8 +5,8 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// An interrupt ID (INTID). It can be any number. Use [`Self::is_ppi`] or [`Self::is_spi`] to check
-/// an untrusted ID.
+/// An interrupt ID (INTID). Any number is allowed. Use [`Self::is_ppi`] or [`Self::is_spi`] to
+/// check an untrusted ID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntId(u32);
@@ -18,7 +18,8 @@ impl IntId {
     const PPIS: Range<u32> = 16..32;
     /// Shared peripheral interrupts, not including extended SPIs.
     const SPIS: Range<u32> = 32..1020;
-    /// Special values that an acknowledgment returns if no interrupt is pending in this view.
+    /// Special values that are read from the acknowledge register if no interrupt is pending in
+    /// this view.
     const SPECIAL: Range<u32> = 1020..1024;
 
     /// Returns the ID with this number.

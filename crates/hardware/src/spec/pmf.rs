@@ -30,7 +30,7 @@ pub enum Stamp {
 pub const STAMPS: usize = 6;
 
 impl Stamp {
-    /// The capture points in the order in which a power-down and wake-up reach them.
+    /// The capture points, in the order in which a power-down and wake-up reach them.
     pub const IN_TIME: [Self; STAMPS] = [
         Self::EnterPsci,
         Self::EnterCflush,
@@ -66,7 +66,7 @@ pub enum Interface {
 }
 
 impl Interface {
-    /// The interfaces, in the order in which to try them.
+    /// The interfaces, in the order in which they are tried.
     const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
 
     /// Returns the SMC64 function ID of GET_TIMESTAMP.

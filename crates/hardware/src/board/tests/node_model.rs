@@ -10,9 +10,9 @@ use fdt_blob::{Blob, BlobToken};
 #[derive(Clone, Copy, Debug)]
 pub enum Tree {
     Juno,
-    /// QEMU's tree with this number of CPUs.
+    /// The QEMU device tree with this number of CPUs.
     Qemu(u32),
-    /// QEMU's tree with this number of CPUs and additional devices.
+    /// The QEMU device tree with this number of CPUs and additional devices.
     Devices(u32),
 }
 
@@ -50,7 +50,7 @@ pub enum Edit<'a> {
     Unset(&'a str, &'a str),
     /// Adds a child node, specified as source text.
     Add(&'a str, &'a str),
-    /// Adds this many child nodes, each generated from its index.
+    /// Adds this many child nodes, each generated from an index.
     AddEach(u32, &'a str, fn(u32) -> String),
     /// Removes a node.
     Remove(&'a str),

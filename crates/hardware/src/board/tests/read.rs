@@ -114,8 +114,8 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/chosen", "stdout-path", Text("soc/apb/uart@80000")),
     ], &["uart: Pl011 0x7ff80000 shift 2 width 4"]),
 
-    // UART types, with the `compatible` strings from Linux's trees. Only a 16550 has reg-shift and
-    // reg-io-width.
+    // UART types, with the `compatible` strings from Linux device trees. Only a 16550 has reg-shift
+    // and reg-io-width.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Texts(&["vendor,x", "ns16550a"]))],
         &["uart: Ns16550 0x9000000 shift 0 width 1"]),
     (Qemu(1), &[
@@ -170,7 +170,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
 
-    // GIC and timers. A redistributor region is limited to the size for 512 CPUs.
+    // GIC and timers. A redistributor region is limited to the size needed for 512 CPUs.
     (Qemu(1), &[
         Set("/intc@8000000", "#redistributor-regions", Cells(&[2])),
         Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0x4_0000])),

@@ -65,7 +65,7 @@ fn a_console_of_no_known_kind_is_refused_with_the_kinds() {
     assert!(AnyUart.to_string().ends_with(" UART"));
 }
 
-/// QEMU's trees have 1 MiB of padding, and some loaders leave extra bytes after a tree.
+/// QEMU device trees have 1 MiB of padding, and some loaders leave extra bytes after a tree.
 #[test]
 fn padding_and_bytes_after_the_tree_are_ignored() {
     let plain = NodeModel::read(Tree::Qemu(8)).blob();

@@ -21,9 +21,9 @@ pub struct UartDescriptor {
     /// Its `compatible` strings, each with a layout. Strings with the same layout can share an
     /// entry, separated by spaces.
     pub compatible: &'static [(&'static str, Layout)],
-    /// The device tree node's name and `compatible` strings.
+    /// The name and `compatible` strings of the device tree node.
     pub node: (&'static str, &'static [&'static str]),
-    /// Interface types in the ACPI tables SPCR and DBG2.
+    /// Interface types in the ACPI SPCR and DBG2 tables.
     pub acpi_types: &'static [u8],
     /// The registers.
     pub model: UartModel,
@@ -51,7 +51,7 @@ impl Layout {
     }
 }
 
-/// Register bits and their value in a certain state.
+/// Register bits and the value they have in a particular state.
 pub struct Bits {
     /// The register.
     pub register: u16,
@@ -81,8 +81,8 @@ impl Bits {
     }
 }
 
-/// A write that restores part of a UART's settings. Consists of a register and the mask of bits to
-/// restore. The other bits are written as 0.
+/// A write that restores part of a UART's settings. Consists of a register and a mask of the bits
+/// to restore. The other bits are written as 0.
 pub type RestoreWrite = (u16, u32);
 
 /// A UART type's programming model.

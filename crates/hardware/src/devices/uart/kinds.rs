@@ -15,7 +15,7 @@ use super::descriptor::{Bits, Layout, UartDescriptor, UartModel};
 /// Defines [`UartKind`] with a descriptor for each variant.
 macro_rules! uart_kinds {
     ($($variant:ident: $descriptor:expr,)+) => {
-        /// A UART's programming model. The parameter block contains its number, counting from 1.
+        /// A UART's programming model. The parameter block contains its number, starting at 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the descriptors describe the variants")]
@@ -72,7 +72,7 @@ uart_kinds! {
         ],
         node: ("serial", &["ns16550a"]),
         acpi_types: &[0, 1, 0x12],
-        // TI, PC16550D. LSR in BCM2835's mini UART (BCM2835 ARM Peripherals, section 2.2) has the
+        // TI, PC16550D. LSR in the BCM2835 mini UART (BCM2835 ARM Peripherals, section 2.2) has the
         // same two bits.
         model: UartModel {
             data: 0,
@@ -87,7 +87,7 @@ uart_kinds! {
             size: 8,
         },
     },
-    // The PL011 subset in Arm's Base System Architecture, which has no configuration registers.
+    // The PL011 subset in the Arm Base System Architecture, which has no configuration registers.
     Sbsa: UartDescriptor {
         name: "sbsa",
         title: "SBSA",
@@ -320,7 +320,7 @@ impl UartKind {
         })
     }
 
-    /// Returns the UART type for an interface type in the ACPI tables SPCR and DBG2.
+    /// Returns the UART type for an interface type in the ACPI SPCR and DBG2 tables.
     pub fn from_acpi_type(number: u8) -> Option<Self> {
         let has_type = |kind: &Self| kind.descriptor().acpi_types.contains(&number);
         Self::ALL.into_iter().find(has_type)

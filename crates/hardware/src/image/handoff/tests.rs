@@ -51,7 +51,7 @@ fn good() -> Vec<u8> {
 fn the_tree_is_found_if_there_is_one() {
     let mut good = good();
     assert_eq!(used_size(&good[..HEADER_SIZE]), Ok(good.len() - 64));
-    // The value of X1 from the specification's table.
+    // The value of X1 from the table in the specification.
     assert_eq!(REGISTER, 0x1_4a0f_b10b);
     assert_eq!(read(list(&[])), "none");
     assert_eq!(read(list(&[(0x101, b"1234567")])), "none");
@@ -85,7 +85,7 @@ fn impossible_headers_and_entries_are_refused() {
         (5, &[0], "version 0 at offset 0x5"),
         (6, &[0x17], "header too short at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
-        // More than the total size, more than the available bytes, and more than fits in a number.
+        // Larger than the total size, larger than the available bytes, and too large for a number.
         (12, &[0x18, 0, 0, 0], size),
         (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
