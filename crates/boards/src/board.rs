@@ -155,7 +155,7 @@ pub struct BoardFile {
 }
 
 impl BoardFile {
-    /// Returns the firmware `name`.
+    /// Returns the firmware called `name`.
     pub fn firmware(&self, name: &str) -> Result<&Firmware> {
         self.firmware.get(name).with_context(|| {
             let known: Vec<&str> = self.firmware.keys().map(String::as_str).collect();
@@ -164,7 +164,7 @@ impl BoardFile {
         })
     }
 
-    /// Returns the default GIC version. The value has no meaning if the board has no GIC.
+    /// Returns the default GIC version. The value is meaningless if the board has no GIC.
     pub fn default_gic(&self) -> GicVersion {
         self.gic.as_ref().map_or(GicVersion::V3, |gic| gic.default)
     }

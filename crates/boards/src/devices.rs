@@ -25,7 +25,7 @@ impl UartEntry {
         Region { base, size }
     }
 
-    /// Returns the UART in the parameter block's format.
+    /// Returns the UART in the format used by the parameter block.
     pub fn emergency(&self) -> image::Uart {
         let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)

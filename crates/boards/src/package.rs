@@ -27,7 +27,7 @@ pub struct PackageBlob {
     pub title: String,
     /// The name of the file that the firmware build creates.
     pub file: Option<String>,
-    /// The option of `fip build` that specifies its file, without the dashes.
+    /// The `fip build` option that specifies its file, without the dashes.
     pub option: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Package {
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,
-    /// The folder on the board's medium for this file and for `parts`.
+    /// The folder on the boot medium for this file and for `parts`.
     pub folder: Option<String>,
     /// Installation instructions for the user.
     pub install: String,

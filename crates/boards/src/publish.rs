@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Publish {
-    /// The board's name in the page title.
+    /// The board name in the page title.
     pub title: String,
     /// The URL of the manufacturer's page.
     pub link: Option<String>,
@@ -34,7 +34,7 @@ pub struct PublishedCluster {
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockDomain {
-    /// The domain's name.
+    /// The name of the domain.
     pub domain: String,
     /// The frequency in MHz.
     pub mhz: u32,

@@ -1,10 +1,10 @@
-//! How TF-A is built from its source for a board: `[firmware.NAME.stock]`.
+//! How TF-A is built from source for a board: `[firmware.NAME.stock]`.
 
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Deserializer, de};
 
-/// The options of `fip build` that name an input.
+/// The `fip build` options that name an input.
 pub const INPUT_OPTIONS: [&str; 4] = ["scp-fw", "mcp-fw", "ddr-fw", "hw-config"];
 
 /// One of TF-A's own platforms, or one built on top of it in `platforms/BOARD/tf-a/plat`.
@@ -13,7 +13,7 @@ pub const INPUT_OPTIONS: [&str; 4] = ["scp-fw", "mcp-fw", "ddr-fw", "hw-config"]
 pub struct Stock {
     /// `PLAT`.
     pub platform: String,
-    /// The offset in QEMU's flash where BL1 looks for the FIP, in bytes. Required if QEMU emulates
+    /// The offset in QEMU flash at which BL1 looks for the FIP, in bytes. Required if QEMU emulates
     /// the board.
     pub fip_base: Option<usize>,
     /// True if BL33 is not in the FIP but is already at its load address when BL1 starts.
@@ -23,7 +23,7 @@ pub struct Stock {
     #[serde(default)]
     pub variables: Vec<String>,
     /// The number of CPUs per cluster in its power domain tree, if it differs from the board file.
-    /// Requires the rule `cpus.continues`.
+    /// Requires the `cpus.continues` rule.
     pub cluster: Option<NonZeroU32>,
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
@@ -91,7 +91,7 @@ impl<'de> Deserialize<'de> for TfAVersion {
 pub enum BuildNeed {
     /// A compiler for the Cortex-M or Cortex-R processors on the SoC, `arm-none-eabi-gcc`.
     ArmNoneEabi,
-    /// The source of Mbed TLS.
+    /// The Mbed TLS source.
     MbedTls,
 }
 

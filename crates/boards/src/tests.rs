@@ -1,4 +1,4 @@
-//! Tests for the real board files and for a made-up board file with changes.
+//! Tests for the real board files and for modified versions of a made-up board file.
 
 mod changes;
 mod real;

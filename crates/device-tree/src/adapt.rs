@@ -15,14 +15,14 @@ use super::{Result, merge, nodes};
 /// Linux have a third as many.
 pub const ITEMS_MAX: usize = 30_000;
 
-/// Returns a copy of the tree `blob` with `bootargs` in `/chosen` and with only `memory` as usable
-/// memory. The payload can read the result. If an argument is None, that part does not change. If
-/// both are None, the result is identical to `blob`.
+/// Returns a copy of `blob` with `bootargs` in `/chosen` and with only `memory` as usable memory.
+/// The payload can read the result. If an argument is None, that part is not changed. If both are
+/// None, the result is identical to `blob`.
 ///
 /// # Errors
 /// Returns an error if the payload cannot use the tree or a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
-    // dtoolkit must be given only well-formed trees.
+    // Only well-formed trees may be passed to dtoolkit.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
     let blob = blob.get(..size).ok_or_else(|| {

@@ -1,5 +1,5 @@
 //! The parts of the EFI application that do not need firmware and can be tested on the host. The
-//! application itself is in `main.rs`; its modules `start` and `machine` exist only for
+//! application itself is in `main.rs`; its `start` and `machine` modules exist only for
 //! `aarch64-unknown-uefi`.
 //!
 //! The library does not call EFI services and contains no unsafe code.

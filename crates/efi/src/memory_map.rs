@@ -41,7 +41,8 @@ pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
 }
 
-/// Returns the merged regions of `descriptors`; regions that exceed 64-bit addresses are omitted.
+/// Returns the merged regions of `descriptors`; regions that extend past the 64-bit address space
+/// are omitted.
 fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
     let regions = descriptors.map(|it| Region {
         base: it.phys_start,

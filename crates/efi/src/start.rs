@@ -155,8 +155,8 @@ fn arguments(services: &EfiServices) -> Option<String> {
     }
 }
 
-/// Finds the device tree: the user's tree, otherwise EFI's, otherwise a tree built from the ACPI
-/// tables.
+/// Finds the device tree: the user's tree if there is one, otherwise the tree from EFI, otherwise a
+/// tree built from the ACPI tables.
 fn find_tree(
     services: &EfiServices,
     block: &ParameterBlock,
@@ -199,8 +199,8 @@ fn find_tree(
     }
 }
 
-/// Reads everything that the payload reads from its tree before it measures, and returns the number
-/// of CPUs.
+/// Reads everything that the payload reads from its tree before it starts measuring, and returns
+/// the number of CPUs.
 fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
     let (_, cpus) = board.cpus(registers::mpidr_counts_threads())?;
@@ -221,7 +221,8 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Ok(cpus.len())
 }
 
-/// Copies the image to memory, with room for a tree and for the payload's initial working memory.
+/// Copies the image to memory, with room for a tree and for the initial working memory of the
+/// payload.
 fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
@@ -264,7 +265,7 @@ impl Loaded {
     }
 }
 
-/// Exits EFI and starts the payload. Returns only if the boot services cannot be exited.
+/// Exits EFI and starts the payload. Returns only if boot services cannot be exited.
 fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
     let left = match services.leave() {

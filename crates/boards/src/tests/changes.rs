@@ -262,7 +262,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("max-cpus = 16", "max-cpus = 4"),
     ], "84: firmware.tf-a-stock.stock.cluster: this requires cpus.continues"),
 
-    // TF-A's platforms.
+    // TF-A platforms.
     (&[("fip-base = 0x4_0000, ", "")],
         "84: firmware.tf-a-stock.stock: fip-base is missing; QEMU's flash needs it"),
     (&[("option = \"scp-fw\"", "option = \"nt-fw\"")],

@@ -73,7 +73,7 @@ impl<'m> Stream<'m> {
         }
     }
 
-    /// Reads a length-prefixed part. The length includes the size of the length field itself
+    /// Reads a length-prefixed block. The length includes the size of the length field itself
     /// (section 20.2.4).
     pub fn part(&mut self) -> Option<Self> {
         let mut ahead = self.clone();

@@ -23,8 +23,8 @@ const IS_THREAD: u32 = 1 << 2;
 const HAS_SIZE: u32 = 1;
 /// The maximum number of private resources examined per processor.
 const RESOURCES_MAX: u32 = 16;
-/// The maximum depth of the processor hierarchy. Machines have threads, cores, clusters, dies and
-/// packages.
+/// The maximum depth of the processor hierarchy. Machines can have threads, cores, clusters, dies
+/// and packages.
 const LEVELS_MAX: usize = 16;
 
 /// A CPU's position in the hierarchy, as entry offsets. Positions sort in label order.

@@ -51,8 +51,8 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     )))
 }
 
-/// Builds a UART node. The UART type `kind` is at offset `kind_at`, and its Generic Address
-/// Structure (ACPI 6.5, section 5.2.3.2) is at offset `at`.
+/// Builds a UART node. `kind` is the UART type, which is at offset `kind_at`. The Generic Address
+/// Structure for the UART (ACPI 6.5, section 5.2.3.2) is at offset `at`.
 fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
     let address = table.read::<GenericAddress>(at)?;
     let (base, space) = (address.address.get(), address.space);

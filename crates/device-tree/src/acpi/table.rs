@@ -11,7 +11,7 @@ use crate::Result;
 
 /// Size in bytes of the header at the start of each table.
 pub const HEADER_SIZE: usize = size_of::<Header>();
-/// The maximum size of a table, in bytes. The largest known table is a DSDT of under 1 MiB.
+/// The maximum size of a table, in bytes. The largest known table is a DSDT of less than 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
 /// Returns the little-endian number at an offset; `size` is its size in bytes, 1 to 8.

@@ -76,8 +76,8 @@ impl<'m> Tables<'m> {
         Ok(found)
     }
 
-    /// Creates the list from files that each contain one table, as in Linux's
-    /// /sys/firmware/acpi/tables.
+    /// Creates the list from files that each contain one table, as in /sys/firmware/acpi/tables on
+    /// Linux.
     ///
     /// # Errors
     /// Returns an error if a file is not a table, or if there are more than 256 files.

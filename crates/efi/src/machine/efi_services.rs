@@ -49,7 +49,7 @@ pub struct EfiServices {
 
 /// How the main function returns.
 pub enum MainResult {
-    /// Returns with this status. The boot services may have ended, so no pages are freed.
+    /// Returns with this status. Boot services may have been exited, so no pages are freed.
     Returned(Status),
     /// Returns without starting the payload; EFI continues.
     Refused(EfiServices),
@@ -83,7 +83,7 @@ pub struct MemoryMap {
     key: usize,
 }
 
-/// Proof that the EFI boot services have been exited, with the last memory map.
+/// Proof that boot services have been exited, with the last memory map.
 pub struct Left(pub Vec<MemoryDescriptor>);
 
 fn done(status: Status) -> Result<(), Status> {
@@ -269,8 +269,8 @@ impl EfiServices {
         Err(Status::BUFFER_TOO_SMALL)
     }
 
-    /// Ends the boot services. After an error they may be partly shut down, and services can no
-    /// longer be called.
+    /// Exits boot services. After an error they may be partly shut down, and services can no longer
+    /// be called.
     pub fn leave(self) -> Result<Left, Status> {
         let mut last = Status::SUCCESS;
         for _ in 0..EXITS {

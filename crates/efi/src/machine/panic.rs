@@ -12,6 +12,6 @@ use super::payload;
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
-    // The boot services have ended. The payload's image was already complete.
+    // Boot services have been exited. The payload image was already complete.
     payload::enter_kept()
 }

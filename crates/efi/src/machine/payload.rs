@@ -21,15 +21,15 @@ pub fn jump(_: &Left) -> ! {
     enter_kept()
 }
 
-/// Jumps to the stored image. The boot services must have ended.
+/// Jumps to the stored image. Boot services must have been exited.
 pub(super) fn enter_kept() -> ! {
-    // The boot services end only after an image has been stored.
+    // Boot services are exited only after an image has been stored.
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
     let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
-    // SAFETY: `keep` received a complete image, including its boot area. The boot services have
-    // ended, because `jump` takes a `Left` as proof and `abort` returns only in that case. EFI's
+    // SAFETY: `keep` received a complete image, including its boot area. Boot services have been
+    // exited, because `jump` takes a `Left` as proof and `abort` returns only in that case. EFI's
     // identity mapping is still in use.
     unsafe { enter(base, end) }
 }

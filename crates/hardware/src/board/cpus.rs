@@ -53,7 +53,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
         return Err(FormatError::new(format_args!("no node /cpus")));
     };
     let cells = match cpus.u32(CELLS)? {
-        // Do not use the specification's default of 2, which is wrong for most boards.
+        // Do not use the default of 2 from the specification, which is wrong for most boards.
         None => return Err(cpus.missing(CELLS)),
         Some(cells @ 1..=2) => cells as usize,
         Some(cells) => return Err(cpus.wrong_value(CELLS, cells.into(), "1 or 2")),

@@ -47,7 +47,7 @@ const RESERVATION_SIZE: usize = 16;
 /// The maximum length of a node or property name, in bytes.
 const NAME_MAX: usize = 255;
 
-/// The structure block's tokens (section 5.4.1).
+/// The tokens in the structure block (section 5.4.1).
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
 const PROP: u32 = 3;

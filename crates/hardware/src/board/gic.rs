@@ -12,9 +12,9 @@ use crate::text::format_error::Result;
 /// The maximum number of redistributor regions. The largest known machines have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. Sizes are limited to the registers in use because a tree can
-/// specify more than the hardware has. A redistributor region is limited to the size needed for 512
-/// CPUs with GICv4 frames.
+/// The frames of the interrupt controller. Sizes are limited to the registers in use because a tree
+/// can specify more than the hardware has. A redistributor region is limited to the size needed for
+/// 512 CPUs with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
@@ -55,11 +55,11 @@ const fn limits(least: u64, most: u64, align: u64) -> FrameLimits {
     FrameLimits { least, most, align }
 }
 
-/// A GICv2's GICD.
+/// The GICD of a GICv2.
 pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
-/// A GICv2's GICC.
+/// The GICC of a GICv2.
 pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
-/// A GICv3's GICD.
+/// The GICD of a GICv3.
 pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 /// A redistributor region. Each redistributor is at least [`FrameLimits::least`] bytes long.
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);

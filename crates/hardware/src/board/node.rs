@@ -30,7 +30,7 @@ impl<'t> Node<'t> {
         Self { fdt, at }
     }
 
-    /// Finds the node at `path`, which must start with a slash and not contain aliases.
+    /// Finds the node at `path`, which must start with a slash and must not contain aliases.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
     }
@@ -162,8 +162,9 @@ impl<'t> Node<'t> {
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
-    /// Returns the index of the first `compatible` string that appears in the space-separated list
-    /// `names`. `compatible` strings are ordered from most specific to most general (section
+    /// Returns the index of the first `compatible` string that appears in `names`, a
+    /// space-separated list. `compatible` strings are ordered from most specific to most general
+    /// (section
     /// 2.3.1).
     pub fn compatible_with(self, names: &str) -> Option<usize> {
         let mut strings = self.value("compatible")?.split(|byte| *byte == 0);

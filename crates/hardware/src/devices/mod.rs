@@ -1,5 +1,5 @@
 //! Device drivers, written as sequences of register accesses over a [`Bus`]. On a machine, the bus
-//! uses single loads and stores. In tests, it is a model based on the device's manual.
+//! uses single loads and stores. In tests, the bus is a model based on the device manual.
 
 pub mod bus;
 pub mod gicv2;

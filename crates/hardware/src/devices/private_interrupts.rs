@@ -15,7 +15,7 @@ const IPRIORITYR: u32 = 0x400;
 pub struct PrivateInterrupts(u32);
 
 impl PrivateInterrupts {
-    /// In a GICv2's distributor.
+    /// In a GICv2 distributor.
     pub const BANKED: Self = Self(0);
     /// In the second 64 KiB frame of a GICv3 redistributor.
     pub const SGI_FRAME: Self = Self(0x1_0000);
@@ -31,8 +31,8 @@ impl PrivateInterrupts {
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Assigns all private interrupts to the non-secure view's group. This only has an effect if
-    /// there is a single Security state.
+    /// Assigns all private interrupts to the group of the non-secure view. This only has an effect
+    /// if there is a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);
     }

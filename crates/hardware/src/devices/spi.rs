@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, FakeDevice, pairs};
 
-    /// SPI 60, used by Juno's timer frame. It is in word 2 of the bit arrays, word 23 of the byte
+    /// SPI 60, used by the Juno timer frame. It is in word 2 of the bit arrays, word 23 of the byte
     /// arrays and word 5 of the 2-bit arrays.
     const INTID: IntId = IntId::new(92);
     const LIST: SpiTarget = SpiTarget::List(0x08);

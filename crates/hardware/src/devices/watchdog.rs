@@ -61,7 +61,7 @@ register_bitfields! { u32,
         EN OFFSET(0),
     ],
     IIDR [
-        /// The architecture's revision.
+        /// The architecture revision.
         REVISION OFFSET(16) NUMBITS(4),
     ],
     WDOGCONTROL [
@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// Counts are half of the timeout because the watchdog counts down twice. The timeout is at
-    /// least 20 s and ideally 30 s.
+    /// least 20 s, ideally 30 s.
     #[test]
     fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
         const LOW: u64 = u32::MAX as u64;

@@ -1,4 +1,5 @@
-//! The payload image's header and parameter block, and the device tree locations that loaders use.
+//! The header and parameter block of the payload image, and the device tree locations that loaders
+//! use.
 
 mod boot_stage;
 pub mod handoff;

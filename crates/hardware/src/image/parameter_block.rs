@@ -1,4 +1,4 @@
-//! The image file's arm64 Linux header and parameter block.
+//! The arm64 Linux header and parameter block of the image file.
 //!
 //! Any loader that supports the arm64 `Image` format (Linux, *Booting AArch64 Linux*) can load the
 //! file. The parameter block follows the header and is patched by the host tool. It contains the
@@ -129,8 +129,8 @@ fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
-/// Returns the element of `all` selected by the field at `at`, which starts at 1. Returns None for
-/// 0.
+/// Returns the element of `all` selected by the field at `at`, which is a 1-based index. Returns
+/// None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
     let Some(place) = field.get().checked_sub(1) else {
         return Ok(None);

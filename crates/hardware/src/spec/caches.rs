@@ -1,7 +1,7 @@
 //! A CPU's caches, as described by CLIDR_EL1 and CCSIDR_EL1.
 //!
 //! See the Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is intended for
-//! set/way maintenance. On Arm CPUs it also specifies the cache size. In a guest its value depends
+//! set/way maintenance. On Arm CPUs it also indicates the cache size. In a guest its value depends
 //! on the hypervisor.
 
 use alloc::collections::BTreeMap;
@@ -74,7 +74,7 @@ impl Caches {
         all.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Returns the data capacity in bytes of the caches at a level, counting from 1.
+    /// Returns the data capacity in bytes of the caches at a level. Levels are numbered from 1.
     fn data(&self, level: usize) -> u64 {
         let first = (level - 1) * KINDS;
         self.0[first + DATA].max(self.0[first + UNIFIED])
@@ -159,7 +159,7 @@ mod tests {
             let largest = Caches::read(0o4_444_444, wide, &mut |_| u64::MAX);
             assert_eq!(largest.data(7), most);
         }
-        // The Cortex-A53's 32 KiB data cache, according to its manual.
+        // The 32 KiB data cache of a Cortex-A53, as described in its manual.
         assert_eq!(bytes(0x700f_e01a, false), 32 << 10);
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
         let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
         let (both, one) = (of(0x0a20_0023), of(0o2));
-        // A guest can see nonsensical values.
+        // A guest may see nonsensical values.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [
             (both, Some(4 << 20), Some(1 << 20)),

@@ -22,7 +22,7 @@ impl CounterErratum {
     /// SoC errata. Each has a property in the Linux binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// Returns the erratum's timer node property or, if it has none, a name.
+    /// Returns the timer node property for the erratum or, if it has none, a name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",

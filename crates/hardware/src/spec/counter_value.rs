@@ -1,4 +1,4 @@
-//! Counter values, which all CPUs share.
+//! Values of the system counter, which all CPUs share.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -11,7 +11,7 @@ use core::ops::Add;
 pub struct CounterValue(NonZeroU64);
 
 impl CounterValue {
-    /// Returns the value for a counter at `number` ticks, or None for 0.
+    /// Returns the value of a counter that is at `number` ticks, or None for 0.
     pub const fn new(number: u64) -> Option<Self> {
         match NonZeroU64::new(number) {
             Some(number) => Some(Self(number)),

@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use serde::Deserialize;
 
-/// The interrupt controller's version.
+/// The version of the interrupt controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "u32")]
 pub enum GicVersion {

@@ -1,13 +1,13 @@
 //! TF-A's Performance Measurement Framework (PMF), which provides six timestamps per CPU via SMC.
 //!
 //! Each CPU has one slot for each timestamp. If a call does not reach a capture point, the slot
-//! keeps its old value, and no flag indicates this. For this reason,
+//! keeps its old value, and nothing indicates that. For this reason,
 //! `crates/run/src/measure/path.rs` examines only values and their order.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Capture points in TF-A's runtime instrumentation, by timestamp ID.
+/// Capture points in the TF-A runtime instrumentation, by timestamp ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -77,8 +77,8 @@ impl Interface {
         }
     }
 
-    /// Returns the function ID for querying the service's UID (SMCCC, section 6.2). The query is
-    /// the same for every service and has no side effects.
+    /// Returns the function ID for querying the service UID (SMCCC, section 6.2). The query is the
+    /// same for every service and has no side effects.
     const fn service_uid(self) -> u32 {
         match self {
             Self::VendorEl3 => 0x8700_ff01,
@@ -96,7 +96,7 @@ impl Interface {
 
     /// Finds the interface through which `read` returns a timestamp. `query_uid` returns X0 to X3
     /// of a UID query. `read` is called only if these identify a known service, because the same
-    /// function ID can mean anything in another vendor's service. For example, 0xc2000010 is
+    /// function ID can mean anything in a service from another vendor. For example, 0xc2000010 is
     /// PM_SET_MAX_LATENCY on ZynqMP.
     pub fn find(
         query_uid: impl Fn(u32) -> [u64; 4],
@@ -110,8 +110,8 @@ impl Interface {
             }
             match read(interface) {
                 Ok(_) => return Ok(interface),
-                // Keep the newer interface's error, which is more precise, unless that interface is
-                // not implemented.
+                // Keep the error from the newer interface, which is more precise, unless that
+                // interface is not implemented.
                 Err(error) if reason == ReadError::NotImplemented => reason = error,
                 Err(_) => {}
             }
@@ -175,7 +175,7 @@ impl fmt::Display for ReadError {
 pub struct Stamps(pub [u64; STAMPS]);
 
 impl Stamps {
-    /// Returns a timestamp's value.
+    /// Returns the value of a timestamp.
     pub fn at(&self, stamp: Stamp) -> u64 {
         self.0[stamp as usize]
     }
@@ -209,7 +209,7 @@ mod tests {
     fn a_function_of_an_unknown_service_is_not_called() {
         use Interface::{ArmSip, VendorEl3};
         const UNKNOWN: [u32; 4] = [u32::MAX, 0, 0, 0];
-        // ZynqMP's SiP service: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
+        // The ZynqMP SiP service: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
         const ZYNQMP: [u32; 4] = [0x2a1b_9b5c, 0x4023_8605, 0x25b9_1ba6, 0xa5e3_2d82];
         let (new, old) = (0xc700_0020, 0xc200_0010);
         for (vendor_el3, sip, interface, called) in [

@@ -1,6 +1,6 @@
 //! PSCI definitions that are not in the `smccc` crate: return code names and `power_state`.
 //!
-//! Section numbers below refer to Arm Power State Coordination Interface, DEN0022F (PSCI 1.3).
+//! Section numbers below refer to the Arm Power State Coordination Interface, DEN0022F (PSCI 1.3).
 //! Nothing here calls the firmware.
 
 use core::fmt;
@@ -52,7 +52,7 @@ pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
 
-/// The reason why a state cannot have the power level that the board specifies.
+/// The reason why a state cannot have the power level specified by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongLevel {
     /// `power_state` contains this level.

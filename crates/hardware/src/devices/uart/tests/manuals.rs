@@ -25,8 +25,8 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART. It has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
-/// registers in between are reserved.
+/// DEN0094, Generic UART. It has the UARTDR, UARTRSR, UARTFR and interrupt registers of the PL011.
+/// The registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     reset: "",
@@ -95,7 +95,7 @@ pub static CADENCE: Manual = Manual {
 
 /// IMX8MPRM, UART. UTS has TXFULL and TXEMPTY. USR2 has TXDC (FIFO and shift register empty) and
 /// TXFE. Writing 0 to UCR2.SRST resets the UART. UTXD can be accessed only while UARTEN is 1. UFCR,
-/// UBIR and UBMR must be written in this order while UARTEN is 0. Reset values are from QEMU's
+/// UBIR and UBMR must be written in that order while UARTEN is 0. Reset values are from QEMU's
 /// hw/char/imx_serial.c, except for SRST, which reads as 1.
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
