@@ -230,7 +230,7 @@ fn nested_idle_states_are_found() {
         .option("-append", "iterations=2 warmup=0");
     let log = with_tables(machine, &tables)
         .run()
-        .passes(&["with the device tree made from ACPI tables at", ALL]);
+        .passes(&["with the device tree built from ACPI tables at", ALL]);
     check_states(&log, 0x1_0001, 0x1_0011);
 }
 
@@ -305,7 +305,7 @@ fn the_shell_comes_back_from_bad_tables() {
         seen.ends(
             Verdict::BadInput,
             &[
-                "psci-bench: INCOMPLETE: bad input: the device tree made from ACPI tables at",
+                "psci-bench: INCOMPLETE: bad input: the device tree built from ACPI tables at",
                 expected,
                 "Nothing was measured. Returning to EFI.",
                 "The shell is back",

@@ -60,7 +60,7 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     for (acpi, gic, el2, el, conduit) in MACHINES {
         let machine = format!("acpi={acpi},gic-version={gic},virtualization={el2}");
         let source = match acpi {
-            "on" => "with the device tree made from ACPI tables at ",
+            "on" => "with the device tree built from ACPI tables at ",
             _ => "with EFI's device tree at ",
         };
         for machine in [

@@ -22,7 +22,7 @@ const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_hea
 /// `-kernel`: QEMU hands over its own tree.
 #[test]
 fn kernel_at_el1() {
-    let passed_over = format!("Ignored boot arguments of another program: {FIRMWARES}");
+    let passed_over = format!("Ignored boot arguments for another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
     // The maximum number of boot arguments that Linux accepts.
     let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();

@@ -120,11 +120,11 @@ fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     match firmware.pmf.unwrap_or(default) {
         Pmf::Linked => [
             "PMF",
-            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
+            "PMF timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
         ],
         Pmf::Unlinked => [
             "PMF+",
-            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and with the handler \
+            "PMF timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and with the handler \
              for PMF calls, which `fip build` adds",
         ],
         Pmf::None => ["caller", "measured by the caller (no PMF)"],

@@ -44,7 +44,7 @@ enum StartError {
     ExceptionLevel(u64),
     #[error("the image: {0}")]
     Image(FormatError),
-    #[error("the application's image is shorter than its header specifies")]
+    #[error("the application image is shorter than its header specifies")]
     CutImage,
     #[error("the application's device tree is not in its image")]
     TreeNotInImage,
@@ -182,7 +182,7 @@ fn find_tree(
     }
     let base = services.configuration_table(RSDP);
     let base = base.ok_or(StartError::NoTree)?;
-    let name = format!("the device tree made from ACPI tables at {base:#x}");
+    let name = format!("the device tree built from ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
     match made {

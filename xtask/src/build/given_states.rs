@@ -60,7 +60,7 @@ impl GivenStates {
             let states = self.state_format.map(|format| firmware.of_format(format));
             if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
                 bail!(
-                    "--state-format {}: the board file of {} has no idle state of this format; \
+                    "--state-format {}: the board file of {} has no idle state in this format; \
                      give the values with --core and --deepest",
                     format.name(),
                     board.title

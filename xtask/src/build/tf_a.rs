@@ -18,7 +18,7 @@ pub const TF_A: SourcePackage = SourcePackage {
     title: "TF-A",
     version: "2.12.1+dfsg-1",
     dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
-    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory \
+    otherwise: ", or check out tag v2.12.1 of Trusted Firmware-A and pass its directory \
                 with --tf-a",
     check: |dir| version(dir).map(|_| ()),
 };
@@ -136,7 +136,7 @@ fn doubt(version: &str) -> Result<Option<String>> {
 pub fn version(dir: &Path) -> Result<String> {
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
         if !dir.join(file).is_file() {
-            bail!("this is not a source tree of TF-A: it has no {file}");
+            bail!("not a TF-A source tree: it has no {file}");
         }
     }
     let makefile = fs::read(dir.join("Makefile"))?;

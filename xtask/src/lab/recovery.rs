@@ -72,7 +72,7 @@ fn check_files(archive: &mut Archive<'_>, max: u64) -> Result<()> {
         let read = unpack(archive, index, left, &mut io::sink())?;
         left = left
             .checked_sub(read)
-            .with_context(|| format!("the zip's files exceed the limit of {max} bytes"))?;
+            .with_context(|| format!("the files in the zip exceed the limit of {max} bytes"))?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ impl ProfiledRun {
         }
         let park = format!("end={}", EndAction::Park.word());
         if args.split_whitespace().any(|it| it == park) {
-            bail!("--args {park}: a profile needs a machine that ends with the run");
+            bail!("--args {park}: a profile needs a machine that exits when the run ends");
         }
         let conditions = format!("variant {}, args {args}", spec.variant);
         (spec.icount, spec.args) = (true, Some(args));

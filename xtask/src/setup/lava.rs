@@ -108,7 +108,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
         words.extend(wanted.iter().map(String::as_str));
         let get = |apt: &Apt<'_>| apt.get(&words);
         apt::fetch(work.path(), &ARCHIVE, get)
-            .with_context(|| format!("cannot fetch Debian's packages {PACKAGES}"))?;
+            .with_context(|| format!("cannot fetch the Debian packages {PACKAGES}"))?;
         apt::unpack(work.path(), partial)
     })?;
     let stubs = root.join("stubs");

@@ -34,10 +34,10 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
         let root = work.path().join("root");
-        let _progress = StepProgress::start("fetching Debian's kernel for arm64, 90 MB");
+        let _progress = StepProgress::start("fetching the Debian kernel for arm64, 90 MB");
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
         let package = apt::fetch(work.path(), &apt::ARM64, get);
-        let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
+        let package = package.with_context(|| format!("cannot fetch the Debian package {META}"))?;
         apt::unpack(work.path(), &root)?;
         // The rest of the package is ten times the size of the trees.
         let (_, trees) = files(&root).with_context(|| package.clone())?;

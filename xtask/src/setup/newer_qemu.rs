@@ -28,11 +28,11 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let place = workspace.state().join("qemu-backports");
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
-        let _progress = StepProgress::start("fetching QEMU from Debian's backports, 13 MB");
+        let _progress = StepProgress::start("fetching QEMU from Debian backports, 13 MB");
         let download = [&["download"][..], &PACKAGES].concat();
         let fetched = apt::fetch(work.path(), &BACKPORTS, |apt| apt.get(&download));
         fetched
-            .context("cannot fetch QEMU from Debian's backports; install 9.0 or later yourself")?;
+            .context("cannot fetch QEMU from Debian backports; install 9.0 or later yourself")?;
         apt::unpack(work.path(), partial)
     })?;
     let folders = [place.join("usr/bin")]

@@ -65,8 +65,8 @@ impl SourcePackage {
             let fetched = apt::fetch(work.path(), &apt::SOURCES, |apt| apt.get(&source));
             fetched.with_context(|| {
                 format!(
-                    "cannot fetch Debian's source package {package} {version}. Check the network \
-                     and apt's proxy{}",
+                    "cannot fetch the Debian source package {package} {version}. Check the network \
+                     and the apt proxy{}",
                     self.otherwise
                 )
             })?;

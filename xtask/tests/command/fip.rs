@@ -118,7 +118,7 @@ fn what_follows_a_package_is_a_warning() {
     let whole = scratch.read("fip.bin");
     scratch.write("long.bin", &[&whole[..], &[0xff; 9]].concat());
     let said = scratch.ours("fip update long.bin --nt-fw nt-fw --out new.bin");
-    let warning = "warning: long.bin: 9 bytes follow the package's end";
+    let warning = "warning: long.bin: 9 bytes follow the end of the package";
     assert!(said.contains(warning), "{said}");
     assert!(scratch.read("new.bin") == whole);
 }

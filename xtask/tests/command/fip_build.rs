@@ -130,7 +130,7 @@ fn bad_sources_are_refused() {
         (
             "rpi4",
             "empty",
-            "--tf-a empty: this is not a source tree of TF-A: it has no bl31",
+            "--tf-a empty: not a TF-A source tree: it has no bl31",
         ),
         (
             "rpi4",

@@ -47,7 +47,7 @@ impl fmt::Display for NoWatchdog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotInTree => f.write_str("none in the device tree"),
-            Self::NotThere => f.write_str("none at the device tree's address"),
+            Self::NotThere => f.write_str("none at the address in the device tree"),
             Self::TooSoon { most, least } => write!(
                 f,
                 "not used: it resets within {most} s, but the lead may need {least} s"

@@ -66,7 +66,7 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     if text.words().next().is_none() {
         return Ok(());
     }
-    let lead = "Ignored boot arguments of another program: ";
+    let lead = "Ignored boot arguments for another program: ";
     paragraph(out, lead, 2, &text)
 }
 

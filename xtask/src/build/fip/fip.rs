@@ -165,7 +165,8 @@ impl Fip {
         let end = terminator.offset.get();
         let after = size.saturating_sub(end);
         let is_end = (last..size).contains(&end);
-        let rest = is_end.then(|| format!("{after} bytes follow the package's end at {end:#x}"));
+        let rest =
+            is_end.then(|| format!("{after} bytes follow the end of the package at {end:#x}"));
         Ok(Inspected { fip, faults, rest })
     }
 
@@ -263,7 +264,7 @@ impl Fip {
     /// Sets the alignment in bytes of each image and of the end of the package.
     pub fn align(&mut self, align: u64) -> Result<()> {
         if !align.is_power_of_two() || align > 1 << 20 {
-            bail!("the alignment {align} is not a power of two up to a MiB");
+            bail!("the alignment {align} is not a power of two of at most 1 MiB");
         }
         self.align = align;
         Ok(())

@@ -213,7 +213,7 @@ fn make(
     for file in &platform.files {
         let from = built.join(file);
         let to = place.join(from.file_name().expect("a list of files"));
-        let made = || format!("TF-A's build did not produce {}", from.display());
+        let made = || format!("the TF-A build did not produce {}", from.display());
         fs::copy(&from, to).with_context(made)?;
     }
     Ok(())

@@ -18,7 +18,7 @@ use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
 pub struct CommitsArguments {
-    /// Commits after A up to B, in git's notation.
+    /// Commits after A up to B, in git notation.
     #[arg(value_name = "A..B")]
     pub range: String,
     /// The run; --icount and samples=all are implied.

@@ -54,7 +54,7 @@ pub enum NamedFileError {
     #[error(transparent)]
     Name(#[from] BadName),
     /// The argument is only a name.
-    #[error("the file's name is missing")]
+    #[error("the file name is missing")]
     NoFile,
 }
 
@@ -224,7 +224,7 @@ fn wishes<'a>(
         for (usual, source) in sources(arguments, board)? {
             let firmware = arguments.name.as_deref().unwrap_or(&usual);
             let firmware = check_name(firmware)
-                .map_err(|why| anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
+                .map_err(|why| anyhow!("the firmware name {firmware:?}: {why}; use --name"))?;
             let names = Names {
                 engine,
                 board: board.name.clone(),

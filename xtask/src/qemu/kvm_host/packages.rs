@@ -30,12 +30,12 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
-        let what = "fetching Debian's kernel and QEMU for arm64, 62 MB";
+        let what = "fetching the Debian kernel and QEMU for arm64, 62 MB";
         let _progress = StepProgress::start(what);
         let said = download(work.path()).with_context(|| {
             format!(
-                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, which provide the \
-                 payload's Linux host with KVM. Check the network and apt's proxy"
+                "cannot fetch the Debian packages {KERNEL} and {QEMU} for arm64, which provide the \
+                 payload's Linux host with KVM. Check the network and the apt proxy"
             )
         })?;
         let root = work.path().join("root");

@@ -93,7 +93,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("profile --firmware u-boot", &["a profile needs TF-A with PMF"]),
 
     // TF-A sources
-    ("qemu --tf-a folder", &["this is not a source tree of TF-A: it has no Makefile"]),
+    ("qemu --tf-a folder", &["not a TF-A source tree: it has no Makefile"]),
     ("qemu --tf-a nowhere", &["No such file or directory"]),
     ("qemu --tf-a old-tf-a", &["TF-A 2.9, but 2.12 or later is needed"]),
 
@@ -229,7 +229,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --board juno --payload payload.bin -o set --base folder/b=fip.bin",
         &["--base folder/b=fip.bin: No such file"]),
     ("lab lava --board juno --payload payload.bin -o set --base a=",
-        &["the file's name is missing"]),
+        &["the file name is missing"]),
     ("lab labgrid --board hikey960 --base board.zip -o set", &["no [lab]"]),
     ("lab lava --board hikey960 --base fip.bin --payload payload.bin -o set",
         &["use `cargo xtask lab labgrid`"]),

@@ -55,6 +55,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &[
             "the tag v2.12.1",
             "--tf-a",
-            "cannot fetch Debian's source package arm-trusted-firmware 2.12.1+dfsg-1",
+            "cannot fetch the Debian source package arm-trusted-firmware 2.12.1+dfsg-1",
         ]),
 ];

@@ -60,7 +60,7 @@ uart_kinds! {
     Ns16550: UartDescriptor {
         name: "ns16550",
         title: "16550",
-        about: "8250, 16550 and compatible UARTs, such as BCM2835's mini UART",
+        about: "8250, 16550 and compatible UARTs, such as the BCM2835 mini UART",
         is_in_board_files: true,
         is_numbered: true,
         compatible: &[
@@ -91,7 +91,7 @@ uart_kinds! {
     Sbsa: UartDescriptor {
         name: "sbsa",
         title: "SBSA",
-        about: "Arm's generic UART, a PL011 subset (DEN0094); not allowed in board files",
+        about: "the Arm generic UART, a PL011 subset (DEN0094); not allowed in board files",
         is_in_board_files: false,
         is_numbered: false,
         compatible: &[("arm,sbsa-uart", Layout::WORDS)],
@@ -232,7 +232,7 @@ uart_kinds! {
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
-        about: "Qualcomm's generic interface (GENI) in UART mode, SDM845 and later",
+        about: "the Qualcomm generic interface (GENI) in UART mode, SDM845 and later",
         is_in_board_files: true,
         is_numbered: false,
         compatible: &[("qcom,geni-debug-uart", Layout::WORDS)],

@@ -89,7 +89,7 @@ fn machines() {
     for (watchdog, line) in [
         (
             Err(NoWatchdog::NotThere),
-            "none at the device tree's address",
+            "none at the address in the device tree",
         ),
         (
             Err(NoWatchdog::TooSoon { most: 8, least: 28 }),
@@ -337,7 +337,7 @@ fn of_words_passed_over_the_first_are_printed() {
         text
     };
     assert_eq!(printed("iterations=3"), "");
-    let lead = "Ignored boot arguments of another program:";
+    let lead = "Ignored boot arguments for another program:";
     assert_eq!(
         printed(" quiet  iterations=3 a=b\t"),
         format!("{lead} quiet a=b\n")

@@ -28,7 +28,7 @@ pub struct BuildArguments {
     /// Board in platforms/.
     #[arg(long, value_name = "NAME")]
     pub board: String,
-    /// Folder to write; replaced if it is from this command.
+    /// Folder to write; replaced if written by this command.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     /// Print the commands that do the same, and do nothing.
