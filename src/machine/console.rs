@@ -1,4 +1,4 @@
-//! The console, which is one UART, used by the lead and by a CPU that panics.
+//! The console: a single UART, used by the lead and by a CPU that panics.
 
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +49,7 @@ pub fn wait_idle() {
     }
 }
 
-/// Restores the UART's settings before printing, because the whole system may have been powered
+/// Restores the UART settings before printing, because the whole system may have been powered
 /// down.
 pub fn restore() {
     if let Some(uart) = CONSOLE.lock().as_mut() {
@@ -62,7 +62,7 @@ static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// The maximum number of polls for a CPU's turn. They take longer than all CPUs' dumps.
+/// The maximum number of polls for a CPU's turn. They take longer than the dumps of all CPUs.
 const TURN_POLLS: u32 = 100_000_000;
 
 /// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed their

@@ -61,8 +61,8 @@ pub fn finish() -> ! {
     park()
 }
 
-/// Stops this CPU permanently. Its timer may still be armed, and WFI does not wait while the
-/// timer's interrupt is pending. YIELD is executed in case other interrupts are pending.
+/// Stops this CPU permanently. Its timer may still be armed, and WFI does not wait while the timer
+/// interrupt is pending. YIELD is executed in case other interrupts are pending.
 pub fn park() -> ! {
     timer::disarm_in_use();
     loop {

@@ -17,9 +17,9 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
     }
 }
 
-/// Switches the console from the emergency UART to the tree's UART, if they differ. The switch is
-/// announced on the emergency UART. If the tree's device is not a UART, this is the last visible
-/// line.
+/// Switches the console from the emergency UART to the UART in the tree, if they differ. The switch
+/// is announced on the emergency UART. If the device in the tree is not a UART, this is the last
+/// visible line.
 pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
     let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {

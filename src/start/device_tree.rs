@@ -3,7 +3,7 @@
 //!
 //! Firmware may pass an MPIDR in X0. An address in a register must therefore be 8-byte aligned and
 //! above the first 64 KiB. The memory there must be readable, which a probe that survives an abort
-//! tests, and start with a device tree's magic number. X1 guarantees that X3 is the address of a
+//! tests, and start with the device tree magic number. X1 guarantees that X3 is the address of a
 //! transfer list, so a damaged list is an error.
 
 use alloc::format;

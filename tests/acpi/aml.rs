@@ -7,7 +7,7 @@ use hardware::board::Board;
 use crate::common::{compile_asl, workspace};
 use crate::machine::{Field, complete, convert, seal, tables, write};
 
-/// Compiles a source in `tests/data/acpi`.
+/// Compiles a source file in `tests/data/acpi`.
 pub fn compile(name: &str) -> Vec<u8> {
     let source = workspace().root.join(format!("tests/data/acpi/{name}.asl"));
     compile_asl(&fs::read_to_string(source).expect("a source"))
@@ -16,10 +16,10 @@ pub fn compile(name: &str) -> Vec<u8> {
 /// An idle state's name and power_state, and whether the timers stop in that state.
 type State = (&'static str, u32, bool);
 
-/// GTDT flags which indicate that the physical timer keeps running in every state.
+/// GTDT flags that indicate that the physical timer keeps running in every state.
 const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
 
-/// Checks that these states are read from the AML and that the notes contain these words.
+/// Checks that these states are read from the AML and that the notes contain these strings.
 fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
     let mut tables = tables();
     write(&mut tables[2], gtdt);
@@ -49,7 +49,7 @@ fn states_of_containers_are_added() {
         ("LPI3-Core", 0x1_0000, true),
         ("LPI3-Core+LPI2-Cluster", 0x101_0000, true),
     ];
-    // A condition around a CPU's declaration is not evaluated.
+    // A condition around a CPU declaration is not evaluated.
     let notes = ["(opcode 0xa0): idle states may be missing"];
     check(&[compile("morello")], &[], &morello, &notes);
     let kept = morello.map(|(name, power_state, _)| (name, power_state, false));

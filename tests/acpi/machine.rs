@@ -177,7 +177,7 @@ pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
 }
 
-/// Describes the board in the tables, or returns the error text.
+/// Describes the board in the tables, or returns the error message.
 pub fn describe(tables: &[Vec<u8>]) -> String {
     let made = match convert(tables) {
         Ok(made) => made,

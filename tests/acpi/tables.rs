@@ -14,7 +14,7 @@ const MADT: usize = 1;
 const GTDT: usize = 2;
 const SPCR: usize = 3;
 
-/// Checks that the board description contains all of `words`.
+/// Checks that the board description contains every string in `words`.
 fn check(tables: &[Vec<u8>], words: &[&str]) {
     let found = describe(tables);
     for word in words {

@@ -69,7 +69,7 @@ const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 // The image_size in the header includes it.
 const _: () = assert!(BOOT_AREA <= hardware::image::working_memory(1));
-// vectors.S loads a channel's first word.
+// vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
 // The largest immediate that `add` and `ldr` can encode (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
@@ -124,8 +124,8 @@ pub struct BootState {
 }
 
 /// Enters Rust from `boot.S`, on the boot stack, with the MMU and caches on. The arguments are the
-/// loader's X0 to X3, the next free translation table, 1 if the control registers have EL1's
-/// layout, the boot area's address, and 1 if the loader entered the image at EL3.
+/// loader's X0 to X3, the next free translation table, 1 if the control registers use the EL1
+/// layout, the address of the boot area, and 1 if the loader entered the image at EL3.
 extern "C" fn enter(
     x0: u64,
     x1: u64,

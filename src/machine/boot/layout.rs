@@ -37,7 +37,7 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the channels' address range, from which each entry point finds the CPU's own channel.
+/// Publishes the address range of the channels, in which each entry point finds its CPU's channel.
 /// Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: boot.S reserves this aligned pair of words for the directory. Only the lead stores
@@ -46,7 +46,7 @@ pub fn set_channel_directory(first: u64, end: u64) {
 }
 
 pub fn root_table_address() -> u64 {
-    // SAFETY: this is an aligned word in the image, which boot.S has stored and nothing writes
+    // SAFETY: this is an aligned word in the image, which boot.S stored and which is never written
     // again.
     unsafe { root_table }
 }

@@ -116,7 +116,7 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The number of reads after which an unchanged counter is assumed to be stopped. A tick of the
+/// The number of reads after which an unchanged counter is assumed to have stopped. A tick of the
 /// slowest permitted counter (1 MHz) is much shorter.
 const STILL: u32 = 1 << 20;
 
@@ -133,8 +133,8 @@ pub enum CallPath {
 
 impl CallPath {
     /// Returns the path for this conduit, which all CPUs use, with the erratum named in the device
-    /// tree or implied by the lead's MIDR. Guests use HVC and the virtual counter, which is the
-    /// guest's own.
+    /// tree or implied by the lead's MIDR. Guests use HVC and the virtual counter, which belongs to
+    /// the guest.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73

@@ -13,7 +13,7 @@ use crate::machine::time::waiter::Waiter;
 /// accurate to 0.1 %.
 const CLOCK_US: u64 = 200;
 
-/// The number of reads after which the counter is assumed to be stopped.
+/// The number of reads after which the counter is assumed to have stopped.
 const STILL: u32 = 16;
 
 pub struct CycleCounter {
@@ -62,7 +62,7 @@ impl CycleCounter {
 }
 
 /// Measures the calling CPU's clock in MHz by counting cycles for a fixed time on the system
-/// counter. Returns None if there is no cycle counter or the system counter's frequency is unknown.
+/// counter. Returns None if there is no cycle counter or the system counter frequency is unknown.
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;

@@ -30,7 +30,7 @@ pub fn unmask_serrors() {
     unsafe { asm!("msr daifclr, #4", options(nostack)) };
 }
 
-/// Completes all of this CPU's memory accesses, including those to devices.
+/// Waits until all of this CPU's memory accesses, including those to devices, have completed.
 pub fn complete_accesses() {
     barrier::dsb(barrier::SY);
     barrier::isb(barrier::SY);

@@ -2,7 +2,7 @@
 //! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
 //! taken, except the timer interrupt in `round/timer_load`, which also enables a second timer's
 //! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry
-//! programs it again completely.
+//! reprograms it completely.
 
 use core::sync::atomic::Ordering;
 
@@ -128,8 +128,8 @@ impl GicDriver {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
 
-    /// Routes a level-sensitive SPI to the CPU `own`, whose part of the GIC is set up. Only the
-    /// lead calls this. Returns false if the SPI cannot be enabled.
+    /// Routes a level-sensitive SPI to the CPU given by `own`, whose part of the GIC is set up.
+    /// Only the lead calls this. Returns false if the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),

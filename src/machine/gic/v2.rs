@@ -1,4 +1,4 @@
-//! GICv2. Some of its distributor's registers are banked per CPU. All CPU interfaces share one
+//! GICv2. Some of its distributor registers are banked per CPU. All CPU interfaces share one
 //! address, at which each CPU accesses its own.
 
 use core::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Dirty cache lines, which a CPU's power-down must write back.
+//! Dirty cache lines, which must be written back when a CPU powers down.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -82,8 +82,8 @@ macro_rules! load {
 
 macro_rules! store {
     ($instruction:literal, $address:expr, $value:expr) => {{
-        // SAFETY: as in load!(). If another driver also used the device, only the device would be
-        // disturbed.
+        // SAFETY: as in load!(). If another driver also used the device, only the device itself
+        // would be affected.
         unsafe {
             asm!(
                 concat!($instruction, " {:w}, [{}]"),

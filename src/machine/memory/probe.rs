@@ -7,7 +7,7 @@ use core::arch::asm;
 ///
 /// The address must be mapped and 4-byte aligned. In a device, it must be the address of a register
 /// whose reads have no side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR, CNTP_CTL, and a
-/// UART's status.
+/// UART status register.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }

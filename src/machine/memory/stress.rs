@@ -1,4 +1,4 @@
-//! Memory load, and the buffer that it uses.
+//! The memory load and its buffer.
 //!
 //! The stores and the cache maintenance are in `stress.S`, so that they are executed as written,
 //! and not transformed by a compiler.
@@ -23,8 +23,8 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// Returns the functions that make up a load and run in turn. Plain stores replace DC ZVA if `zero`
-/// is false.
+/// Returns the functions that make up a load, which run in turn. Plain stores replace DC ZVA if
+/// `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {

@@ -25,7 +25,7 @@ pub const BLOCK: u64 = 512 * PAGE;
 /// shareable, accessed. `boot.S` also uses them.
 pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
 
-/// The low bits of a device's descriptor: attribute index 0.
+/// The low bits of a device descriptor: attribute index 0.
 const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
 /// Set in page and table descriptors, but not in block descriptors.

@@ -29,8 +29,8 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
 /// measured. It is 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses the
-/// firmware's data, and must not disturb a CPU that is powering down.
+/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses
+/// firmware data, and must not disturb a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
@@ -120,7 +120,7 @@ impl Lead {
             let called_at = self.waiter().now();
             match firmware::cpu_on(cpu.mpidr(), entry, context) {
                 Ok(()) => Some(Ok(called_at)),
-                // The previous CPU_OFF or CPU_ON is still in progress. ZynqMP's firmware returns
+                // The previous CPU_OFF or CPU_ON is still in progress. ZynqMP firmware returns
                 // INTERNAL_FAILURE while its power controller is still suspending the CPU.
                 Err(error @ (Error::AlreadyOn | Error::OnPending | Error::InternalFailure)) => {
                     cause = Cause::Firmware(error.into());
@@ -247,7 +247,7 @@ impl Lead {
         }
     }
 
-    /// Gives each of the round's other CPUs its order, turning it on if it is off, and waits until
+    /// Gives every other CPU in the round its order, turning it on if it is off, and waits until
     /// all of them are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);

@@ -27,7 +27,7 @@ use crate::machine::timer_frame::TimerFrameDriver;
 
 /// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How long the lead wakes up before that part, in microseconds.
+/// How long before that part the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -283,11 +283,11 @@ impl Participant {
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
-            // The whole GIC may have lost power.
+            // The entire GIC may have lost power.
             let gic = waiter.gic.init_distributor();
             gic.unwrap_or_else(|error| panic!("GIC: {error}"));
         }
-        // This is necessary after either kind of return, because firmware disables the GIC's CPU
+        // This is necessary after either kind of return, because firmware disables the GIC CPU
         // interface during power-down, even if the call then returns because of a pending
         // interrupt.
         self.set_up_again();

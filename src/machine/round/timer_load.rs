@@ -54,7 +54,7 @@ struct TimerHandler {
     tally: &'static mut Tally,
 }
 
-/// Handles the timer's interrupt; the rest of the handler is in `timer_load.S`. Returns true for
+/// Handles the timer interrupt; the rest of the handler is in `timer_load.S`. Returns true for
 /// the last interrupt.
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
@@ -178,7 +178,7 @@ fn end_of(window: &Window, start: u64) -> u64 {
     start + schedule.period * u64::from(schedule.expiries)
 }
 
-/// Executes the load and takes the timer's interrupts, from the first expiry to the last, or until
+/// Executes the load and takes the timer interrupts, from the first expiry to the last, or until
 /// it gives up on the timer.
 fn take_interrupts(
     mut handler: TimerHandler,

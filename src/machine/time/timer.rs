@@ -50,8 +50,8 @@ impl CpuTimer {
     }
 
     /// Finds a second timer on the CPU that can end a wait for this one: CNTV, if the board
-    /// description has its interrupt. In a guest, this timer is CNTV itself, and a hypervisor need
-    /// not provide CNTP.
+    /// description includes its interrupt. In a guest, this timer is CNTV itself, and a hypervisor
+    /// need not provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();
@@ -63,7 +63,7 @@ impl CpuTimer {
         Some(Self { kind, intid })
     }
 
-    /// Raises the guard timer's interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
+    /// Raises the guard timer interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
     /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
         // TVAL has 31 bits, which is more than two seconds with any counter (up to 1 GHz).
