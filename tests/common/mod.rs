@@ -81,14 +81,14 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that the log `plain` contains all these words. `seen` is the human-readable log.
+/// Checks that the `plain` log contains all of these strings. `seen` is the human-readable log.
 pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     for word in words.iter().map(AsRef::as_ref) {
         assert!(plain.contains(word), "no {word:?} in\n{seen}");
     }
 }
 
-/// Checks that the log `plain` contains none of these words.
+/// Checks that the `plain` log contains none of these strings.
 pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
     for word in words {
         assert!(!plain.contains(word), "{word:?} in\n{seen}");
@@ -138,7 +138,7 @@ pub fn workspace() -> Workspace {
     Workspace::find().expect("the workspace")
 }
 
-/// Returns the QEMU board after applying `change` to its file's text.
+/// Returns the QEMU board after applying `change` to the text of its board file.
 pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
@@ -146,7 +146,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     boards::parse("board.toml", &changed).expect("a good board")
 }
 
-/// Returns the QEMU board after replacing `from` with `to` in its file's text.
+/// Returns the QEMU board after replacing `from` with `to` in its board file.
 pub fn board_with(from: &str, to: &str) -> BoardFile {
     changed_board(|text| {
         assert!(text.contains(from), "{from}");
@@ -164,7 +164,7 @@ pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &s
     tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
-/// Returns the device tree for `board` with the firmware variant `firmware`.
+/// Returns the device tree for `board` with the `firmware` variant of the firmware.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,

@@ -72,7 +72,7 @@ impl Code {
         code
     }
 
-    /// Follows every path from the symbol `entry`. `step` receives an address, the word at that
+    /// Follows every path from the `entry` symbol. `step` receives an address, the word at that
     /// address and a state. It returns the state after the word, or None if the path ends there.
     pub fn follow<S: Clone + Ord>(
         &self,

@@ -59,8 +59,8 @@ fn bit_mask(word: u32) -> u64 {
 }
 
 impl<'c> Cpu<'c> {
-    /// Returns a CPU that is about to execute the symbol `entry` in an image whose writable data is
-    /// `memory`.
+    /// Returns a CPU that is about to start at the `entry` symbol in an image whose writable data
+    /// is `memory`.
     pub fn new(code: &'c Code, entry: &str, memory: BTreeMap<u64, u64>) -> Self {
         let mut model = CacheModel::new(4);
         // Another CPU may fill its caches at any time.

@@ -1,5 +1,5 @@
 //! The firmware with which frozen figures were measured. The figures count the firmware's
-//! instructions, so they differ if TF-A is built with another compiler.
+//! instructions, so they differ if TF-A is built with a different compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const DESCRIPTION: &str = "firmware.json";
 /// The tools that built a firmware, and hashes of the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first lines of the compiler's and linker's version output.
+    /// The first lines of the compiler and linker version output.
     pub toolchain: [String; 2],
     /// The SHA-256 hashes of `bl31.bin` with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],
