@@ -1,7 +1,7 @@
 //! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
-//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM with kvmtool's memory
-//! layout. KVM kills a guest that executes an instruction it cannot emulate, delivers interrupts
-//! through list registers, and returns to the caller after a power-down.
+//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM with the kvmtool
+//! memory layout. KVM kills a guest that executes an instruction it cannot emulate, delivers
+//! interrupts through list registers, and returns to the caller after a power-down.
 //!
 //! Because the host is emulated, the tests compare figures with each other but never check absolute
 //! durations. Each machine takes a minute, so these tests only run with `cargo xtask test kvm`.

@@ -164,7 +164,7 @@ pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &s
     tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
-/// Returns the device tree for `board` with the `firmware` variant of the firmware.
+/// Returns the device tree for `board` running the `firmware` variant.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,

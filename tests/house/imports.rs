@@ -11,7 +11,7 @@ use fancy_regex::Regex;
 use quote::ToTokens;
 use syn::{Item, UseTree, Visibility};
 
-/// A module's or item's path, starting with the crate name.
+/// The path of a module or item, starting with the crate name.
 type Names = Vec<String>;
 
 /// A module, which is either a file or a block in a file.
@@ -33,7 +33,7 @@ pub struct Crates {
 /// Imports between files, as pairs of the importing file and the imported file.
 pub type Imports = BTreeSet<(PathBuf, PathBuf)>;
 
-/// Returns the path of the item `name` in a module.
+/// Returns the path of the item called `name` in a module.
 fn join(module: &[String], name: &str) -> Names {
     [module, &[name.to_owned()]].concat()
 }

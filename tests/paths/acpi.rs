@@ -68,7 +68,7 @@ impl Ram {
     }
 }
 
-/// Runs the payload on a machine that ACPI describes, and returns the machine's memory.
+/// Runs the payload on a machine described by ACPI tables, and returns the machine's memory.
 fn ram_after_run(properties: &str, more: &str) -> Ram {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("ram");
@@ -136,7 +136,7 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
     compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
 }
 
-/// The names of QEMU's files for the tables and for the pointer to them.
+/// The names of the QEMU files for the tables and for the pointer to them.
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
@@ -164,7 +164,7 @@ impl Linker {
         self.add(1, &[file], &[16], &[zone]);
     }
 
-    /// Adds the tables' address to the 8-byte value at `at`.
+    /// Adds the address of the tables to the 8-byte value at `at`.
     fn pointer(&mut self, file: &str, at: usize) {
         self.add(2, &[file, FILE], &[at], &[8]);
     }

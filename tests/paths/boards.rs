@@ -42,8 +42,8 @@ fn zcu102_from_address_0() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// A boot at EL3 with only the UART in the parameter block. The machine starts all its CPUs, and a
-/// loader holds three of them in a loop.
+/// A boot at EL3 with only the UART in the parameter block. The machine starts all of its CPUs, and
+/// a loader holds three of them in a loop.
 #[test]
 fn raspi3b_from_address_0() {
     const WFI: u32 = 0xd503_207f;

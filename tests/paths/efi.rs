@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// All ways in which EDK2 describes a machine, with the GIC and the exception level.
+/// All the ways in which EDK2 describes a machine, with the GIC and the exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -123,7 +123,7 @@ fn the_shell_comes_back_from_bad_arguments() {
         ]);
 }
 
-/// Returns EDK2 with Debian's example keys and Secure Boot, which [`AAVMF`] does not support on
+/// Returns EDK2 with the Debian example keys and Secure Boot, which [`AAVMF`] does not support on
 /// Debian 13.
 fn secure(application: &[u8]) -> Machine {
     const CODE: &str = "/usr/share/AAVMF/AAVMF_CODE.snakeoil.fd";

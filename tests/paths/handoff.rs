@@ -13,7 +13,7 @@ const LAST: u64 = 0x4fff_f000;
 /// An address outside memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
 
-/// Runs the payload with these register values and with `bytes` at the address `at`.
+/// Runs the payload with these register values and with `bytes` loaded at `at`.
 fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
     let image = [common::loading(&registers), common::image_of(None, 4)].concat();
     Machine::new("virt,virtualization=on,gic-version=3")

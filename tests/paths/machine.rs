@@ -18,7 +18,8 @@ use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
 
-/// Boot arguments for few samples, because tests only check that samples are present.
+/// Boot arguments that request only a few samples, because tests only check that samples are
+/// present.
 pub const FEW: &str = "iterations=2 warmup=0";
 
 /// Long enough even for a busy host.
@@ -35,7 +36,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Creates a command line that starts with `-M` and these space-separated words.
+    /// Creates a command line that starts with `-M` and these space-separated arguments.
     pub fn new(machine: &str) -> Self {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
@@ -186,7 +187,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Checks that the log contains none of these words.
+    /// Checks that the log contains none of these strings.
     pub fn lacks(&self, words: &[&str]) -> &Self {
         common::lacks_words(&self.plain, words, &self.text);
         self
@@ -198,12 +199,13 @@ impl Seen {
         common::has_words(&self.plain, words, &self.text);
     }
 
-    /// Checks that the run ended with this verdict and these words, and turned the machine off.
+    /// Checks that the run ended with this verdict, printed these strings, and turned the machine
+    /// off.
     pub fn ends(&self, verdict: Verdict, words: &[&str]) {
         self.check(verdict, MachineEnding::Exited { success: true }, words);
     }
 
-    /// Checks that the run passed, turned the machine off, and printed these words.
+    /// Checks that the run passed, turned the machine off, and printed these strings.
     pub fn passes(&self, words: &[&str]) -> Log {
         self.ends(Verdict::Pass, words);
         Log::new(&self.log)
@@ -216,7 +218,7 @@ impl Seen {
         assert_eq!(ended, (None, &MachineEnding::Interrupted), "{}", self.text);
     }
 
-    /// Checks that the run ended with this verdict and these words, that it parked, and that it
+    /// Checks that the run ended with this verdict, printed these strings and parked, and that it
     /// made no firmware calls.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         self.lacks(&["Unhandled"])
@@ -224,7 +226,7 @@ impl Seen {
         assert_eq!(self.calls, Some(0), "{}", self.text);
     }
 
-    /// Checks that the run rejected its input, printed these words, and turned the machine off.
+    /// Checks that the run rejected its input, printed these strings, and turned the machine off.
     pub fn refuses(&self, words: &[&str]) {
         self.lacks(&["Unhandled"]).ends(Verdict::BadInput, words);
     }
@@ -240,7 +242,7 @@ pub fn plain() -> Vec<u8> {
     image(None, Emergency::default())
 }
 
-/// Returns the device tree compiled from a source in tests/data.
+/// Returns the device tree compiled from a source file in tests/data.
 pub fn compiled(source: &str) -> Vec<u8> {
     let path = workspace().root.join("tests/data").join(source);
     common::compile(&fs::read_to_string(path).expect("a device tree's source"))

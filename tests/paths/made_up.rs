@@ -1,5 +1,5 @@
 //! A board that is only known from its device tree, tests/data/made-up.dts. It runs on QEMU's
-//! `sbsa-ref` machine with TF-A's platform for that machine. Everything in that tree differs from
+//! `sbsa-ref` machine with the TF-A platform for that machine. Everything in that tree differs from
 //! `virt`: the UART (on a bus with ranges), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in
 //! three clusters that only the cpu-map shows, the location of the PSCI node, and the only idle
 //! state, which is a standby state selected by the tree's boot arguments. (CPUs do not return from

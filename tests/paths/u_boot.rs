@@ -20,7 +20,7 @@ pub fn u_boot() -> Vec<u8> {
 }
 
 /// If no key is pressed, this U-Boot boots the file passed to QEMU with `-kernel` and hands over
-/// QEMU's tree at an address of U-Boot's choice.
+/// QEMU's tree at an address that U-Boot chooses.
 const SAID: [&str; 3] = [
     "U-Boot",
     "Starting kernel ...",

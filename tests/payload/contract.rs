@@ -9,7 +9,7 @@ use run::record::LINE_MAX;
 
 use crate::common;
 
-/// Returns the suite's scenarios in measurement order: the last one in TFTF's order comes first.
+/// Returns the suite's scenarios in measurement order: the last one in TFTF order comes first.
 fn suite() -> [ScenarioId; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);

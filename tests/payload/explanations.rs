@@ -1,5 +1,5 @@
-//! Explanations for a complete run's results, on firmware with and without a single channel to its
-//! power controller.
+//! Explanations for the results of a complete run, on firmware with and without a single channel to
+//! its power controller.
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;

@@ -97,7 +97,7 @@ impl Ran {
         self
     }
 
-    /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
+    /// Counts the attempts at scenario `t` on `cpu` that were rejected for `reason`.
     fn rejected(&self, t: ScenarioId, reason: Reason, cpu: Mpidr) -> u32 {
         let log = self.log();
         let cells = log.cells(t).filter(|(mpidr, _)| *mpidr == cpu);
@@ -183,7 +183,7 @@ fn loses_lead(spec: &RunSpec, words: &[&str]) {
     run(spec, Incomplete, words);
 }
 
-/// Expects PASS and these words.
+/// Expects PASS and these strings.
 fn passes(spec: &RunSpec, words: &[&str]) {
     run(spec, Pass, words);
 }
