@@ -69,7 +69,7 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec` and expects this verdict, these words, and the fault to have occurred.
+/// Runs `spec` and expects this verdict, these strings, and the fault to have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
     // The firmware prints the fault's name when it occurs. Without this line, the test would prove

@@ -1,4 +1,4 @@
-//! Replaces BL33 in a FIP created by TF-A's build. The result boots with trusted boot, but is
+//! Replaces BL33 in a FIP created by the TF-A build. The result boots with trusted boot, but is
 //! rejected if there is no valid certificate.
 
 use std::ffi::OsString;
@@ -39,8 +39,8 @@ fn built() -> FirmwareBuild {
     firmware::build(&workspace, &tf_a, &platform).expect("firmware")
 }
 
-/// Returns the exit code of `cargo xtask` when run with the words in `line`, and with `args` as a
-/// single word.
+/// Returns the exit code of `cargo xtask` when run with the arguments in `line`, and with `args` as
+/// a single argument.
 fn xtask(line: &str, args: Option<&str>) -> u8 {
     let args = args.into_iter().flat_map(|args| ["--args", args]);
     let words = ["xtask"].into_iter().chain(line.split_whitespace());
@@ -70,8 +70,7 @@ impl Write for Until<'_> {
 
 impl Display for Until<'_> {}
 
-/// Starts BL1 from `firmware` with the FIP in the file `fip`, and waits until the UART prints
-/// `until`.
+/// Starts BL1 from `firmware` with the FIP in `fip`, and waits until the UART prints `until`.
 fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
@@ -137,7 +136,7 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // If BL33 is replaced by force and keeps the old certificate, the FIP does not boot. This shows
+    // If BL33 is forcibly replaced and keeps the old certificate, the FIP does not boot. This shows
     // that the firmware really checks the certificate.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);

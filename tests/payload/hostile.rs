@@ -11,7 +11,7 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran, spec};
 
-/// Runs `spec` and expects this verdict and these words.
+/// Runs `spec` and expects this verdict and these strings.
 fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     common::ends(spec, verdict).says(words)
 }
@@ -49,8 +49,8 @@ fn no_device_tree() {
     }
 }
 
-/// A loader may add such words to a tree that it hands over, but in an appended tree they are an
-/// error.
+/// A loader may add such arguments to a tree that it hands over, but in an appended tree they are
+/// an error.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");
@@ -150,7 +150,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
-    // There is no device at the first address. At the second, the UART's status register is in a
+    // There is no device at the first address. At the second, the UART status register is in a
     // different page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();

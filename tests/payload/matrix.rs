@@ -23,7 +23,8 @@ fn count_rows(log: &common::Log) -> usize {
         .sum()
 }
 
-/// Boot arguments for few samples, because tests only check that samples are present.
+/// Boot arguments that request only a few samples, because tests only check that samples are
+/// present.
 const FEW: &str = "iterations=4 warmup=1";
 
 /// A single CPU has no other CPUs to turn off, but it has a row of its own.
@@ -66,8 +67,8 @@ fn every_wake_pattern_and_both_methods() {
     }
 }
 
-/// Runs few batches, because only the presence and scale of figures are tested. A suite scenario
-/// and CPU_ON show that the CPUs are still in the expected state.
+/// Runs only a few batches, because only the presence and scale of figures are tested. A suite
+/// scenario and CPU_ON show that the CPUs are still in the expected state.
 #[test]
 fn loops_and_timers_on_every_machine() {
     let args = "only=micro,timer_latency,susp_deep_serial,dirty_sweep dirty=0 loops=6400 batch=64 \

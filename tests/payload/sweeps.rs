@@ -45,7 +45,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
         longest.copied().collect::<Vec<u64>>()
     });
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
-    // Two clusters' last men flush their caches one after the other.
+    // The last men of two clusters flush their caches one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
@@ -188,7 +188,7 @@ fn cold_calls_without_pmf_and_power_down() {
     }
 }
 
-/// QEMU's built-in PSCI has no power-down state, so suspends are measured on the caller's side.
+/// QEMU's built-in PSCI has no power-down state, so suspends are measured on the caller side.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \

@@ -26,7 +26,7 @@ fn cntfrq_of_another_cpu() {
     );
 }
 
-/// This simulates a redistributor that lost power.
+/// This simulates a redistributor that has lost power.
 #[test]
 fn the_gics_local_enables_are_gone_after_a_wake_up() {
     costs_nothing(&spec("gic-enables-lost"), &[]);
