@@ -44,7 +44,7 @@ pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec
     fip.build()
 }
 
-/// Builds a flash image with `bl1`, and with `fip` at the offset `fip_base`.
+/// Builds a flash image from `bl1`, with `fip` at the `fip_base` offset.
 pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
     if bl1.len() > fip_base {
         let size = bl1.len();

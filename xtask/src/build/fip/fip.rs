@@ -66,7 +66,7 @@ impl FipEntry {
 pub struct Fip {
     /// The header's serial number.
     pub serial: u32,
-    /// The header's flags; bits 47:32 belong to the platform.
+    /// The header flags; bits 47:32 are platform-specific.
     pub flags: u64,
     /// The images, in the order in which they were read or added.
     pub images: Vec<Image>,
@@ -178,7 +178,7 @@ impl Fip {
             bail!("{offset:#x} + {size:#x} exceeds 64 bits");
         };
         let data = file.get(offset as usize..end as usize);
-        // An empty image's offset does not matter.
+        // The offset of an empty image does not matter.
         let Some(data) = data.or((size == 0).then_some(&[])) else {
             bail!(
                 "its data ends at {end:#x}, but the file ends at {:#x}",
@@ -196,7 +196,7 @@ impl Fip {
         })
     }
 
-    /// Returns the faults of an image, both on its own and relative to the images before it.
+    /// Returns the faults in an image, both on its own and relative to the images before it.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
         let (offset, end) = (image.offset, image.end());
         let is_empty = image.data.is_empty();
@@ -215,7 +215,7 @@ impl Fip {
         [no_size, over_list, over_image].into_iter().flatten()
     }
 
-    /// Returns the bytes of the image `uuid`.
+    /// Returns the bytes of the image identified by `uuid`.
     pub fn get(&self, uuid: Uuid) -> Option<&[u8]> {
         let image = self.images.iter().find(|image| image.uuid == uuid)?;
         Some(&image.data)
@@ -227,7 +227,7 @@ impl Fip {
         1 << offsets.map(u64::trailing_zeros).min().unwrap_or(0).min(20)
     }
 
-    /// Removes the image `uuid`; returns true if it was present.
+    /// Removes the image identified by `uuid`; returns true if it was present.
     pub fn remove(&mut self, uuid: Uuid) -> bool {
         let Some(index) = self.images.iter().position(|image| image.uuid == uuid) else {
             return false;
@@ -270,12 +270,12 @@ impl Fip {
         Ok(())
     }
 
-    /// Sets the platform's part of the header flags.
+    /// Sets the platform-specific part of the header flags.
     pub fn platform_flags(&mut self, flags: u16) {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Builds the file. Known images come first, in fiptool's order.
+    /// Builds the file. Known images come first, in fiptool order.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
             bail!("no image given");

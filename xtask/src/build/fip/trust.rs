@@ -29,14 +29,14 @@ use crate::setup::{self, Need};
 
 /// An upper bound on the size of a key file, in bytes.
 const KEY_MAX: usize = 64 << 10;
-/// The OID prefix of TF-A's extensions.
+/// The OID prefix of the TF-A extensions.
 const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
 /// The anti-rollback counter.
 const COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
-/// The hash algorithms by OID, with cert_create's names for them.
+/// The hash algorithms by OID, with the cert_create names for them.
 const HASHES: [(&str, &str); 3] = [
     ("2.16.840.1.101.3.4.2.1", "sha256"),
     ("2.16.840.1.101.3.4.2.2", "sha384"),
@@ -75,9 +75,9 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the certificate of the package's BL33. The new one is signed with the key in the file
-/// `key`, which must be the key named by nt-fw-key-cert. The extensions of the two certificates may
-/// differ only in the hashes of images in the package.
+/// Replaces the certificate for BL33 in the package. The new one is signed with the key in `key`,
+/// which must be the key named by nt-fw-key-cert. The extensions of the two certificates may differ
+/// only in the hashes of images in the package.
 pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
@@ -148,7 +148,7 @@ struct Read {
     what: String,
     /// The public key that verifies it, a SubjectPublicKeyInfo in DER.
     key: Vec<u8>,
-    /// TF-A's extensions, by OID: the keys and hashes that the certificate attests.
+    /// The TF-A extensions, by OID: the keys and hashes that the certificate attests.
     extensions: Vec<(String, Vec<u8>)>,
 }
 
@@ -179,7 +179,7 @@ impl Read {
         value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
     }
 
-    /// Returns cert_create's name for BL33's hash algorithm, read from a DigestInfo (RFC 8017,
+    /// Returns the cert_create name for the BL33 hash algorithm, read from a DigestInfo (RFC 8017,
     /// A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);

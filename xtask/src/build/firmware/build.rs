@@ -1,8 +1,8 @@
 //! Builds TF-A for the overlay platform in `platforms/BOARD/tf-a`, or for one of TF-A's own
 //! platforms.
 //!
-//! A build is cached under a hash of all its inputs: the overlay's files, the variant, TF-A's
-//! source, the compiler and the arguments. Nothing is written to TF-A's source tree.
+//! A build is cached under a hash of all its inputs: the overlay files, the variant, the TF-A
+//! source, the compiler and the arguments. Nothing is written to the TF-A source tree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ pub(crate) const TREES: &str = "fdts/";
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
-    /// The folder with the platform's files, such as `bl31.bin` and `bl31.elf`.
+    /// The folder with the platform files, such as `bl31.bin` and `bl31.elf`.
     pub dir: PathBuf,
 }
 
@@ -58,8 +58,8 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     Ok(FirmwareBuild { dir })
 }
 
-/// Builds `platform`, unless that build already exists, and adds the files from the folder
-/// `others`. Returns the build's folder.
+/// Builds `platform`, unless that build already exists, and adds the files from the `others`
+/// folder. Returns the build's folder.
 fn build_stages(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -112,8 +112,8 @@ fn goals(platform: &Platform) -> Vec<Vec<String>> {
     trees.into_iter().chain([rest.collect()]).collect()
 }
 
-/// Returns the commands that build `platform` in the folder `place`. `file` returns the file for a
-/// variable that names an image for the FIP, such as `BL33`.
+/// Returns the commands that build `platform` in `place`. `file` returns the file for a variable
+/// that names an image for the FIP, such as `BL33`.
 pub fn commands(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -143,7 +143,7 @@ fn with_places(
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
     command.args(arguments);
     if let Some(root) = &platform.root {
-        // TF-A concatenates this with the platform's name, without a slash.
+        // TF-A concatenates this with the platform name, without a slash.
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
     command.arg(format!("BUILD_BASE={}", place.display()));

@@ -1,8 +1,8 @@
 //! The overlay platform's faults, which test how the payload reacts to firmware that misbehaves but
 //! is otherwise real.
 //!
-//! The firmware reads its fault from QEMU's command line and rejects one that it cannot parse. The
-//! run would then continue until it times out, so an invalid fault is rejected here first.
+//! The firmware reads its fault from the QEMU command line and rejects one that it cannot parse.
+//! The run would then continue until it times out, so an invalid fault is rejected here first.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ const LIST: &str = include_str!(
     "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );
 
-/// The syntax of the text after a fault's name. The CPU is hexadecimal, with or without a prefix.
+/// The syntax of whatever follows the fault name. The CPU is hexadecimal, with or without a prefix.
 static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
     let keys =
         r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";

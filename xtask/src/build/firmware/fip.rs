@@ -1,6 +1,6 @@
-//! The arguments that make TF-A's build produce a FIP with a placeholder for BL33.
+//! The arguments that make the TF-A build produce a FIP with a placeholder for BL33.
 //!
-//! This uses Debian's fiptool and cert_create. TF-A's makefile would build these tools in its
+//! This uses fiptool and cert_create from Debian. The TF-A makefile would build these tools in its
 //! source tree, where nothing may be written, and does not build them for a platform outside the
 //! tree.
 
@@ -44,7 +44,7 @@ fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(arguments)
 }
 
-/// Returns the arguments that make TF-A's build use the installed `tool`.
+/// Returns the arguments that make the TF-A build use the installed `tool`.
 fn tool(variable: &str, tool: &str) -> Result<[String; 3]> {
     let path = find(tool).with_context(|| format!("there is no {tool}"))?;
     let path = path.display().to_string();

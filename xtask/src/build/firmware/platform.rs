@@ -7,7 +7,7 @@ use boards::{BoardFile, GicVersion, Stock};
 use super::variant::Variant;
 use crate::setup::workspace::Workspace;
 
-/// Whether TF-A's build makes a FIP.
+/// Whether the TF-A build makes a FIP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FipBuild {
     /// It only builds the stages.
@@ -39,13 +39,13 @@ pub struct Platform {
     pub files: Vec<String>,
     /// Whether to build a FIP.
     pub fip: FipBuild,
-    /// The variables that name images for the FIP which somebody else makes. The FIP gets
+    /// The variables that name images for the FIP that are built elsewhere. The FIP gets
     /// placeholders for them.
     pub inputs: Vec<String>,
 }
 
 impl Platform {
-    /// Returns the overlay platform of the board `board`.
+    /// Returns the overlay platform for `board`.
     pub fn overlay(workspace: &Workspace, board: &str, gic: GicVersion, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         let mut bl31_variables = Vec::new();
@@ -72,7 +72,7 @@ impl Platform {
         }
     }
 
-    /// Returns a platform without a name whose three stages go to QEMU's flash.
+    /// Returns an unnamed platform whose three stages go into QEMU's flash.
     fn of_flash() -> Self {
         let stages = ["bl1", "bl2", "bl31"].map(str::to_owned).to_vec();
         let files = stages
@@ -85,7 +85,7 @@ impl Platform {
         }
     }
 
-    /// Returns the board's name, and the variables that differ from the default variant.
+    /// Returns the board name, and the variables that differ from the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
         let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
         let usual: Vec<_> = usual.all_variables().cloned().collect();
@@ -104,8 +104,8 @@ impl Platform {
         self.variables.iter().chain(&self.bl31_variables)
     }
 
-    /// Returns one of TF-A's platforms for `gic`, to be started from QEMU's flash. `load_address` is
-    /// the board's.
+    /// Returns one of TF-A's platforms for `gic`, set up to boot from QEMU's flash. `load_address`
+    /// is the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();
@@ -120,7 +120,7 @@ impl Platform {
         }
     }
 
-    /// Returns the platform `stock` of `board`, to be started from QEMU's flash.
+    /// Returns `board`'s `stock` platform, set up to boot from QEMU's flash.
     pub fn of_board(
         workspace: &Workspace,
         board: &BoardFile,
@@ -153,7 +153,8 @@ pub(crate) fn overlay(workspace: &Workspace, board: &str, platform: &str) -> Opt
     root.join(platform).is_dir().then_some(root)
 }
 
-/// Returns the stage of the file `path` in the build folder: `bl31` for `bl31/bl31.elf`.
+/// Returns the stage that the file at `path` in the build folder belongs to: `bl31` for
+/// `bl31/bl31.elf`.
 pub(crate) fn stage_of(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.split('.').next().unwrap_or(name)

@@ -8,7 +8,7 @@ use boards::Pmf;
 #[cfg(feature = "full")]
 use object::{Object as _, ObjectSymbol as _};
 
-/// The files that handle SMCs which read PMF timestamps, on platforms that do not add them.
+/// The files that handle SMCs that read PMF timestamps, on platforms that do not add them.
 const HANDLER: [&str; 2] = ["services/el3/ven_el3_svc.c", "lib/pmf/pmf_smc.c"];
 
 /// The function in BL31 that reads a timestamp for the normal world. The compiler may inline its
@@ -45,7 +45,7 @@ impl Timestamps {
         }
     }
 
-    /// Returns the variables for make.
+    /// Returns the make variables.
     pub fn variables(&self) -> &[String] {
         match self {
             Self::Readable(variables) => variables,
@@ -64,7 +64,7 @@ impl Timestamps {
     }
 }
 
-/// Returns true if the file `elf`, which is BL31, lets the payload read PMF timestamps.
+/// Returns true if `elf`, the BL31 file, lets the payload read PMF timestamps.
 #[cfg(feature = "full")]
 pub(crate) fn are_in(elf: &[u8]) -> Result<bool> {
     let file = object::File::parse(elf).context("bl31.elf")?;

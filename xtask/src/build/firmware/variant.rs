@@ -6,11 +6,11 @@ use std::str::FromStr;
 use boards::StateFormat;
 use thiserror::Error;
 
-/// The words for each key. The first one is the default.
+/// The settings for each key. The first one is the default.
 const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
-    // The GIC's local enable bits are lost in a power-down.
+    // The local GIC enable bits are lost in a power-down.
     &["gic-reset=0", "gic-reset=1"],
     // PMF timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
     &["pmf=new", "pmf=sip", "pmf=off"],
@@ -21,7 +21,8 @@ const KEYS: [&[&str]; 9] = [
     &["power-channel=0", "power-channel=1"],
     // The firmware accepts a fault ([`super::fault`]).
     &["faults=0", "faults=1"],
-    // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, not an option of the overlay.
+    // CPU_SUSPEND's OS-initiated mode: The TF-A option PSCI_OS_INIT_MODE, not an option of the
+    // overlay.
     &["osi=0", "osi=1"],
     // The return value of CPU_ON during the time set by `cpu-on-race=`.
     &["cpu-on-answer=success", "cpu-on-answer=failure"],
@@ -31,7 +32,7 @@ const KEYS: [&[&str]; 9] = [
 const CPU_ON_RACE: &str = "cpu-on-race";
 const CPU_ON_RACE_MOST: u32 = 1_000_000;
 
-/// A variant of the overlay platform: a word for each key, and a number. `Display` and `FromStr`
+/// A variant of the overlay platform: a setting for each key, and a number. `Display` and `FromStr`
 /// use the form `coherency=hw,gic-reset=0,...,cpu-on-race=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -70,7 +71,7 @@ impl Variant {
         self
     }
 
-    /// Sets a key to `word`. Returns None if there is no such word.
+    /// Sets a key to `word`. Returns None if there is no such setting.
     fn set(&mut self, word: &str) -> Option<()> {
         if let Some((key, word)) = find(word) {
             self.words[key] = word;
@@ -88,7 +89,7 @@ impl Variant {
     }
 }
 
-/// Returns the index of a word's key, and the word.
+/// Returns the index of the key in a setting, and the setting.
 fn find(word: &str) -> Option<(usize, &'static str)> {
     let mut all = (0..).zip(KEYS);
     all.find_map(|(key, words)| Some((key, *words.iter().find(|it| **it == word)?)))
@@ -101,13 +102,13 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Words that do not form a variant.
+/// Settings that do not form a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VariantError {
-    /// A key is given twice; this is the second word for it.
+    /// A key appears twice; this is its second setting.
     #[error("{0:?}: this key is given twice")]
     Twice(String),
-    /// A word that is in none of the lists.
+    /// A setting that is in none of the lists.
     #[error(
         "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
          in microseconds, separated by commas",

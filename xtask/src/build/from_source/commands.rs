@@ -70,7 +70,7 @@ impl ByHand<'_> {
         folder.join(file).display().to_string()
     }
 
-    /// Returns the file for make's variable `variable`: BL33, or the user's file.
+    /// Returns the file for `variable`, a make variable: BL33, or the user's file.
     fn input(&self, variable: &str) -> PathBuf {
         if variable == "BL33" {
             return self.at("bl33.bin").into();
@@ -84,7 +84,7 @@ impl ByHand<'_> {
         std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
 
-    /// Returns the commands that make QEMU's flash.
+    /// Returns the commands that build the QEMU flash image.
     fn flash(&self) -> [String; 3] {
         let [bl1, bl2, bl31] = ["bl1.bin", "bl2.bin", "bl31.bin"].map(|file| self.built(file));
         let [bl33, fip, to] = ["bl33.bin", "fip.bin", "flash.bin"].map(|file| self.at(file));
@@ -125,7 +125,7 @@ impl ByHand<'_> {
         parts.chain([fip]).collect()
     }
 
-    /// Returns the options for the images in a FIP that the user gave or that TF-A builds.
+    /// Returns the options for the images in a FIP that the user supplied or that TF-A builds.
     fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> String {
         let given = &self.plan.wish.given;
         let kinds = requires.iter().filter_map(|option| {
@@ -143,7 +143,7 @@ impl ByHand<'_> {
     }
 }
 
-/// Returns `command` as a shell accepts it.
+/// Returns `command`, quoted for a shell.
 fn quoted(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| {

@@ -59,14 +59,14 @@ pub fn contents(
     Ok(all.chain(own).collect())
 }
 
-/// Returns the file `from` in TF-A's build folder; only its name is kept.
+/// Returns the file at `from` in the TF-A build folder; only its name is kept.
 fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     let name = from.rsplit('/').next().unwrap_or(from);
     let path = firmware.dir.join(name);
     fs::read(&path).with_context(|| path.display().to_string())
 }
 
-/// Rejects a BL31 that does not have what the plan promised.
+/// Rejects a BL31 that lacks what the plan promised.
 fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result<()> {
     let are_there = firmware::are_in(&read(firmware, "bl31.elf")?)?;
     if matches!(timestamps, Timestamps::Readable(_)) && !are_there {
@@ -154,7 +154,7 @@ fn fip_files(
     Ok(files)
 }
 
-/// Returns the images that belong into a FIP.
+/// Returns the images that belong in a FIP.
 fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Given> {
     let is_needed = |uuid: Uuid| {
         requires.iter().any(|option| uuid_of(option) == uuid)
@@ -164,7 +164,7 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
     given.cloned().collect()
 }
 
-/// Returns the images in `part` that TF-A's build makes.
+/// Returns the images in `part` that the TF-A build makes.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
     let own = part.blobs.iter().filter(|blob| blob.option.is_none());
     let own = own.filter_map(|blob| Some((blob, blob.file.as_deref()?)));
