@@ -32,7 +32,7 @@ fn format() -> impl TypedValueParser<Value = StateFormat> {
     values.map(|word| StateFormat::from_word(&word).expect("one of the possible values"))
 }
 
-/// A word that is not a power_state.
+/// A value that is not a power_state.
 #[derive(Debug, Error)]
 #[error("expected 32 bits in hexadecimal, such as 0x40000002")]
 struct NotAPowerState;
@@ -48,7 +48,7 @@ fn power_state(text: &str) -> Result<u32, NotAPowerState> {
 
 impl GivenStates {
     /// Returns the states for the device tree of `board` with `firmware`, which was built for the
-    /// format `built`.
+    /// `built` format.
     pub(crate) fn choose(
         &self,
         board: &BoardFile,
@@ -78,8 +78,8 @@ impl GivenStates {
     }
 }
 
-/// Returns the power-down state `value` given by the option `--name`. The board file's entry is
-/// used if it lists that state.
+/// Returns the power-down state in `value`, the value of the `--name` option. The board file's
+/// entry is used if it lists that state.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");

@@ -40,7 +40,7 @@ impl Emergency {
         }
     }
 
-    /// Returns the UART and the conduit from the device tree `tree`.
+    /// Returns the UART and the conduit from `tree`, a device tree.
     pub fn of_tree(tree: &[u8]) -> Self {
         let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
@@ -50,7 +50,7 @@ impl Emergency {
     }
 }
 
-/// Returns the memory contents of the segments in the payload's `elf`, starting with the first.
+/// Returns the memory contents of the segments in `elf`, the payload, starting with the first.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
@@ -68,7 +68,7 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     Ok(flat)
 }
 
-/// Builds an image from the flat payload `base` with `tree` appended. Its header reserves memory
+/// Builds an image from `base`, a flat payload, with `tree` appended. Its header reserves memory
 /// for `cpus` CPUs.
 pub fn assemble(
     mut base: Vec<u8>,
@@ -120,12 +120,12 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Builds a generic image from the flat payload `base`, with no tree or emergency UART.
+/// Builds a generic image from `base`, a flat payload, with no tree or emergency UART.
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
 }
 
-/// Returns the released payload from the file `path`, without a tree.
+/// Returns the released payload from the file at `path`, without a tree.
 pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     let read = |path: &Path| {
         let file = strip(read_file::read(option, path, FILE_MAX)?);
@@ -134,7 +134,7 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     path.map(read).transpose()
 }
 
-/// Returns the flat payload from the image `file`, without its device tree, if there is one.
+/// Returns the flat payload from `file`, an image, without its device tree, if there is one.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);

@@ -43,7 +43,7 @@ impl TreeWish {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
-    /// Returns these options as they are given to `cargo xtask image`, each after a space.
+    /// Returns these options as they are passed to `cargo xtask image`, each after a space.
     #[cfg(feature = "full")]
     pub(crate) fn words(&self) -> String {
         let Self {
@@ -169,7 +169,7 @@ const MADE_UP: Region = Region {
     size: 0x1000,
 };
 
-/// Returns the user's tree `blob` with `bootargs`, for an EFI application, which will replace its
+/// Returns `blob`, the user's tree, with `bootargs`, for an EFI application, which will replace its
 /// memory. A tree without memory is given one page, because the payload cannot read a tree that has
 /// none.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {

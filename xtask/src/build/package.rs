@@ -1,8 +1,8 @@
 //! Builds the file that a board loads from the image and everything else it needs.
 //!
 //! `[package]` in the board file describes the file. FIPs are built here. Other boards load the
-//! image itself, a flattened image tree, whose source is written here, or a file built by the
-//! vendor's tool.
+//! image itself, a flattened image tree, whose source is written here, or a file built by a vendor
+//! tool.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     Ok(package)
 }
 
-/// Describes the steps that remain after the image was written to the file `output`.
+/// Describes the steps that remain once the image has been written to `output`.
 pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
     let (file, install) = (&package.file, &package.install);
@@ -71,7 +71,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     })
 }
 
-/// Describes the steps that remain after the FIP was written.
+/// Describes the steps that remain once the FIP has been written.
 pub(crate) fn after_fip(package: &Package) -> String {
     let by = |tool| format!("the file that the board boots is made from this FIP by {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
@@ -158,7 +158,7 @@ impl Recipe<'_> {
     }
 }
 
-/// Builds `board`'s additional FIP `file`, which does not contain the payload.
+/// Builds `file`, an additional FIP for `board` that does not contain the payload.
 pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
@@ -234,7 +234,7 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
             .into_owned()
     };
     let (image, tree) = (name(image), name(tree));
-    // The tree's file name is the image's name with a suffix.
+    // The tree's file name is the image name with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
         bail!("{image:?}: a FIT source cannot name this file");
     }

@@ -16,7 +16,7 @@ use crate::setup::{self, Need};
 /// The maximum size of a certificate, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;
 
-/// A key and its certificate, which the machine's Secure Boot accepts.
+/// A key and its certificate, which Secure Boot on the machine accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Signer<'s> {
     key: &'s Path,
@@ -24,7 +24,7 @@ pub struct Signer<'s> {
 }
 
 impl<'s> Signer<'s> {
-    /// Checks that both files, given by the option `--sign`, are in PEM format.
+    /// Checks that both files, given with `--sign`, are in PEM format.
     pub fn new(key: &'s Path, certificate: &'s Path) -> Result<Self> {
         check_key("--sign", key)?;
         let text = read_file::read("--sign", certificate, CERTIFICATE_MAX)?;

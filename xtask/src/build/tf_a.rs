@@ -1,4 +1,4 @@
-//! TF-A's source, either the pinned package or the user's checkout, and the source of Mbed TLS.
+//! The TF-A source, either the pinned package or the user's checkout, and the source of Mbed TLS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl TfA {
         })
     }
 
-    /// Rejects a source tree in which TF-A's platform `qemu` does not power down CPUs.
+    /// Rejects a source tree in which TF-A's `qemu` platform does not power CPUs down.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -168,7 +168,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
 }
 
 /// Hashes the names and contents of all regular files below `dir`, sorted by name, except the
-/// folders `skip` in `root`. Does not follow symbolic links.
+/// `skip` folders in `root`. Does not follow symbolic links.
 pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)

@@ -21,7 +21,7 @@ const KEYS: [&[&str]; 9] = [
     &["power-channel=0", "power-channel=1"],
     // The firmware accepts a fault ([`super::fault`]).
     &["faults=0", "faults=1"],
-    // CPU_SUSPEND's OS-initiated mode: The TF-A option PSCI_OS_INIT_MODE, not an option of the
+    // CPU_SUSPEND's OS-initiated mode: the TF-A option PSCI_OS_INIT_MODE, not an option of the
     // overlay.
     &["osi=0", "osi=1"],
     // The return value of CPU_ON during the time set by `cpu-on-race=`.
@@ -59,7 +59,7 @@ impl Variant {
         pairs.chain([(CPU_ON_RACE, self.cpu_on_race_us.to_string())])
     }
 
-    /// Returns true if this variant has `word`, such as `pmf=off`.
+    /// Returns true if this variant includes `word`, such as `pmf=off`.
     pub fn has(self, word: &str) -> bool {
         self.words.contains(&word)
     }
@@ -71,7 +71,7 @@ impl Variant {
         self
     }
 
-    /// Sets a key to `word`. Returns None if there is no such setting.
+    /// Applies `word`, such as `pmf=off`. Returns None if there is no such setting.
     fn set(&mut self, word: &str) -> Option<()> {
         if let Some((key, word)) = find(word) {
             self.words[key] = word;

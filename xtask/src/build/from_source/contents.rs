@@ -1,4 +1,4 @@
-//! The files for a board, from TF-A's build, the payload, and the images that somebody else makes.
+//! The files for a board, from the TF-A build, the payload, and images that are built elsewhere.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::setup::workspace::Workspace;
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";
 
-/// Builds TF-A and the payload. `image` builds the payload's image. Returns the files for the
+/// Builds TF-A and the payload. `image` builds the payload image. Returns the files for the
 /// board, and a page about them.
 pub fn contents(
     workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! The images that somebody else makes, such as SCP firmware.
+//! The images that are built elsewhere, such as SCP firmware.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::build::package::Given;
 /// An image's option, without the dashes, and its file.
 pub type NamedFile = (&'static str, PathBuf);
 
-/// The images that the user gave for a board.
+/// The images that the user supplied for a board.
 #[derive(Clone, Debug, Default)]
 pub struct GivenFiles {
     /// The options and the files.
@@ -27,7 +27,7 @@ impl GivenFiles {
         Some(&found.1)
     }
 
-    /// Rejects images that the board does not take, and names those that are missing.
+    /// Rejects images that the board does not accept, and names those that are missing.
     pub(super) fn check(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<()> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs);
         for (option, _) in &self.files {
@@ -43,7 +43,7 @@ impl GivenFiles {
         Ok(())
     }
 
-    /// Reads the images. Their sizes must be possible on the board.
+    /// Reads the images. Their sizes must be valid for the board.
     pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<Given>> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs).iter();
         let given = inputs.filter_map(|input| Some((input, self.get(&input.option)?)));
@@ -89,8 +89,8 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
     Ok(Given { option, uuid, data })
 }
 
-/// Returns the UUID of the image that `option` names: a kind that fiptool knows, or one of the
-/// board's own.
+/// Returns the UUID of the image that `option` names: a kind that fiptool knows, or a
+/// board-specific one.
 fn uuid(board: &BoardFile, option: &str) -> Uuid {
     let package = board.package.iter();
     let blobs = package.flat_map(|it| {

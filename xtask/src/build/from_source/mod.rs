@@ -1,4 +1,4 @@
-//! What a board boots, from TF-A's source: `fip build`.
+//! What a board boots, built from TF-A source: `fip build`.
 //!
 //! | file | task |
 //! |---|---|

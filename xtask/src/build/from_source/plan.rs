@@ -15,7 +15,7 @@ use crate::build::tf_a::{MBED_TLS, TfA};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The oldest TF-A that a board's firmware is built from: the first whose PSCI figures are
+/// The oldest TF-A version from which board firmware is built: the first whose PSCI figures are
 /// published with PMF by this interface.
 const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
 
@@ -24,9 +24,9 @@ const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
 pub struct Wish<'w> {
     /// The board.
     pub board: &'w BoardFile,
-    /// TF-A's checkout; the pinned source without it.
+    /// The TF-A checkout; the pinned source is used if there is none.
     pub tf_a: Option<&'w Path>,
-    /// The source of Mbed TLS; Debian's package without it.
+    /// The Mbed TLS source; the Debian package is used if there is none.
     pub mbed_tls: Option<&'w Path>,
     /// True if the checkout may have uncommitted changes.
     pub allow_dirty: bool,
@@ -34,16 +34,16 @@ pub struct Wish<'w> {
     pub debug: bool,
     /// The GIC.
     pub gic: GicVersion,
-    /// The images that somebody else makes.
+    /// The images that are built elsewhere.
     pub given: GivenFiles,
 }
 
-/// A build that can begin.
+/// A build that is ready to start.
 #[derive(Clone, Debug)]
 pub struct BuildPlan<'w> {
     /// What was asked for.
     pub wish: Wish<'w>,
-    /// TF-A's platform on the board; None for an overlay platform of this project.
+    /// The TF-A platform for the board; None for an overlay platform of this project.
     pub stock: Option<&'w Stock>,
     /// The source.
     pub tf_a: TfA,
@@ -54,7 +54,7 @@ pub struct BuildPlan<'w> {
 }
 
 impl<'w> BuildPlan<'w> {
-    /// Finds out what must be built.
+    /// Determines what must be built.
     ///
     /// # Errors
     /// Returns an error if the board's firmware cannot be built from this source, or if an image is
@@ -112,13 +112,13 @@ impl<'w> BuildPlan<'w> {
         })
     }
 
-    /// Returns the files to copy from TF-A's build to the board.
+    /// Returns the files to copy from the TF-A build to the board.
     pub(super) fn files(&self) -> impl Iterator<Item = &'w boards::BuiltFile> {
         self.stock.into_iter().flat_map(|stock| &stock.files)
     }
 }
 
-/// Returns the source, if the platform `stock` can be built from it.
+/// Returns the source, if the `stock` platform can be built from it.
 fn source(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Result<TfA> {
     let tf_a = TfA::open(workspace, wish.tf_a)?;
     let version = &tf_a.version;
@@ -168,7 +168,7 @@ fn check_clean(wish: &Wish<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the platform `stock`, without what PMF needs.
+/// Returns the `stock` platform, without what PMF needs.
 fn platform(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Platform {
     let board = wish.board;
     let mut platform = Platform::of_board(workspace, board, stock, wish.gic);
