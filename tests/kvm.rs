@@ -1,5 +1,5 @@
 //! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
-//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM with the kvmtool
+//! ([`xtask::qemu::kvm_host`]). The guest runs in QEMU from Debian, and in a VMM with the kvmtool
 //! memory layout. KVM kills a guest that executes an instruction it cannot emulate, delivers
 //! interrupts through list registers, and returns to the caller after a power-down.
 //!
@@ -47,7 +47,7 @@ const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
 const WITHOUT_VHE: &str = "cortex-a57";
 /// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
-/// The UART's address before 2021, which is the PC I/O port in the first page.
+/// The UART address before 2021, which is the PC I/O port in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
 /// Runs a guest with two CPUs on a Linux host with this GIC and CPU model.

@@ -1,4 +1,4 @@
-//! The payload's heap.
+//! The payload heap.
 
 use sync::Heap;
 

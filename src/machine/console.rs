@@ -14,7 +14,7 @@ use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
-/// Maps a UART's registers, and checks that its status can be read.
+/// Maps the registers of a UART, and checks that its status can be read.
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;

@@ -29,7 +29,7 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 /// header is smaller.
 const HEADER: usize = 40;
 
-/// The tree's bytes, and the region they occupy.
+/// The bytes of the tree, and the region they occupy.
 type FoundTree = (&'static [u8], Region);
 
 /// The reason why no device tree was found.

@@ -39,9 +39,9 @@ use crate::machine::watchdog::WatchdogDriver;
 
 /// How the payload was started.
 pub struct Start<'t> {
-    /// Identifies the payload's build.
+    /// Identifies the payload build.
     pub build: u32,
-    /// The device tree's bytes.
+    /// The bytes of the device tree.
     pub tree: &'t [u8],
     /// The regions that the device tree and the boot area occupy.
     pub used: [Region; 2],

@@ -43,7 +43,7 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
 /// Rejects a tree that does not let the payload use the boot area, which is already in use.
 fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may omit the image's memory, in which case this check is impossible.
+    // A tree may omit the memory that holds the image, in which case this check is impossible.
     if holds(&image) && !holds(&boot_area) {
         refuse(&format_args!(
             "device tree: no memory after the image, at {:#x}, where the boot stack is; \

@@ -1,5 +1,5 @@
-//! The firmware with which frozen figures were measured. The figures count the firmware's
-//! instructions, so they differ if TF-A is built with a different compiler.
+//! The firmware with which frozen figures were measured. The figures count firmware instructions,
+//! so they differ if TF-A is built with a different compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};

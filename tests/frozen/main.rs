@@ -19,7 +19,8 @@
 //! same way. The [`invariants`] are checked in either case.
 //!
 //! The test writes the measured figures to `target/psci-bench/frozen`, using the same file names.
-//! To freeze another firmware's figures, copy them to a new folder in `tests/data/frozen`.
+//! To freeze the figures for another firmware build, copy them to a new folder in
+//! `tests/data/frozen`.
 
 #[path = "../common/mod.rs"]
 mod common;

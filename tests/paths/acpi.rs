@@ -16,7 +16,7 @@ use crate::common::{Log, compile_asl, workspace};
 use crate::efi::{ALL, STATES, application, edk2, under_tf_a};
 use crate::machine::{Machine, with_tree};
 
-/// The memory region on QEMU's `virt`.
+/// The memory region of QEMU's `virt` machine.
 const RAM: Region = Region {
     base: 0x4000_0000,
     size: 256 << 20,

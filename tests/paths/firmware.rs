@@ -1,5 +1,5 @@
 //! Real TF-A, built to boot BL33 like a Linux kernel or to follow the Firmware Handoff
-//! specification. (All other tests use TF-A's default, which passes only the MPIDR in X0.)
+//! specification. (All other tests use the TF-A default, which passes only the MPIDR in X0.)
 
 use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};

@@ -96,7 +96,7 @@ impl Machine {
         self.option("-drive", format!("file={},{more}", path.display()))
     }
 
-    /// Adds a file to QEMU's firmware configuration device.
+    /// Adds a file to the QEMU firmware configuration device.
     pub fn firmware_file(self, name: &str, bytes: &[u8]) -> Self {
         let path = self.written(&name.replace('/', "-"), bytes);
         self.option("-fw_cfg", format!("name={name},file={}", path.display()))

@@ -7,7 +7,7 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{Machine, Seen, image};
 
-/// The addresses of the stub and the payload. The stub contains the payload's address.
+/// The addresses of the stub and the payload. The stub contains the payload address.
 const STUB: u64 = 0x4010_0000;
 const IMAGE: u64 = 0x4020_0000;
 

@@ -9,7 +9,7 @@ use xtask::build::image::Emergency;
 use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};
 
-/// Returns the board file's tree for QEMU's built-in PSCI, which has one idle state.
+/// Returns the tree from the board file for QEMU's built-in PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = boards::load("qemu").expect("the board");
     common::builtin_tree(&board, conduit, cpus, FEW)
@@ -149,7 +149,7 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     code
 }
 
-/// An earlier stage left the UART's SPI enabled, which is asserted from the first byte onwards. It
+/// An earlier stage left the UART SPI enabled, which is asserted from the first byte onwards. It
 /// also acknowledged SGI 0, which has the same priority as the payload's SGI, but did not end the
 /// interrupt.
 #[test]

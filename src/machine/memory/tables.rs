@@ -164,7 +164,7 @@ impl TranslationTables {
     }
 
     /// Returns true if `region` is not empty and all its pages are mapped as [`Mapping::Constant`]
-    /// or as the image's text.
+    /// or as image text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
             let descriptor = self.descriptor(page);

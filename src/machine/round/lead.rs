@@ -355,7 +355,7 @@ impl Lead {
         }
     }
 
-    /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
+    /// Sends an SGI from the lead to CPUs that have not returned by `late`.
     fn wake_late_cpus(&self, late: u64) {
         let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.stop().is_none();
         let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());

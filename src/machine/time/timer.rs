@@ -89,7 +89,7 @@ impl CpuTimer {
         }
     }
 
-    /// Raises the interrupt at the instant `at`, or immediately if it has passed.
+    /// Raises the interrupt at `at`, or immediately if that instant has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CVAL_EL0.set(at),

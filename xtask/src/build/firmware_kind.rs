@@ -5,7 +5,7 @@
 pub enum FirmwareKind {
     /// TF-A at EL3, from flash.
     TfA,
-    /// TF-A's own platform for the machine, from a --tf-a that powers CPUs down.
+    /// TF-A's own platform for the machine, from a --tf-a checkout that powers CPUs down.
     TfAStock,
     /// QEMU's built-in PSCI, which does not power CPUs down and has no PMF.
     Builtin,
@@ -20,7 +20,7 @@ pub enum FirmwareKind {
 }
 
 impl FirmwareKind {
-    /// Returns the firmware's name on the command line.
+    /// Returns the firmware name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",

@@ -9,7 +9,7 @@ use boards::image_kinds::uuid_of;
 use super::fip::Fip;
 use super::firmware::FirmwareBuild;
 
-/// Offset of the overlay platform's FIP (`PLAT_QEMU_FIP_BASE` in TF-A's
+/// Offset of the FIP for the overlay platform (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).
 pub const FIP_BASE: usize = 256 << 10;
 /// The maximum size of BL33, in bytes. A larger image does not fit in the flash.

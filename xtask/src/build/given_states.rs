@@ -78,8 +78,8 @@ impl GivenStates {
     }
 }
 
-/// Returns the power-down state in `value`, the value of the `--name` option. The board file's
-/// entry is used if it lists that state.
+/// Returns the power-down state in `value`, given with the `--name` option. The entry in the board
+/// file is used if it lists that state.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");

@@ -22,7 +22,7 @@ pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
 /// The first bytes of a device tree (Devicetree Specification v0.4, section 5.2).
 const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 
-/// The UART and the conduit in the image's parameter block.
+/// The UART and the conduit in the image parameter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
     /// The UART to use until a device tree has been read.

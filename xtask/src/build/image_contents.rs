@@ -91,7 +91,7 @@ impl TreeWish {
     }
 }
 
-/// The options for an image's device tree, with all defaults resolved.
+/// The options for the device tree in an image, with all defaults resolved.
 pub struct ImageWish<'w> {
     /// The number of CPUs.
     pub cpus: u32,

@@ -77,7 +77,7 @@ pub(crate) fn after_fip(package: &Package) -> String {
     package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
-/// A board's FIP, with the payload as BL33.
+/// The FIP for a board, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
     /// How messages refer to the images.
     pub name: &'r str,

@@ -14,7 +14,7 @@ use super::image::{self, Emergency};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, TARGET};
 
-/// cargo's separator between encoded flags.
+/// The separator that cargo uses between encoded flags.
 const SEPARATOR: &str = "\x1f";
 
 /// The cargo profile for code that runs on the board.
@@ -63,7 +63,7 @@ fn run_cargo(workspace: &Workspace) -> Result<()> {
     built.context("cannot build the payload")
 }
 
-/// Returns the path of the payload's ELF file.
+/// Returns the path of the payload ELF file.
 pub fn elf(workspace: &Workspace) -> PathBuf {
     workspace
         .target

@@ -14,7 +14,7 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: u32 = 0xaa64_0001;
-/// fiptool's serial number; any value except 0 is valid.
+/// The serial number that fiptool writes; any value except 0 is valid.
 const SERIAL: u32 = 0x1234_5678;
 const HEADER_SIZE: u64 = size_of::<FipHeader>() as u64;
 const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
@@ -36,7 +36,7 @@ struct FipHeader {
     flags: U64,
 }
 
-/// An image's entry in a package.
+/// The entry for an image in a package.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct FipEntry {
@@ -64,7 +64,7 @@ impl FipEntry {
 /// A package.
 #[derive(Clone, Debug)]
 pub struct Fip {
-    /// The header's serial number.
+    /// The header serial number.
     pub serial: u32,
     /// The header flags; bits 47:32 are platform-specific.
     pub flags: u64,
@@ -83,9 +83,9 @@ pub struct Image {
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
-    /// The image's offset in the file that it was read from; 0 if it is new.
+    /// The image offset in the file that it was read from; 0 if it is new.
     pub offset: u64,
-    /// The image's bytes.
+    /// The bytes of the image.
     pub data: Vec<u8>,
 }
 

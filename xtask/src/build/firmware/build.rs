@@ -59,7 +59,7 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
 }
 
 /// Builds `platform`, unless that build already exists, and adds the files from the `others`
-/// folder. Returns the build's folder.
+/// folder. Returns the build folder.
 fn build_stages(
     workspace: &Workspace,
     tf_a: &TfA,

@@ -1,5 +1,5 @@
-//! The overlay platform's faults, which test how the payload reacts to firmware that misbehaves but
-//! is otherwise real.
+//! The faults in the overlay platform, which test how the payload reacts to firmware that
+//! misbehaves but is otherwise real.
 //!
 //! The firmware reads its fault from the QEMU command line and rejects one that it cannot parse.
 //! The run would then continue until it times out, so an invalid fault is rejected here first.
@@ -63,7 +63,7 @@ pub fn check(spec: &str) -> Result<String, FaultError> {
     Ok(spec.to_owned())
 }
 
-/// Returns the value for QEMU's `-fw_cfg` that arms `spec`, with each comma doubled.
+/// Returns the value for the QEMU `-fw_cfg` option that arms `spec`, with each comma doubled.
 pub fn argument(spec: &str) -> String {
     format!("name={FILE},string={}", spec.replace(',', ",,"))
 }

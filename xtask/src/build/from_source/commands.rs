@@ -102,7 +102,7 @@ impl ByHand<'_> {
         ]
     }
 
-    /// Returns the commands that make the board's FIPs.
+    /// Returns the commands that build the FIPs for the board.
     fn fips(&self, package: &Package) -> Vec<String> {
         let board = &self.plan.wish.board.name;
         let parts = package.parts.iter().map(|part| {

@@ -10,7 +10,7 @@ use host::read_file;
 use crate::build::fip::IMAGE_MAX;
 use crate::build::package::Given;
 
-/// An image's option, without the dashes, and its file.
+/// The option for an image, without the dashes, and its file.
 pub type NamedFile = (&'static str, PathBuf);
 
 /// The images that the user supplied for a board.

@@ -57,7 +57,7 @@ impl<'w> BuildPlan<'w> {
     /// Determines what must be built.
     ///
     /// # Errors
-    /// Returns an error if the board's firmware cannot be built from this source, or if an image is
+    /// Returns an error if the board firmware cannot be built from this source, or if an image is
     /// missing.
     pub fn new(workspace: &Workspace, wish: Wish<'w>) -> Result<Self> {
         let board = wish.board;
