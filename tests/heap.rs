@@ -159,7 +159,7 @@ const STATES: [IdleState<'static>; 2] = [
     },
 ];
 
-/// Discards all printed text.
+/// Discards all printed output.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {

@@ -64,7 +64,7 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
     files.collect()
 }
 
-/// Returns the words in a target's dictionary, or none if the target has no dictionary.
+/// Returns the entries in a target's dictionary, or none if the target has no dictionary.
 fn words(name: &str) -> Vec<Vec<u8>> {
     let Ok(text) = fs::read_to_string(package().join("dictionaries").join(name)) else {
         return Vec::new();
@@ -74,7 +74,7 @@ fn words(name: &str) -> Vec<Vec<u8>> {
     quoted.map(unescaped).collect()
 }
 
-/// Returns the bytes of a dictionary word, with `\xNN`, `\"` and `\\` unescaped.
+/// Returns the bytes of a dictionary entry, with `\xNN`, `\"` and `\\` unescaped.
 fn unescaped(word: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = word.bytes();

@@ -49,7 +49,7 @@ pub fn wait_idle() {
     }
 }
 
-/// Restores the UART settings before printing, because the whole system may have been powered
+/// Restores the UART settings before printing, because the entire system may have been powered
 /// down.
 pub fn restore() {
     if let Some(uart) = CONSOLE.lock().as_mut() {

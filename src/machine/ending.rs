@@ -18,7 +18,7 @@ pub fn set_end_action(action: EndAction) {
     END_ACTION.store(action as u32, Ordering::Relaxed);
 }
 
-/// Ends the run because of its input: the device tree or the boot arguments.
+/// Ends the run because of invalid input: the device tree or the boot arguments.
 pub fn refuse(error: &dyn Display) -> ! {
     end_run(&ClosingLine::BadInput(error))
 }

@@ -158,7 +158,7 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
     header.filter(|header| header.starts_with(&magic.to_le_bytes()))
 }
 
-/// Maps the whole tree that starts with this header.
+/// Maps the entire tree that starts with this header.
 fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<FoundTree, LoadError> {
     let size = total_size(header)? as u64;
     let region = Region { base, size };

@@ -91,7 +91,7 @@ pub fn find(
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
         refuse(&TOO_LARGE);
     };
-    // Tables for the whole region: the level 3 tables, and one at each higher level for its start
+    // Tables for the entire region: the level 3 tables, and one at each higher level for its start
     // and end.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;

@@ -14,7 +14,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU hands over the user's tree and adds the same /psci node that its own tree has.
+/// `-dtb`: QEMU passes the user's tree and adds the same /psci node that its own tree has.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";
@@ -29,7 +29,7 @@ fn zcu102() {
 }
 
 /// An image at address 0, as on Armada 8K. A Rust reference cannot point to its first bytes. No
-/// tree is handed over, and the memory around the image belongs to the image.
+/// tree is passed, and the memory around the image belongs to the image.
 #[test]
 fn zcu102_from_address_0() {
     let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");

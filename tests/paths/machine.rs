@@ -237,7 +237,7 @@ pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     payload::image(&workspace(), tree, emergency, 8).expect("an image")
 }
 
-/// Returns the payload without a device tree, for machines that hand over their own.
+/// Returns the payload without a device tree, for machines that pass their own.
 pub fn plain() -> Vec<u8> {
     image(None, Emergency::default())
 }

@@ -19,8 +19,8 @@ pub fn u_boot() -> Vec<u8> {
     fs::read(U_BOOT).expect("U-Boot")
 }
 
-/// If no key is pressed, this U-Boot boots the file passed to QEMU with `-kernel` and hands over
-/// QEMU's tree at an address that U-Boot chooses.
+/// If no key is pressed, this U-Boot boots the file passed to QEMU with `-kernel` and passes QEMU's
+/// tree at an address that U-Boot chooses.
 const SAID: [&str; 3] = [
     "U-Boot",
     "Starting kernel ...",

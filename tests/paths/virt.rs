@@ -19,7 +19,7 @@ pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
 const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
                          vc_mem.mem_base=0x3ec00000 console=tty1 rootwait";
 
-/// `-kernel`: QEMU hands over its own tree.
+/// `-kernel`: QEMU passes its own tree.
 #[test]
 fn kernel_at_el1() {
     let passed_over = format!("Ignored boot arguments for another program: {FIRMWARES}");
@@ -54,7 +54,7 @@ fn kernel_at_el1() {
     }
 }
 
-/// No tree is handed over, X0 is 0, and the user chooses the load address.
+/// No tree is passed, X0 is 0, and the user chooses the load address.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [

@@ -69,8 +69,8 @@ fn check_rows(text: &str) {
     }
 }
 
-/// Each scenario's records follow its text. The last record precedes the summary. The summary and
-/// the last line fit on a screen with 100 columns and 30 lines.
+/// Each scenario's records follow its text report. The last record precedes the summary. The
+/// summary and the last line fit on a screen with 100 columns and 30 lines.
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
     for part in parts.map(|part| part.split("******").next().expect("the first part")) {

@@ -39,7 +39,7 @@ fn no_device_tree() {
         tree,
         ..spec("--smp 4", "")
     };
-    // TF-A hands over X0 = MPIDR & 0xffff = 0.
+    // TF-A passes X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
     // Misaligned, in memory but without a tree, not in memory, and at the end of the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
@@ -49,7 +49,7 @@ fn no_device_tree() {
     }
 }
 
-/// A loader may add such arguments to a tree that it hands over, but in an appended tree they are
+/// A loader may add such arguments to a tree that it passes, but in an appended tree they are
 /// an error.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {

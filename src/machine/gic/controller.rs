@@ -31,7 +31,7 @@ pub enum GicDriver {
     V3(v3::GicV3Driver),
 }
 
-/// Evaluates the same expression for either kind of GIC, or `$absent` without a GIC.
+/// Evaluates the same expression for either kind of GIC, or `$absent` if there is no GIC.
 macro_rules! with_gic {
     ($of:expr, $gic:ident => $act:expr, $absent:expr) => {
         match $of {
@@ -71,7 +71,7 @@ impl GicDriver {
         })
     }
 
-    /// Returns the version, or None without a GIC.
+    /// Returns the version, or None if there is no GIC.
     #[inline(never)]
     pub fn version(&self) -> Option<GicVersion> {
         match self {
@@ -106,8 +106,8 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part, regardless of its state, for these timers' PPIs and the SGI. Called
-    /// on every entry.
+    /// Sets up this CPU's part, regardless of its state, for the PPIs of these timers and the SGI.
+    /// Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);

@@ -1,4 +1,4 @@
-//! The flash from which QEMU machines start secure firmware.
+//! The flash from which QEMU machines boot secure firmware.
 //!
 //! BL1 is at the start, at the CPUs' reset vector; the FIP follows.
 

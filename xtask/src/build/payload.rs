@@ -74,7 +74,7 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 
 /// The rustc flags for the payload.
 ///
-/// * `code-model=tiny`: the whole image is within 1 MiB, so a single instruction, not two, can
+/// * `code-model=tiny`: the entire image is within 1 MiB, so a single instruction, not two, can
 ///   reach any address in it.
 /// * `homogeneous-prolog-epilog`: functions save and restore registers with a few shared routines.
 /// * `fix-cortex-a53-835769`: keeps a 64-bit multiply-accumulate from directly following a load or

@@ -27,7 +27,8 @@ const LABEL: &str = "PSCI-BENCH";
 const NUMBER: &str = "50534349";
 /// The offset of the volume name in a FAT16 boot sector.
 const LABEL_OFFSET: usize = 0x2b;
-/// The timestamp of all files, fixed so that equal contents give equal images. FAT's epoch is 1980.
+/// The timestamp of all files, fixed so that identical contents produce identical images. The FAT
+/// epoch is 1980.
 const EPOCH: &str = "315532800";
 
 /// Returns the image of a FAT16 volume with `application` and the script.

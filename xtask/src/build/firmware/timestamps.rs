@@ -21,7 +21,7 @@ const READER: &str = "pmf_get_timestamp_smc";
 pub enum Timestamps {
     /// The payload can read them, if TF-A is built with these variables.
     Readable(Vec<String>),
-    /// The payload cannot read them, so TF-A is built without them. The text says why.
+    /// The payload cannot read them, so TF-A is built without them. The string says why.
     Unreadable(String),
 }
 

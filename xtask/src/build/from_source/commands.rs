@@ -12,7 +12,7 @@ use crate::build::firmware::{self, FipBuild};
 use crate::build::{flash, package};
 use crate::setup::workspace::Workspace;
 
-/// The names of files in a build by hand.
+/// The names of files in a manual build.
 struct ByHand<'p> {
     plan: &'p BuildPlan<'p>,
     /// The folder for the result.
@@ -53,7 +53,7 @@ pub fn commands(
 }
 
 impl ByHand<'_> {
-    /// Returns the path of a file in the result.
+    /// Returns the path of a file in the result folder.
     fn at(&self, file: &str) -> String {
         self.out.join(file).display().to_string()
     }

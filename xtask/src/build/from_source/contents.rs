@@ -78,7 +78,7 @@ fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result
     Ok(())
 }
 
-/// Returns the flash that QEMU starts from.
+/// Returns the flash image that QEMU boots from.
 fn flash_files(
     plan: &BuildPlan<'_>,
     firmware: &FirmwareBuild,
