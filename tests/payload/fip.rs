@@ -1,5 +1,5 @@
-//! Replaces BL33 in a FIP created by the TF-A build. The result boots with trusted boot, but is
-//! rejected if there is no valid certificate.
+//! Replaces BL33 in a FIP created by the TF-A build. The result boots with trusted boot enabled,
+//! but is rejected if there is no valid certificate.
 
 use std::ffi::OsString;
 use std::fs;

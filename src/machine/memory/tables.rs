@@ -57,7 +57,7 @@ pub enum Mapping {
 pub enum MapError {
     #[error("no translation table left")]
     OutOfTables,
-    /// The page at this address is already mapped with another [`Mapping`].
+    /// The page at this address is already mapped with a different [`Mapping`].
     #[error("{0:#x} is already in use for something else")]
     Conflict(u64),
     #[error("{0:#x} exceeds 48 bits")]

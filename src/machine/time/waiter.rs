@@ -1,4 +1,4 @@
-//! Waits for another CPU or until an instant. A waiting CPU naps: it arms its timer to expire
+//! Waits for another CPU, or until a given instant. A waiting CPU naps: it arms its timer to expire
 //! shortly and waits for the interrupt, which stays masked. A napping CPU does not access memory
 //! that other CPUs use and, if one host CPU emulates several, lets the others run. No CPU naps just
 //! before an agreed instant (`CallPath::spin_until`).

@@ -25,8 +25,8 @@ impl Commit {
 }
 
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
-    // Drop the caller's GIT_DIR and similar variables, which name another repository if this runs
-    // in a hook.
+    // Drop the caller's GIT_DIR and similar variables, which refer to another repository if this
+    // runs in a hook.
     let mut command = process::clean("git");
     // A checkout owned by another user is safe because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);

@@ -66,7 +66,7 @@ impl Variant {
 
     /// Returns this variant with `word`, such as `pmf=off`, set.
     pub fn with(mut self, word: &str) -> Self {
-        let (key, word) = find(word).expect("a word of the list");
+        let (key, word) = find(word).expect("a setting in the list");
         self.words[key] = word;
         self
     }
