@@ -17,7 +17,7 @@ use crate::build::GivenStates;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 
-/// The options for an image's device tree.
+/// The options for the device tree in an image.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TreeWish {
     /// Append this device tree instead of the board's.
