@@ -129,7 +129,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Writes to the file given by `-o`, like `write_by`, or to standard output without this option.
+/// Writes to the file given by `-o`, like `write_by`, or to standard output if it is absent.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

@@ -37,7 +37,7 @@
 //! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |
 //!
-//! A file imports only from the files above it.
+//! Each file imports only from the ones listed above it.
 
 #![forbid(unsafe_code)]
 

@@ -47,7 +47,7 @@ impl LogFile {
         })
     }
 
-    /// Creates a file in `folder`, named with the next free number.
+    /// Creates a file in `folder`, named with the next unused number.
     pub fn in_next(folder: &Path) -> Result<Self> {
         let (path, file) = next_free(folder, ".log", File::create_new)?;
         lock(&file, &path)?;

@@ -38,7 +38,7 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::rename(&partial, place).with_context(at)
 }
 
-/// Creates a file or directory in `folder` with `make`, named with the next free number. `make`
+/// Creates a file or directory in `folder` with `make`, named with the next unused number. `make`
 /// must fail if the path exists. Also returns the path.
 pub fn next_free<T>(
     folder: &Path,

@@ -26,7 +26,7 @@ use crate::temporary;
 const TAIL: usize = 40;
 /// The interval between checks of a child process.
 const TICK: Duration = Duration::from_millis(20);
-/// How long an interrupted child may take to exit by itself.
+/// How long an interrupted child may take to exit on its own.
 const GRACE: Duration = Duration::from_secs(1);
 /// The time after which a step's progress is shown. Usually, everything is already built.
 const LATE: Duration = Duration::from_millis(500);
@@ -136,8 +136,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command` for the step `what`, without input. An interrupt ends the command, and its
-/// process group if it is separate. If the command does not exit by itself, it is killed.
+/// Runs `command` as the step called `what`, with no input. An interrupt ends the command, and its
+/// process group if it is separate. If the command does not exit on its own, it is killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =
@@ -176,7 +176,7 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Returns a command with few environment variables, because make imports each one as a make
+/// Returns a command with a minimal environment, because make imports each one as a make
 /// variable. It has a separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);

@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::wrap::wrapped;
 
-/// The minimum duration of a step that a terminal still shows after it has ended.
+/// A step that takes at least this long stays on the terminal after it has ended.
 const LONG: Duration = Duration::from_secs(2);
 
 /// The displays for all steps in progress, stacked vertically.
@@ -21,14 +21,14 @@ static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The display for one long step.
 pub struct StepProgress {
     bar: ProgressBar,
-    /// The step's name, if a terminal still shows the step after it has ended.
+    /// The name of the step, if a terminal still shows the step after it has ended.
     what: String,
     /// True if the progress is printed as lines instead.
     is_printed: bool,
 }
 
 impl StepProgress {
-    /// Shows that `what` has started, or prints a line without a terminal.
+    /// Shows that `what` has started, or prints a line if it is not.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {
@@ -67,7 +67,7 @@ impl StepProgress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Shows `part`, the current part of the step, after the step's name.
+    /// Shows `part`, the current part of the step, after the step name.
     pub fn part(&self, part: &str) {
         self.bar.set_prefix(part.to_owned());
     }
@@ -116,19 +116,19 @@ pub const NOTE: &str = "note on this host: ";
 
 /// Prints a line to stderr. For tests that skip some checks on this host.
 pub fn note(text: &str) {
-    // The test harness may have printed the test's name on this line. A closed stderr does not stop
+    // The test harness may have printed the test name on this line. A closed stderr does not stop
     // the test.
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// The name with which this program was called, without its folder.
+/// The name by which this program was called, without its directory.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or("xtask".into(), |name| name.to_string_lossy().into_owned())
 });
 
-/// Prints a line to stderr, prefixed with the program's name, above the displays for steps in
+/// Prints a line to stderr, prefixed with the program name, above the displays for steps in
 /// progress.
 pub fn say(text: &str) {
     let text = format!("{}: {text}", *PROGRAM);

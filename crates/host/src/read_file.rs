@@ -24,7 +24,7 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     File::open(path).with_context(named)
 }
 
-/// Opens the file `path`, which may have any size. Devices are rejected, because they may be
+/// Opens the file at `path`, which may be of any size. Devices are rejected, because they may be
 /// endless.
 pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
@@ -39,7 +39,7 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
 /// Converts bytes to text.
 ///
 /// # Errors
-/// Returns the number, counting from 1, of the first line that is not UTF-8.
+/// Returns the 1-based number of the first line that is not UTF-8.
 pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     String::from_utf8(bytes).map_err(|error| {
         let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -47,8 +47,8 @@ pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     })
 }
 
-/// Returns the contents of the file `path`, at most `most` bytes. Error messages start with `what`,
-/// the option that specified it, and the path.
+/// Returns the contents of the file at `path`, which may be at most `most` bytes long. Error
+/// messages start with `what`, the option that specified it, and the path.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let file = open(what, path)?;
     let named = || named(what, path);

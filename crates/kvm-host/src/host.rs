@@ -14,7 +14,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use rustix::termios::{self, OptionalActions};
 
-/// The file with the program and its arguments, one per line.
+/// The file that contains the program and its arguments, one per line.
 const COMMAND: &str = "/vmm";
 
 /// Runs the guest, then turns the machine off.

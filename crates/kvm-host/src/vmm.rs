@@ -3,7 +3,7 @@
 //!
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
 //! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.
-//! The GIC's distributor is just below 1 GiB, and the CPU interface or redistributors are just
+//! The GIC distributor is just below 1 GiB, and the CPU interface or redistributors are just
 //! below the distributor. The 16550 UART is at 16 MiB (since 2021) or at address 0x3f8, the I/O
 //! port number. PSCI is KVM's own.
 //!
@@ -45,7 +45,7 @@ const CORE: u64 = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE as u64;
 const X0: u64 = CORE;
 const PC: u64 = CORE | 64;
 
-/// The UART's interrupt, which is not connected to any CPU.
+/// The UART interrupt, which is not connected to any CPU.
 struct Unconnected;
 
 impl Trigger for Unconnected {
@@ -81,7 +81,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     for index in 0..wish.cpus {
         cpus.push(cpu(&vm, index).with_context(|| format!("CPU {index}"))?);
     }
-    // The GIC exists as long as this handle.
+    // The GIC exists for as long as this handle does.
     let _gic = gic(&vm, wish)?;
     if let Some(first) = cpus.first() {
         for (register, value) in [(X0, tree), (PC, entry)] {

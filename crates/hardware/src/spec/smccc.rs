@@ -1,4 +1,4 @@
-//! The SMC Calling Convention's version and the identity of the software that handles calls.
+//! The SMC Calling Convention version and the identity of the software that handles calls.
 //!
 //! See Arm SMC Calling Convention, DEN0028. Since version 1.1, unimplemented calls return -1. Older
 //! firmware does not guarantee this, so these calls are not made on older firmware. PSCI_FEATURES

@@ -19,7 +19,7 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// A requested state, which is last, and the shallower states before it.
+/// A requested state, which comes last, preceded by the shallower states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 

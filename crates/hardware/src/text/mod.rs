@@ -1,4 +1,4 @@
-//! Text helpers for several crates: enumerations with a word for each value, plurals, printable
+//! Text helpers for several crates: enums with a keyword for each value, plurals, printable
 //! characters, terminal lines and errors.
 
 pub mod format_error;

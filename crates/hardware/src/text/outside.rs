@@ -31,7 +31,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns `text` with all characters replaced that are not printable ASCII.
+/// Returns `text` with all characters that are not printable ASCII replaced.
 pub fn printable(text: &str) -> String {
     text.chars().map(to_printable).collect()
 }

@@ -8,7 +8,7 @@ use core::fmt::{self, Write};
 use super::outside::to_printable;
 use arrayvec::ArrayString;
 
-/// The maximum line width, equal to a serial terminal's width.
+/// The maximum line width, which is the width of a serial terminal.
 pub const COLUMNS: usize = 80;
 
 /// Returns true if a line is too wide for a terminal and is meant for people. Records and TFTF's

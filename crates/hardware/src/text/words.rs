@@ -1,6 +1,6 @@
-//! Enumerations whose values have words for use in boot arguments and records.
+//! Enums whose values have keywords for use in boot arguments and records.
 
-/// A value with a word.
+/// A value with a keyword.
 pub trait Word: Copy + PartialEq + 'static {
     /// All values, in definition order.
     const VALUES: &'static [Self];
@@ -8,14 +8,14 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Returns the word.
     fn word(self) -> &'static str;
 
-    /// Returns the value for a word, or None if the word is unknown.
+    /// Returns the value for a keyword, or None if the keyword is unknown.
     fn from_word(word: &str) -> Option<Self> {
         let mut values = Self::VALUES.iter().copied();
         values.find(|value| value.word() == word)
     }
 }
 
-/// Defines an enumeration that implements [`Word`]. Specifies a word for each variant and the name
+/// Defines an enum that implements [`Word`]. Specifies a keyword for each variant and the name
 /// of the method that returns it.
 ///
 /// [`Word`]: crate::text::words::Word
@@ -44,7 +44,7 @@ macro_rules! words {
             /// All values, in definition order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
-            /// Returns the word used in boot arguments and records.
+            /// Returns the keyword used in boot arguments and records.
             pub const fn $method(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

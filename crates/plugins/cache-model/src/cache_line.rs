@@ -110,8 +110,7 @@ impl CacheLine {
         }
     }
 
-    /// Returns the first byte in `bytes` that may be wrong, as the reason, the byte's index and its
-    /// writer.
+    /// Returns the reason, index and writer for the first byte in `bytes` that may be wrong.
     pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
         let of_way = match way {
             Way::Cached => (CacheFault::NotInvalidated, self.newer),

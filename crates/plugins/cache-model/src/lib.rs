@@ -45,7 +45,7 @@ pub enum Way {
 /// An instruction that accesses memory and the CPU that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheActor {
-    /// The CPU's number, below 64.
+    /// The CPU number, below 64.
     pub cpu: u32,
     /// The instruction's address.
     pub pc: u64,

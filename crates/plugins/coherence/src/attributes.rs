@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use cache_model::Way;
 use qemu_abi::{read_memory, read_register};
 
-/// Each translation regime's registers, with the names that QEMU's debugger uses.
+/// The registers of each translation regime, with the names that the QEMU debugger uses.
 const REGISTERS: [[&str; 3]; 3] = [
     ["TTBR0_EL1", "TCR_EL1", "MAIR_EL1"],
     ["TTBR0_EL2", "TCR_EL2", "MAIR_EL2"],
@@ -52,7 +52,7 @@ fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Way>
         Way::Cached
     };
     let bits = 64 - (control & 0x3f);
-    // An initial table with few entries is aligned to its size, but to at least 32 bytes.
+    // An initial table with few entries is aligned to its size or to 32 bytes, whichever is larger.
     let mut table = root & 0x0000_ffff_ffff_ffe0;
     for step in 4 - bits.saturating_sub(12).div_ceil(9).min(4)..4 {
         let place = table + 8 * (address >> (39 - 9 * step) & 0x1ff);

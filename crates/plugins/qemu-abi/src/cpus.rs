@@ -11,7 +11,7 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// Uses VMPIDR_EL2 because QEMU 10.0 passes a wrong index, which is that of the CPU that translated
+/// Uses VMPIDR_EL2 because QEMU 10.0 passes the wrong index: that of the CPU that translated
 /// the block.
 #[cfg(feature = "api-2")]
 mod by_register {
@@ -31,7 +31,7 @@ mod by_register {
         bytes: *mut qemu::Bytes,
     }
 
-    // SAFETY: QEMU's handles and the buffer are used only in the virtual CPUs' thread.
+    // SAFETY: QEMU's handles and the buffer are used only on the thread that runs the virtual CPUs.
     unsafe impl Send for Registers {}
 
     static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
@@ -42,7 +42,7 @@ mod by_register {
     /// Registers a callback that lists a CPU's registers when it starts.
     pub fn prepare(id: u64) {
         if let Ok(mut registers) = REGISTERS.lock() {
-            // SAFETY: GLib's function has no preconditions.
+            // SAFETY: The GLib function has no preconditions.
             registers.bytes = unsafe { qemu::g_byte_array_new() };
         }
         // SAFETY: the plugin is being installed and has this ID.
@@ -72,7 +72,7 @@ mod by_register {
     }
 
     /// Returns a register of the executing CPU, or None if the register does not exist. `name` is
-    /// the register's name in QEMU's debugger. Must be called in an executing CPU's callback, which
+    /// the register name in the QEMU debugger. Must be called in an executing CPU's callback, which
     /// means any [`crate::Plugin`] callback except `translate` and `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;

@@ -101,7 +101,7 @@ impl TranslatedBlock {
             return 0;
         };
         let to = word.as_mut_ptr().cast();
-        // SAFETY: the instruction belongs to this block, and the buffer has 4 bytes.
+        // SAFETY: the instruction belongs to this block, and the buffer is 4 bytes long.
         unsafe { qemu::qemu_plugin_insn_data(instruction, to, 4) };
         u32::from_le_bytes(word)
     }
@@ -216,7 +216,7 @@ pub enum ArgumentError {
     Missing(String),
     /// The argument with this name is not a range.
     NotARange(String),
-    /// The file specified by the argument `name` cannot be written.
+    /// The file specified by the `name` argument cannot be written.
     File {
         /// The argument's name.
         name: String,
@@ -241,11 +241,11 @@ impl fmt::Display for ArgumentError {
 
 impl std::error::Error for ArgumentError {}
 
-/// The plugin's arguments in `name=value` form.
+/// The plugin arguments in `name=value` form.
 pub struct PluginArguments(Vec<String>);
 
 impl PluginArguments {
-    /// Returns the value of the argument `name`.
+    /// Returns the value of the `name` argument.
     ///
     /// # Errors
     /// Returns an error if the argument is missing.
@@ -257,7 +257,7 @@ impl PluginArguments {
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 
-    /// Parses the argument `name=A-B`, where A and B are hexadecimal numbers.
+    /// Parses the `name=A-B` argument, where A and B are hexadecimal numbers.
     ///
     /// # Errors
     /// Returns an error if the argument is missing or malformed.

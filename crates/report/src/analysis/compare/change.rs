@@ -22,7 +22,7 @@ pub(crate) struct Change {
     pub(crate) outcome: ChangeOutcome,
 }
 
-/// A figure per operation, in its `FigureKey`'s unit.
+/// A figure per operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ComparedValue {
     pub(crate) figure: f64,

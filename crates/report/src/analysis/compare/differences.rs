@@ -1,4 +1,4 @@
-//! Lists differences other than in figures, and facts that one side lacks.
+//! Lists differences in anything other than figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences other than in figures.
+/// Differences in anything other than figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
-/// Lists the differences other than in figures, and the facts that one side lacks.
+/// Lists the differences in anything other than figures, and the facts that one side lacks.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],

@@ -32,7 +32,7 @@ pub enum RowIs {
     Label(u16, u16),
 }
 
-/// A word that is not a valid CPU name.
+/// A string that is not a valid CPU name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is neither an MPIDR, such as 0x101, nor a label, such as 1.0")]
 pub struct NotACpu(String);
