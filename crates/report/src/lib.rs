@@ -1,8 +1,8 @@
-//! Reads runs from UART logs and writes reports in many formats. The program `psci-report` is a
+//! Reads runs from UART logs and writes reports in many formats. The `psci-report` program is a
 //! thin layer over this library, and `cargo xtask` has the same verbs.
 //!
 //! The crate neither builds nor starts anything, and needs no checkout: board files are embedded in
-//! the crate `boards`.
+//! the `boards` crate.
 //!
 //! ```
 //! use std::fs::File;

@@ -208,7 +208,7 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
-/// Prefix of the board's value if the tables give only a platform name.
+/// The prefix of the board name if the tables give only a platform name.
 const PLATFORM: &str = "platform ";
 
 fn is_one_board(a: &str, b: &str) -> bool {
@@ -219,7 +219,7 @@ fn is_one_board(a: &str, b: &str) -> bool {
     }
 }
 
-/// Returns true if a board name contains the platform's name or its title from the board file. Case
+/// Returns true if a board name contains the platform name or its title from the board file. Case
 /// and punctuation are ignored.
 pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
     let plain = |name: &str| {

@@ -1,5 +1,5 @@
-//! A CPU's name from its MIDR_EL1: implementer in bits 31:24, part number in bits 15:4, variant in
-//! bits 23:20 and revision in bits 3:0.
+//! A CPU name derived from MIDR_EL1: implementer in bits 31:24, part number in bits 15:4, variant
+//! in bits 23:20 and revision in bits 3:0.
 
 /// Part numbers and names by implementer, as in TF-A and Linux.
 const NAMES: [(u64, &str); 9] = [

@@ -27,18 +27,18 @@ impl FigureKey {
         Self { step, metric }
     }
 
-    /// Returns the key for a scenario of TFTF's suite.
+    /// Returns the key for a scenario of the TFTF suite.
     pub fn of_suite(metric: Metric) -> Self {
         let step = CellStep::default();
         Self { step, metric }
     }
 
-    /// Returns the metric for a scenario of TFTF's suite; None for other scenarios.
+    /// Returns the metric for a scenario of the TFTF suite; None for other scenarios.
     pub fn suite_metric(self) -> Option<Metric> {
         (!self.is_of_step()).then_some(self.metric)
     }
 
-    /// Returns true for a scenario outside TFTF's suite.
+    /// Returns true for a scenario outside the TFTF suite.
     pub fn is_of_step(self) -> bool {
         !self.step.is_only()
     }
@@ -62,7 +62,7 @@ impl FigureKey {
         format!("{how}.{variant}{x}.{}", self.word())
     }
 
-    /// Returns the name for a sentence: the heading for TFTF's suite, otherwise the name.
+    /// Returns the name for use in a sentence: the heading for the TFTF suite, otherwise the name.
     pub fn in_sentence(self) -> String {
         match self.is_of_step() {
             false => self.heading().to_owned(),
@@ -96,7 +96,7 @@ impl FigureKey {
     }
 
     /// Converts a sample's figure to a figure per operation, in nanoseconds if the clock is known
-    /// and otherwise in ticks. Figures from TFTF's suite are truncated to integers, as in RT_INSTR
+    /// and otherwise in ticks. Figures from the TFTF suite are truncated to integers, as in RT_INSTR
     /// lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
         let scale = match self.unit() {
@@ -172,7 +172,7 @@ pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, Figure
     all.map(|it| ((it.cpu, it.key), it)).collect()
 }
 
-/// Returns true if tables show a figure from this cell of TFTF's suite.
+/// Returns true if tables show a figure from this cell of the TFTF suite.
 pub fn has_figure(scenario: &Scenario, cell: &Cell) -> bool {
     let mut columns = scenario.columns().into_iter();
     columns.any(|metric| cell.figure(metric).is_some())
@@ -198,7 +198,7 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns the value of the varied quantity as text for a table cell.
+/// Formats the value of the varied quantity for a table cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
     match id.axis().is_some_and(Axis::has_names) {
         true => format!("{x:#010x}"),

@@ -12,7 +12,7 @@ use crate::log::grouped::grouped;
 /// The minimum coefficient of determination at which growth is reported.
 const R2_SOME: f64 = 0.5;
 
-/// A figure as a function of `x`, everything else being equal.
+/// A figure as a function of `x`, all else being equal.
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,

@@ -35,7 +35,7 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     made
 }
 
-/// Returns a scenario measured with TFTF's method, including its record.
+/// Returns a scenario measured with the TFTF method, including its record.
 pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
     let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);

@@ -1,7 +1,7 @@
 //! The cost of firmware instrumentation: compares the caller's figures for the same payload on a
 //! build with PMF and on a plain build.
 //!
-//! Figures that cannot be compared are listed with the reason. The payload reads PMF's timestamps
+//! Figures that cannot be compared are listed with the reason. The payload reads the PMF timestamps
 //! after the timed region, so no figure here includes these reads.
 
 use anyhow::{Result, bail, ensure};
@@ -32,7 +32,7 @@ pub enum CostUnit {
 pub struct Overhead {
     /// The unit of all costs.
     pub unit: CostUnit,
-    /// The unit's name in headings.
+    /// The unit name used in headings.
     pub unit_name: &'static str,
     /// One entry for each figure in a scenario that both runs have.
     pub costs: Vec<Cost>,
@@ -104,7 +104,7 @@ impl Cost {
         self.cpus.iter().filter(is_same).count()
     }
 
-    /// Returns a step's variant and the varied quantity; None for TFTF's suite.
+    /// Returns a step's variant and the varied quantity; None for the TFTF suite.
     pub fn variant_text(&self) -> Option<String> {
         if !self.key.is_of_step() {
             return None;

@@ -56,8 +56,8 @@ const EXIT: Instant = Stamp(ExitPsci);
 /// All phases, in legend order.
 pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
-    // From entry to the flush, or to low power if there is no flush. CPUs queue for the firmware's
-    // locks here.
+    // From entry to the flush, or to low power if there is no flush. CPUs queue for firmware locks
+    // here.
     phase(
         "entry",
         "p-entry",

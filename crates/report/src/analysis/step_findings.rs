@@ -18,7 +18,7 @@ pub(crate) const CONTENTION: Kind = Kind::new("contention");
 /// How the flush grows with the amount of dirty data.
 pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
 
-/// Computes the cost of each operation without the loop around it. The loop's cost comes from the
+/// Computes the cost of each operation without the loop around it. The loop cost comes from the
 /// same scenario, or from `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
@@ -29,7 +29,8 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = empty.into_iter().flat_map(Scenario::step_series);
     let own = scenario.step_series().filter(is_loop);
     let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
-    // If the CPU has no loop of its own, another CPU's will do: it has the same few instructions.
+    // If the CPU has no loop of its own, another CPU's will do: it consists of the same few
+    // instructions.
     let loop_of = |own: CellSeries<'_>| {
         let all = loops.iter().rev();
         let all = all.filter(|it| it.series.metric == own.series.metric);
@@ -138,7 +139,7 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         return Vec::new();
     }
     let all = curves(scenario);
-    // If PMF's flush figure is missing, use the figure that includes the flush.
+    // If the PMF flush figure is missing, use the figure that includes the flush.
     let mut metrics = [Metric::CacheFlush, Metric::Powerdown].into_iter();
     let is_there = |metric: &Metric| all.iter().any(|it| it.metric == *metric);
     let metric = metrics.find(is_there);

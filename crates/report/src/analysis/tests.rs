@@ -137,7 +137,7 @@ fn operation_is_net_of_its_loop() {
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians over 2 CPUs.";
     assert_eq!(text(&run), expected);
-    // The loop's cost comes from another scenario.
+    // The loop cost comes from another scenario.
     let own = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
     let empty = with_steps(ScenarioId::Empty, vec![own]).run.scenarios;

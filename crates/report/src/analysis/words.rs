@@ -1,4 +1,4 @@
-//! Text for CPUs and durations in sentences.
+//! Formats CPUs and durations for use in sentences.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
@@ -20,7 +20,7 @@ pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> 
     }
 }
 
-/// Returns the smallest and largest values as text; empty if there are no values.
+/// Formats the smallest and largest values; returns an empty string if there are no values.
 pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
     match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
         Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),

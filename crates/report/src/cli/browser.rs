@@ -28,7 +28,7 @@ pub(super) fn make_page() -> Result<PathBuf> {
 /// Opens `page` in the user's browser.
 ///
 /// # Errors
-/// Returns an error if `OPENER` is not installed or fails. The error includes the page's path.
+/// Returns an error if `OPENER` is not installed or fails. The error includes the path to the page.
 pub(super) fn open_page(page: &Path) -> Result<()> {
     let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
     let shown = page.display();

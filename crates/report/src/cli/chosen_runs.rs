@@ -46,7 +46,8 @@ impl ChosenRuns {
     /// Returns the runs.
     ///
     /// # Errors
-    /// Returns an error if `option` selects a run that the input `what` does not have.
+    /// Returns an error if `option` selects a run that is not in the input, which is described by
+    /// `what`.
     pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
         match self.place {
             Some(place) if place > self.count => {

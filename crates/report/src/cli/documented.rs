@@ -17,14 +17,14 @@ const CONTINUED: &str = "            ";
 pub struct Example {
     /// The complete line, for error messages.
     pub line: String,
-    /// The words after the program's name.
+    /// The words after the program name.
     pub words: Vec<String>,
     /// The file that stdin is redirected from.
     pub input: Option<String>,
 }
 
 impl Example {
-    /// Parses a shell line after the program's name, ignoring comments and pipes to other commands.
+    /// Parses a shell line after the program name, ignoring comments and pipes to other commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);
         let parts = command.split(['"', '\'']).enumerate();

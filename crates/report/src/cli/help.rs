@@ -1,8 +1,8 @@
-//! The parts of the help that depend on the program's name.
+//! The parts of the help that depend on the program name.
 
 use clap::Command;
 
-/// The placeholder for the program's name in the examples of shared verbs.
+/// The placeholder for the program name in the examples of shared verbs.
 const PROGRAM: &str = "{program}";
 
 /// Returns `command` with `program` inserted into its examples and explicit usage lines.

@@ -49,7 +49,7 @@ pub(super) fn check_output<P: AsRef<Path>>(
     files::check(("-o", output), &inputs.collect::<Vec<_>>())
 }
 
-/// Writes `report` to the file `output`, or prints it.
+/// Writes `report` to the file at `output`, or prints it.
 pub(super) fn write_report(report: &Report, format: &Format, output: Option<&Path>) -> Result<()> {
     let write = |out: &mut dyn Write| format.write(report, out);
     match format.name {

@@ -1,4 +1,4 @@
-//! The verb `overhead`: the cost of firmware instrumentation.
+//! The `overhead` verb: the cost of firmware instrumentation.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The program `psci-report`: the report verbs of `cargo xtask`, usable without a checkout.
+//! The `psci-report` program: the report verbs of `cargo xtask`, usable without a checkout.
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use host::exit_code::{self, EXIT_CODES};

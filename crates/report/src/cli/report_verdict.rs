@@ -109,7 +109,7 @@ pub fn say_mark_of(log: &[u8]) {
     }
 }
 
-/// Prints `what` together with a run's name.
+/// Prints `what` along with the run name.
 pub fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));

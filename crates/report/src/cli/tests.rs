@@ -1,4 +1,4 @@
-//! Tests the definition of `psci-report`'s command line, and its help.
+//! Tests the definition of the `psci-report` command line, and its help.
 
 use super::documented::{check_help, help_examples, page_examples, pages};
 use super::program::command;

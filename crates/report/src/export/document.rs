@@ -67,7 +67,7 @@ pub struct Charts<'r> {
 }
 
 impl Charts<'_> {
-    /// Converts ticks to the tables' unit.
+    /// Converts ticks to the unit of the tables.
     pub(crate) fn value(&self, ticks: u64) -> f64 {
         let ns = self.run.ns(ticks);
         ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)

@@ -43,7 +43,7 @@ fn begins_block(first: char, next: Option<char>) -> bool {
     is_mark && !is_number
 }
 
-/// Returns true if appending `.` or `)` to `text` would make it a list item's label.
+/// Returns true if appending `.` or `)` to `text` would make it the label of a list item.
 fn is_item(text: &str) -> bool {
     let is_letter = text.len() == 1 && text.bytes().all(|it| it.is_ascii_alphabetic());
     is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())

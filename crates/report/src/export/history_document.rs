@@ -148,7 +148,8 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the words, after a comma, that distinguish a scenario from others with the same name.
+/// Returns the words, preceded by a comma, that distinguish a scenario from others with the same
+/// name.
 fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut having = runs.iter();
@@ -237,7 +238,7 @@ impl ScenarioTables<'_> {
         value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
     }
 
-    /// Returns a table without release columns. `what` follows the figure's name in the title.
+    /// Returns a table without release columns. `what` follows the figure name in the title.
     fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
         let first = figures.first();
         let heading = first.map_or("", |it| it.key.heading());
@@ -258,7 +259,7 @@ impl ScenarioTables<'_> {
     /// Returns the cells that name a row.
     fn names(&self, figure: &FigureHistory, row: &HistoryRow) -> Vec<String> {
         let mut cells = key_cells(self.scenario.key.id, figure.key);
-        // The figure's name is in the title.
+        // The figure name is in the title.
         cells.pop();
         cells.insert(0, row_name(row, self.runs));
         cells

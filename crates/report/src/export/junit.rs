@@ -1,6 +1,6 @@
 //! `junit`: one test suite per run and one test case per scenario, for CI servers.
 //!
-//! The output conforms to the schema of Jenkins' xUnit plugin, the strictest of the many JUnit
+//! The output conforms to the schema of the Jenkins xUnit plugin, the strictest of the many JUnit
 //! schemas. Figures are therefore properties of the suite, named by scenario, method, metric and
 //! CPU. A separate test case checks that the run is complete, so a truncated log does not pass.
 

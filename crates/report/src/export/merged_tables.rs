@@ -8,7 +8,7 @@ use crate::analysis::figure::OF_CLASSES;
 use crate::analysis::merge::{Merged, MergedScenario, RunFigure};
 use crate::log::LoggedRun;
 
-/// Returns the tables for all scenarios, in TFTF's suite and outside it.
+/// Returns the tables for all scenarios, in the TFTF suite and outside it.
 pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {
     let runs = merged.sources.len();
     [false, true].into_iter().flat_map(move |is_of_steps| {
@@ -17,7 +17,7 @@ pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<I
     })
 }
 
-/// Returns a table with the figures of TFTF's suite, or with per-operation medians for steps.
+/// Returns a table with the figures of the TFTF suite, or with per-operation medians for steps.
 fn table(
     run: &LoggedRun,
     scenario: &MergedScenario,

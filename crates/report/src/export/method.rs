@@ -105,7 +105,7 @@ fn service(run: &LoggedRun) -> Option<String> {
     Some(format!("{owner}UID {uid}{revision}"))
 }
 
-/// Returns the firmware builds in a run, in the order of the boot stages.
+/// Returns the firmware builds in a run, in boot order.
 pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
     let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
     let builds = run.firmware.chunk_by(is_of_one_build);

@@ -104,7 +104,7 @@ impl Overhead {
 fn name(cost: &Cost) -> String {
     let tag = cost.scenario.id.short_tag();
     match cost.variant_text() {
-        // Scenarios outside TFTF's suite have only one method.
+        // Scenarios outside the TFTF suite have only one method.
         Some(variant) => format!("{tag} {variant}"),
         None if cost.scenario.method == Method::Tftf => tag.to_owned(),
         None => format!("{tag}, {}", cost.scenario.method.word()),

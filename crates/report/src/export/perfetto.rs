@@ -2,7 +2,7 @@
 //!
 //! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
 //! drawing shows the same samples as the tables. For a parallel scenario, this is one round with
-//! all CPUs on one axis, which makes the queue for the firmware's locks visible. For a serial
+//! all CPUs on one axis, which makes the queue for firmware locks visible. For a serial
 //! scenario, these are the CPUs' samples, one after another. Time is omitted only between serial
 //! samples and between scenarios. Each call's `counter` gives its time within the run.
 
@@ -162,8 +162,8 @@ impl Trace<'_> {
             (Instant::Entered, "entered after CPU_ON"),
             (Instant::SeenOff, "seen OFF by the lead"),
         ] {
-            // Turning the CPU on before the call, or seeing it off afterwards, is not part of the
-            // call.
+            // Turning the CPU on before the call, or checking that it is off afterwards, is not
+            // part of the call.
             let within = |ticks: &i64| (first..=last).contains(ticks);
             if let Some(ticks) = instants.at(instant).filter(within) {
                 let ts = us(at(ticks));

@@ -126,7 +126,7 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
 /// The field on a page that names the previous release's firmware.
 const PREVIOUS: &str = "Previous release";
 
-/// Returns the previous release's firmware from the baseline's log or, if the log does not name it,
+/// Returns the previous release's firmware from the baseline log or, if the log does not name it,
 /// from the existing page. Tables do not contain it.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");

@@ -75,7 +75,7 @@ pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }
 
-/// Returns the board of the run at index `place`, and the run's number if there are several.
+/// Returns the board of the run at index `place`, and the run number if there are several.
 fn name(report: &Report, place: usize) -> String {
     let (board, count) = (board(&report.runs[place]), report.runs.len());
     match count {

@@ -1,4 +1,4 @@
-//! The tables for scenarios outside TFTF's suite: one for each metric and CPU count, with a row for
+//! The tables for scenarios outside the TFTF suite: one for each metric and CPU count, with a row for
 //! each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;

@@ -96,12 +96,12 @@ impl Table {
         self.columns(names, true, None);
     }
 
-    /// Adds columns of words that are dropped if all cells are empty.
+    /// Adds text columns, which are dropped if all their cells are empty.
     pub(crate) fn optional_words<const N: usize>(&mut self, names: [&str; N]) {
         self.columns(names, false, Some(""));
     }
 
-    /// Adds columns of numbers that are dropped if all cells are `absent`.
+    /// Adds numeric columns, which are dropped if all their cells are `absent`.
     pub(crate) fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
         self.columns(names.iter().copied(), true, Some(absent));
     }

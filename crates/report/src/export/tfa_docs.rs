@@ -1,4 +1,4 @@
-//! Writes the data files for TF-A's documentation in the format used since May 2026, along with a
+//! Writes the data files for the TF-A documentation in the format used since May 2026, along with a
 //! board's page.
 //!
 //! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds, no header, every
@@ -37,7 +37,7 @@ type Files = BTreeMap<String, Vec<Vec<String>>>;
 /// How to publish figures.
 #[derive(Clone, Copy, Debug)]
 pub struct Publication<'p> {
-    /// The platform's name in paths.
+    /// The platform name used in paths.
     pub platform: &'p str,
     /// True if the page that shows the data files is also written.
     pub has_page: bool,
@@ -170,7 +170,7 @@ impl Release<'_> {
     }
 }
 
-/// Returns the platform's name, which must be a valid folder name and match the run's board.
+/// Returns the platform name, which must be a valid folder name and match the run's board.
 fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     ensure!(
@@ -191,7 +191,7 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares with the existing figures. The folder's name shows that they belong to the run's board.
+/// Compares with the existing figures. The folder name shows that they belong to the run's board.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -272,7 +272,7 @@ fn sorted(files: &Files) -> Files {
     files
 }
 
-/// Returns a row of TF-A's tables, whose columns are PMF's figures, or None if one is missing.
+/// Returns a row of the TF-A tables, whose columns are PMF figures, or None if one is missing.
 fn line(
     run: &LoggedRun,
     scenario: &Scenario,
@@ -393,7 +393,7 @@ fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     Some(format!("CPU {gone} of this file"))
 }
 
-/// Returns the outermost folder in the path `place` that does not exist.
+/// Returns the outermost folder in `place` that does not exist.
 fn first_missing(place: &Path) -> Option<PathBuf> {
     let missing = place.ancestors().take_while(|it| !it.exists());
     let first = missing.filter(|it| !it.as_os_str().is_empty()).last();

@@ -7,7 +7,7 @@ pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun_scenario)
 }
 
-/// Returns the scenario that starts on `line`: `> Executing '…'`, or a title outside TFTF's output.
+/// Returns the scenario that starts on `line`: `> Executing '…'`, or a title outside TFTF output.
 pub fn begun_scenario(line: &str) -> Option<&str> {
     let line = line.trim_end();
     if let Some(rest) = line.strip_prefix("> Executing '") {

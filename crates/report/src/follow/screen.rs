@@ -130,7 +130,7 @@ impl Display for Screen<'_> {
 impl Drop for Screen<'_> {
     fn drop(&mut self) {
         let rest = take(&mut self.line);
-        // The machine has ended, so an output error no longer matters.
+        // The machine has exited, so an output error no longer matters.
         let _ = self.show(&rest);
     }
 }

@@ -1,5 +1,5 @@
 //! Follows a run on a board by reading its UART output from a serial port or stdin, until the last
-//! line, a timeout, or an interrupt from the user. The bytes received are kept in every case.
+//! line, a timeout, or an interrupt from the user. The bytes received are kept in all cases.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -43,7 +43,7 @@ impl fmt::Display for Followed {
     }
 }
 
-/// Follows the port `device`, or stdin for `-`, for at most `timeout`. The port runs at `baud`,
+/// Follows the port at `device`, or stdin for `-`, for at most `timeout`. The port runs at `baud`,
 /// with 8 data bits, no parity, one stop bit and no flow control. All output is written to `log` as
 /// it arrives.
 pub fn follow(

@@ -86,7 +86,7 @@ pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Both fail if the process has already ended.
+        // Both fail if the process has already exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -172,7 +172,7 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
 }
 
 /// Forwards the output of a machine that was started at `started`. Returns None if the UART was
-/// closed because the machine ended.
+/// closed because the machine exited.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
@@ -194,7 +194,7 @@ pub(crate) fn listen(
                 closed = closing(log).is_some();
             }
             Err(RecvTimeoutError::Disconnected) => {
-                // The same interrupt may have ended the machine.
+                // The same interrupt may have terminated the machine.
                 let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }

@@ -30,9 +30,9 @@ pub struct LabJob {
 /// A job's name: the board and the firmware.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Key {
-    /// The board's name in its cell or, if there is none, in the payload's output.
+    /// The board name in its cell or, if there is none, in the payload's output.
     pub(crate) board: String,
-    /// The firmware's name in its cell or, if there is none, its version.
+    /// The firmware name in its cell or, if there is none, the firmware version.
     pub(crate) firmware: String,
 }
 

@@ -1,4 +1,4 @@
-//! Reads labgrid's results from the XML that pytest writes.
+//! Reads labgrid results from the XML that pytest writes.
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem;

@@ -34,7 +34,7 @@ pub enum ResultsFormat {
 }
 
 impl ResultsFormat {
-    /// Returns the format of the results file `name`, or None for a log.
+    /// Returns the format of the results file called `name`, or None for a log.
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;

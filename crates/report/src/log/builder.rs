@@ -29,7 +29,7 @@ const UNKNOWN_MAX: usize = 64;
 pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
     records: RunBuilder,
-    /// All data besides the run itself.
+    /// All data other than the run itself.
     pub(super) logged: LoggedRun,
     has_frame: bool,
     lines: LineRun,
@@ -43,7 +43,7 @@ impl LoggedRunBuilder {
         builder
     }
 
-    /// Returns true if anything besides the firmware's lines has been read.
+    /// Returns true if anything other than firmware lines has been read.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
     }
@@ -171,7 +171,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Checks a count in TFTF's summary against the lines before it.
+    /// Checks a count in the TFTF summary against the lines before it.
     fn tally(&mut self, status: Status, count: usize) {
         let seen = self.lines.count_of(status);
         let contradictions = &mut self.logged.integrity.contradictions;
@@ -223,7 +223,7 @@ impl LoggedRunBuilder {
 /// Returns true if a record's CPU indices and histogram bins are possible. This limits the memory
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
-    // In TFTF's suite, a cell's place is its CPU.
+    // In the TFTF suite, a cell's place is its CPU.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
         true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,

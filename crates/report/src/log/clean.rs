@@ -1,4 +1,4 @@
-//! Restores a line as the UART sent it, by removing LAVA's YAML, escape sequences, control
+//! Restores a line as the UART sent it, by removing LAVA YAML, escape sequences, control
 //! characters and timestamps. Lines are processed separately, because a log may combine several
 //! sources.
 

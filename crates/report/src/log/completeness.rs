@@ -83,7 +83,7 @@ impl LoggedRun {
     }
 
     /// Returns true if the log contains the complete run with all records. A TFTF log is complete
-    /// if it has the farewell and all rows. Published tables are always complete.
+    /// if it contains the farewell and all rows. Published tables are always complete.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }

@@ -1,4 +1,4 @@
-//! A cluster's CPU type and cache size, from the log's records if they contain it, otherwise from
+//! A cluster's CPU type and cache size, from the log records if they contain them, otherwise from
 //! the board file.
 
 use hardware::board::CpuIndex;

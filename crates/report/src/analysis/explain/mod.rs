@@ -1,4 +1,4 @@
-//! Explanations: conclusions drawn from all of the suite's tables together with the CPU types, the
+//! Explanations: conclusions drawn from all the suite tables together with the CPU types, the
 //! cache sizes and the lead.
 //!
 //! Each rule needs evidence for every part of its sentence. A missing table or a contradictory

@@ -23,7 +23,7 @@ pub struct Figure {
     pub ticks: u64,
 }
 
-/// A run's suite tables, measured with TFTF's method.
+/// A run's suite tables, measured with the TFTF method.
 pub(super) struct SuiteTables<'r> {
     /// The run.
     pub logged: &'r LoggedRun,
@@ -115,12 +115,12 @@ impl<'r> SuiteTables<'r> {
             .count()
     }
 
-    /// Returns a duration as text for a sentence.
+    /// Formats a duration for use in a sentence.
     pub(super) fn span(&self, ticks: u64) -> String {
         self.logged.clock().span(ticks).to_string()
     }
 
-    /// Returns the range of `figures` as text for a sentence.
+    /// Formats the range of `figures` for use in a sentence.
     pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f Figure>) -> String {
         let ticks = figures.into_iter().map(|it| it.ticks);
         match ticks.minmax().into_option() {
@@ -129,7 +129,7 @@ impl<'r> SuiteTables<'r> {
         }
     }
 
-    /// Returns the CPUs' names as text for a sentence: `CPU 0.0, 0.1`.
+    /// Formats the CPU names for use in a sentence: `CPU 0.0, 0.1`.
     pub(super) fn names(&self, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
         cpus_text(&self.logged.run, cpus)
     }
@@ -159,7 +159,7 @@ impl Column {
     }
 }
 
-/// Returns a scenario's short name, for a sentence about several scenarios.
+/// Returns a scenario's short name, for use in a sentence about several scenarios.
 pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
     match scenario {
         ScenarioId::SuspendDeepParallel => "deep parallel",

@@ -48,7 +48,8 @@ fn name_in(run: &LoggedRun) -> Option<String> {
 }
 
 /// Returns a name for each path. This is a version found in a component that not all paths share,
-/// or in the last component. Without a version, it is the last component that not all paths share.
+/// or in the last component. If there is no version, it is the last component that not all paths
+/// share.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     let parts = inputs.iter().map(|it| parts(it));
     let parts: Vec<Vec<&str>> = parts.collect();

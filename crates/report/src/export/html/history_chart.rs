@@ -110,7 +110,7 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
 }
 
 impl HistoryChart<'_> {
-    /// Returns a figure in the tables' unit.
+    /// Returns a figure in the unit of the tables.
     fn value(&self, point: &HistoryPoint) -> f64 {
         let has_clock = self.runs.iter().all(|run| run.clock().is_known());
         let scale = if has_clock { 1000.0 } else { 1.0 };

@@ -10,7 +10,7 @@ use run::measure::{FittedLine, Metric};
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 
-/// With more CPUs than this, the points' labels would overlap.
+/// With more CPUs than this, the point labels would overlap.
 const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {

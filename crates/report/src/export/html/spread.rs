@@ -24,7 +24,7 @@ struct Lane {
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
-    /// The start and end of each class, and its bar's height as a fraction of the lane.
+    /// The start and end of each class, and the height of its bar as a fraction of the lane.
     bars: Vec<[f64; 3]>,
 }
 
