@@ -120,8 +120,8 @@ pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file with `fill`. At any time, the file has either its complete old or its complete new
-/// contents.
+/// Writes a file by calling `fill`. At any time, the file has either its complete old or its
+/// complete new contents.
 pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -163,7 +163,7 @@ fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
-/// Writes a file with `fill` in the same directory as the file that it replaces.
+/// Writes a file by calling `fill`, in the same directory as the file that it replaces.
 fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -198,7 +198,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     out.flush()?;
     drop(out);
     if old.is_some() {
-        // Keeps the old file's permissions, regardless of the user's umask.
+        // Keeps the old file's permissions, regardless of the umask.
         file.as_file().set_permissions(mode)?;
     }
     file.as_file().sync_all()?;

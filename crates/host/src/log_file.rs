@@ -1,4 +1,4 @@
-//! The file to which a UART's full output is written.
+//! The file to which the full UART output is written.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::places::next_free;
 
-/// A file to which a UART's full output is written. It is locked while in use, because two runs in
+/// A file to which the full UART output is written. It is locked while in use, because two runs in
 /// the same file would look like one. A write error does not end the run in progress; [`Self::end`]
 /// returns the error.
 pub struct LogFile {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Creates the directory `place` with `make` unless it already exists. `make` receives an empty
-/// directory to fill. Other processes that need the same directory wait.
+/// Creates the directory at `place` by calling `make`, unless it already exists. `make` receives an
+/// empty directory to fill. Other processes that need the same directory wait.
 pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if place.is_dir() {
         return Ok(());
@@ -38,8 +38,8 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::rename(&partial, place).with_context(at)
 }
 
-/// Creates a file or directory in `folder` with `make`, named with the next unused number. `make`
-/// must fail if the path exists. Also returns the path.
+/// Creates a file or directory in `folder` by calling `make`, named with the next unused number.
+/// `make` must fail if the path exists. Also returns the path.
 pub fn next_free<T>(
     folder: &Path,
     ending: &str,

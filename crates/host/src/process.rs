@@ -28,7 +28,7 @@ const TAIL: usize = 40;
 const TICK: Duration = Duration::from_millis(20);
 /// How long an interrupted child may take to exit on its own.
 const GRACE: Duration = Duration::from_secs(1);
-/// The time after which a step's progress is shown. Usually, everything is already built.
+/// The time after which the progress of a step is shown. Usually, everything is already built.
 const LATE: Duration = Duration::from_millis(500);
 
 /// A program that failed.
@@ -114,7 +114,7 @@ pub fn output_once(command: &mut Command) -> Result<String> {
 
 /// Runs `command` without showing its output. A line shows the progress of `what`, unless `what` is
 /// empty or the command ends quickly. If it fails, the error contains the end of the output, and
-/// the file `log` contains all of it.
+/// the file at `log` contains all of it.
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = temporary(tempfile::tempfile())?;
@@ -170,7 +170,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     bail!("interrupted")
 }
 
-/// Returns `command` as text.
+/// Formats `command` for display.
 pub fn display(command: &Command) -> String {
     let words = iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).join(" ")

@@ -94,7 +94,7 @@ impl Drop for StepProgress {
     }
 }
 
-/// Returns a duration as text: `34 s`, `16 min`.
+/// Formats a duration: `34 s`, `16 min`.
 pub fn in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..100 => format!("{seconds} s"),

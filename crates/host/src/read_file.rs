@@ -11,8 +11,8 @@ fn named(what: &str, path: &Path) -> String {
     format!("{what} {}", path.display()).trim_start().to_owned()
 }
 
-/// Opens the file `path`. Error messages start with `what`, the option that specified it, and the
-/// path.
+/// Opens the file at `path`. Error messages start with `what`, the option that specified it, and
+/// the path.
 pub fn open(what: &str, path: &Path) -> Result<File> {
     let named = || named(what, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();

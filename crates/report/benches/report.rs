@@ -60,7 +60,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
-        // A process's files disappear when it exits.
+        // The files of a process disappear when it exits.
         if let Ok(text) = fs::read_to_string(process.join("status")) {
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             peak = line.map_or(peak, |line| line.trim().to_owned());

@@ -45,7 +45,7 @@ impl Ladder {
         rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
     }
 
-    /// Returns the state that should be reached if nothing above power level `limit` can power
+    /// Returns the state that should be reached if nothing above the `limit` power level can power
     /// down. Returns None if the levels are unknown.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;

@@ -61,12 +61,12 @@ impl Clock {
         if self.is_known() { "us" } else { "ticks" }
     }
 
-    /// Returns a duration with its unit, for use in text.
+    /// Formats a duration with its unit, for use in sentences.
     pub const fn span(self, ticks: u64) -> Span {
         Span(self, ticks)
     }
 
-    /// Returns a range of durations, for use in text.
+    /// Formats a range of durations, for use in sentences.
     pub const fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
     }
@@ -93,7 +93,7 @@ impl fmt::Display for Hundredths {
     }
 }
 
-/// A duration for use in text.
+/// A duration for use in sentences.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(Clock, u64);
 

@@ -3,7 +3,7 @@
 use crate::words;
 
 words! {
-    /// A per-CPU timer, named by its register prefix.
+    /// A per-CPU timer, named after its register prefix.
     pub enum TimerName, word {
         /// The EL1 physical timer.
         Cntp = "CNTP",

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Parses digits. Unlike the standard library, rejects signs. Otherwise two different words could
+/// Parses digits. Unlike the standard library, rejects signs. Otherwise two different strings could
 /// have the same value.
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;

@@ -11,8 +11,8 @@ use arrayvec::ArrayString;
 /// The maximum line width, which is the width of a serial terminal.
 pub const COLUMNS: usize = 80;
 
-/// Returns true if a line is too wide for a terminal and is meant for people. Records and TFTF's
-/// frame are exempt because they are meant for programs.
+/// Returns true if a line is too wide for a terminal and is meant for people. Records and lines in
+/// TFTF format are exempt because they are meant for programs.
 pub fn is_too_wide(line: &str) -> bool {
     let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
         .iter()
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
     }
 
-    /// Text that fits is complete. Numbers are either complete or omitted.
+    /// Text that fits is not truncated. Numbers are either kept in full or omitted.
     #[test]
     fn a_line_is_cut_between_words() {
         let x = |less: usize| "x".repeat(COLUMNS - less);

@@ -5,7 +5,7 @@ pub trait Word: Copy + PartialEq + 'static {
     /// All values, in definition order.
     const VALUES: &'static [Self];
 
-    /// Returns the word.
+    /// Returns the keyword.
     fn word(self) -> &'static str;
 
     /// Returns the value for a keyword, or None if the keyword is unknown.

@@ -20,7 +20,7 @@ use qemu_abi::{
     read_register,
 };
 
-/// The RAM of QEMU's `virt` machine, secure and non-secure.
+/// The RAM of the QEMU `virt` machine, secure and non-secure.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
 /// The number of CPUs in a cluster on the overlay platform.
 const CLUSTER: u32 = 4;

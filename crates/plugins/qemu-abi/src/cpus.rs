@@ -22,7 +22,7 @@ mod by_register {
 
     use crate::qemu;
 
-    /// The MPIDR affinity fields that QEMU's machines use, Aff2 to Aff0.
+    /// The MPIDR affinity fields that QEMU machines use, Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
     /// The registers by name, and a buffer. All of the machine's CPUs are the same model.
@@ -31,7 +31,8 @@ mod by_register {
         bytes: *mut qemu::Bytes,
     }
 
-    // SAFETY: QEMU's handles and the buffer are used only on the thread that runs the virtual CPUs.
+    // SAFETY: the QEMU handles and the buffer are used only on the thread that runs the virtual
+    // CPUs.
     unsafe impl Send for Registers {}
 
     static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
@@ -61,7 +62,7 @@ mod by_register {
         // SAFETY: QEMU returns a new array, which is never freed.
         let list = unsafe { &*list };
         let len = list.len as usize;
-        // SAFETY: this is the array's length, and QEMU's CPUs have at least one register.
+        // SAFETY: this is the length of the array, and QEMU CPUs have at least one register.
         let list = unsafe { slice::from_raw_parts(list.data, len) };
         let handle = |register: &qemu::Register| {
             // SAFETY: names are NUL-terminated.
@@ -93,7 +94,7 @@ mod by_register {
         if len == 0 {
             return None;
         }
-        // SAFETY: this is the array's length.
+        // SAFETY: this is the length of the array.
         let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
         let word = bytes.iter().take(8).rev();
         Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))

@@ -99,7 +99,7 @@ impl AuditOutcome {
     }
 }
 
-/// Counts the figures that received this verdict, over all pages.
+/// Counts the figures that received this verdict, across all pages.
 pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     let tables = audits.iter().flat_map(|it| &it.tables);
     let figures = tables.flat_map(|it| &it.figures);
@@ -222,7 +222,7 @@ impl Beside<'_> {
     }
 }
 
-/// Returns true if the printed change is relative to the figure `old`.
+/// Returns true if the printed change is relative to `old`.
 fn fits(new: &PublishedFigure, old: u64) -> bool {
     let printed = new.change.map(|it| it as f64);
     let both = printed.zip(percent(new.ns as f64, old as f64));

@@ -15,7 +15,7 @@ use crate::log::grouped::grouped;
 /// A comparison of a cold call with a warm call.
 pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
 
-/// A firmware function and the scenario's variants of it.
+/// A firmware function and the variants that call it.
 struct Function {
     name: &'static str,
     warm: Variant,

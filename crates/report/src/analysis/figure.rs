@@ -108,7 +108,7 @@ impl FigureKey {
     }
 }
 
-/// Appended to a table's title if [`FigureKey::is_of_classes`] is true for any figure in the table.
+/// Appended to a table title if [`FigureKey::is_of_classes`] is true for any figure in the table.
 pub const OF_CLASSES: &str =
     "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
 
@@ -127,8 +127,8 @@ pub struct Figure<'r> {
     pub is_doubtful: bool,
 }
 
-/// Returns a scenario's figures, cell by cell. For TFTF's suite, the figures in table columns come
-/// first.
+/// Returns a scenario's figures, cell by cell. For the TFTF suite, the figures in table columns
+/// come first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();

@@ -115,7 +115,7 @@ impl Cost {
     }
 }
 
-/// Compares the run `with` instrumentation and the run `without` it.
+/// Compares `with`, a run with instrumentation, to `without`, a run without it.
 pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {

@@ -8,7 +8,7 @@ use run::model::{Label, Run};
 /// Appended to a finding that is based on unverified figures.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a checksum.";
 
-/// Returns the CPUs' labels: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
+/// Returns the CPU labels: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
 /// first and last labels.
 pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
     let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();

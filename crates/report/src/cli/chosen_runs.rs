@@ -26,7 +26,7 @@ pub struct ChosenRuns {
 }
 
 impl ChosenRuns {
-    /// Creates an empty list. `place` counts from 1.
+    /// Creates an empty list. `place` is 1-based.
     pub fn new(place: Option<usize>) -> Self {
         Self {
             place,

@@ -121,7 +121,7 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
         .filter(|line| line.starts_with("  "))
         .find(|line| !lines.contains(line));
     assert_eq!(cut, None, "{name}\n{long}");
-    // A description starts on its option's line and is at most two lines long.
+    // A description starts on the same line as its option and is at most two lines long.
     let is_continued = |line: &&str| line.starts_with(CONTINUED);
     let third = lines.windows(2).find(|pair| pair.iter().all(is_continued));
     assert_eq!(third, None, "{name}\n{long}");

@@ -11,12 +11,12 @@ use super::report_data::Report;
 pub struct Format {
     /// The name for `--format`.
     pub name: &'static str,
-    /// The parts that the format can show besides runs. A report has at most one of them.
+    /// The parts that the format can show in addition to runs. A report has at most one of them.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }
 
-/// A part of a report besides its runs.
+/// A part of a report other than its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportPart {
     /// Several runs merged into one.

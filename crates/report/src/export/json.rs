@@ -21,7 +21,7 @@ use crate::log::LoggedRun;
 /// at any time.
 const VERSION: u32 = 4;
 
-/// The whole report. Durations are in ticks of the run's `hz`.
+/// The complete report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
 struct Schema<'r, R, C> {
     schema: &'static str,

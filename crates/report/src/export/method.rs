@@ -92,7 +92,7 @@ fn core_name(midr: u64) -> String {
     }
 }
 
-/// The UID of TF-A's Standard Secure Service, in the byte order that the call returns.
+/// The UID of the TF-A Standard Secure Service, in the byte order that the call returns.
 const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
 fn service(run: &LoggedRun) -> Option<String> {

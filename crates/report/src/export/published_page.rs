@@ -1,4 +1,4 @@
-//! A board's page in TF-A's `docs/perf`.
+//! A board's page in the TF-A `docs/perf` folder.
 //!
 //! The parts that contain figures are enclosed in the comments `.. psci-bench: begin NAME` and
 //! `.. psci-bench: end NAME`, and are regenerated each time. Everything else belongs to the

@@ -86,12 +86,12 @@ impl Table {
         self.columns.extend(names.map(column));
     }
 
-    /// Adds columns of words.
+    /// Adds text columns.
     pub fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
         self.columns(names, false, None);
     }
 
-    /// Adds columns of numbers.
+    /// Adds numeric columns.
     pub fn numbers(&mut self, names: impl IntoIterator<Item: Into<String>>) {
         self.columns(names, true, None);
     }

@@ -91,7 +91,7 @@ pub fn publish(
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    // Even if these figures already exist, another baseline leads to different changes.
+    // Even if these figures already exist, a different baseline leads to different changes.
     let new = sorted(&release.files);
     let on_page = match new != sorted(&there) || new != sorted(&before) {
         true => OnPage::Previous,
@@ -191,7 +191,8 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares with the existing figures. The folder name shows that they belong to the run's board.
+/// Compares the run with the existing figures. The folder name shows that they belong to the run's
+/// board.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -205,7 +206,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A mistyped name creates a new folder. For known boards, such a name has already been
+    // A mistyped name would create a new folder. For known boards, such a name has already been
     // rejected.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);

@@ -29,7 +29,7 @@ const RESULTS_MAX: usize = 64 << 20;
 pub enum ResultsFormat {
     /// JUnit XML, as written by pytest.
     Junit,
-    /// LAVA's results, in YAML.
+    /// LAVA results, in YAML.
     Lava,
 }
 

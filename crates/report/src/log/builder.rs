@@ -220,7 +220,7 @@ impl LoggedRunBuilder {
     }
 }
 
-/// Returns true if a record's CPU indices and histogram bins are possible. This limits the memory
+/// Returns true if a record's CPU indices and histogram bins are in range. This limits the memory
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
     // In the TFTF suite, a cell's place is its CPU.

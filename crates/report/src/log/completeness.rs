@@ -166,7 +166,7 @@ impl LoggedRun {
     }
 
     /// Returns the missing parts of a log without records. Missing rows are detected from the CPUs
-    /// of other scenarios, and missing scenarios from the counts in the last line or in TFTF's
+    /// of other scenarios, and missing scenarios from the counts in the last line or in the TFTF
     /// summary.
     fn lines_lack(&self) -> Vec<String> {
         let damaged = self.integrity.rt_instr_wrong as usize;

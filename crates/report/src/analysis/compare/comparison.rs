@@ -19,7 +19,7 @@ use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The tolerance used in TF-A's documentation: 2 %.
+/// The tolerance used in the TF-A documentation: 2 %.
 pub(crate) const TOLERANCE_PPM: u32 = 20_000;
 
 /// Options for a comparison.

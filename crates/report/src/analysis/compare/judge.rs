@@ -21,7 +21,7 @@ use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_si
 pub(super) enum Incomparable {
     #[error("the baseline does not have it")]
     NotInBaseline,
-    /// Conditions differ. The text names them.
+    /// The conditions differ. The string names them.
     #[error("{0}")]
     Conditions(String),
     #[error("{0} has no figures for it")]

@@ -13,7 +13,7 @@ use super::suite_tables::{Figure, SuiteTables, exceeds};
 /// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
 
-/// The metrics in which no CPU waits for another CPU, with their names for a sentence.
+/// The metrics in which no CPU waits for another CPU, with their names for use in a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
     (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
     (CpuOffSerial, Wakeup, "exit after CPU_OFF"),

@@ -79,7 +79,7 @@ fn by_size(
     grows.then_some(longest)
 }
 
-/// Returns text that compares the flush times of the largest and the smallest cache.
+/// Returns a phrase that compares the flush times of the largest and the smallest cache.
 fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) -> String {
     let mut ticks = longest.values().map(|it| it.ticks);
     let small = ticks.next().expect("a cluster");

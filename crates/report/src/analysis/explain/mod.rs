@@ -12,7 +12,7 @@
 //! | `cluster_flush` | which CPUs flush the caches of a cluster |
 //! | `lead` | the lead: from records, or the only one that fits the tables |
 //! | `entry_queue`, `last_flush`, `extra_flush`, `flush_by_size`, `platform_lock`, `uniform_exits`, `lead_cluster`, `best_case`, `cpu_types`, `cluster_exit`, `cpu_off_exit`, `unlike_twin` | the rules, one file each |
-//! | `rules` | all rules, in the order of their sentences |
+//! | `rules` | all rules, in output order |
 
 mod best_case;
 mod cluster_exit;

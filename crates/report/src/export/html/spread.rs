@@ -1,5 +1,5 @@
 //! Draws the spread of samples, with one drawing per figure. Each lane extends from the smallest to
-//! the largest sample and shows the median and the p99. TFTF's suite has one lane per CPU. Steps
+//! the largest sample and shows the median and the p99. The TFTF suite has one lane per CPU. Steps
 //! have one lane per variant, which covers all CPUs and has bars if the samples were counted by
 //! size. The bar heights are logarithmic, so even a single outlier on the right is visible.
 
@@ -132,7 +132,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     draw(texts, TALL, &lanes)
 }
 
-/// Returns the number of samples in each class, over all series.
+/// Returns the number of samples in each class, across all series.
 fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
     let mut all = vec![0u64; classes];
     for spread in all_series
