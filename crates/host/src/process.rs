@@ -176,8 +176,8 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Returns a command with a minimal environment, because make imports each one as a make
-/// variable. It has a separate process group, like `cargo`.
+/// Returns a command with a minimal environment, because make imports each environment variable as
+/// a make variable. It has a separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

@@ -3,9 +3,9 @@
 //!
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
 //! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.
-//! The GIC distributor is just below 1 GiB, and the CPU interface or redistributors are just
-//! below the distributor. The 16550 UART is at 16 MiB (since 2021) or at address 0x3f8, the I/O
-//! port number. PSCI is provided by KVM.
+//! The GIC distributor is just below 1 GiB, and the CPU interface or redistributors are just below
+//! the distributor. The 16550 UART is at 16 MiB (since 2021) or at address 0x3f8, the I/O port
+//! number. PSCI is provided by KVM.
 //!
 //! ```text
 //! /init vmm IMAGE TREE CPUS GIC UART MIB

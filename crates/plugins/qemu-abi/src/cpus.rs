@@ -11,8 +11,8 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// Uses VMPIDR_EL2 because QEMU 10.0 passes the wrong index: that of the CPU that translated
-/// the block.
+/// Uses VMPIDR_EL2 because QEMU 10.0 passes the wrong index: that of the CPU that translated the
+/// block.
 #[cfg(feature = "api-2")]
 mod by_register {
     use std::collections::HashMap;

@@ -96,8 +96,8 @@ impl FigureKey {
     }
 
     /// Converts a sample's figure to a figure per operation, in nanoseconds if the clock is known
-    /// and otherwise in ticks. Figures from the TFTF suite are truncated to integers, as in RT_INSTR
-    /// lines.
+    /// and otherwise in ticks. Figures from the TFTF suite are truncated to integers, as in
+    /// RT_INSTR lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
         let scale = match self.unit() {
             _ if !self.is_of_step() => return clock.ns(figure).unwrap_or(figure) as f64,

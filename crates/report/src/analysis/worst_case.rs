@@ -3,8 +3,8 @@
 //! A device tree's `idle-states` node requires worst cases, so each latency is the maximum over all
 //! CPUs, all scenarios that suspend to the state, and all samples, including the cold first one:
 //!
-//! * entry is measured by Powerdown, which in parallel scenarios includes queuing for firmware locks
-//!   and, for the last man, the cluster flush;
+//! * entry is measured by Powerdown, which in parallel scenarios includes queuing for firmware
+//!   locks and, for the last man, the cluster flush;
 //! * exit is measured by Wakeup and by Wake, its caller-side counterpart, which starts when the
 //!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because it
 //!   then includes waiting for other CPUs.

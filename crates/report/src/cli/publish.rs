@@ -27,7 +27,7 @@ pub struct PublishArguments {
     /// Logs of the release, whose typical run is published, then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The platform's name in TF-A's documentation, such as juno.
+    /// The platform name in the TF-A documentation, such as juno.
     #[arg(long, value_name = "NAME")]
     platform: String,
     /// Log of the previous release [default: TF-A's figures].

@@ -2,9 +2,9 @@
 //!
 //! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
 //! drawing shows the same samples as the tables. For a parallel scenario, this is one round with
-//! all CPUs on one axis, which makes the queue for firmware locks visible. For a serial
-//! scenario, these are the CPUs' samples, one after another. Time is omitted only between serial
-//! samples and between scenarios. Each call's `counter` gives its time within the run.
+//! all CPUs on one axis, which makes the queue for firmware locks visible. For a serial scenario,
+//! these are the CPUs' samples, one after another. Time is omitted only between serial samples and
+//! between scenarios. Each call's `counter` gives its time within the run.
 
 use std::io::Write;
 

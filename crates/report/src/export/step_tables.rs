@@ -1,5 +1,5 @@
-//! The tables for scenarios outside the TFTF suite: one for each metric and CPU count, with a row for
-//! each CPU, `x` and variant.
+//! The tables for scenarios outside the TFTF suite: one for each metric and CPU count, with a row
+//! for each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;
 use run::measure::Metric;

@@ -1,5 +1,5 @@
-//! Explanations: conclusions drawn from all the suite tables together with the CPU types, the
-//! cache sizes and the lead.
+//! Explanations: conclusions drawn from all the suite tables together with the CPU types, the cache
+//! sizes and the lead.
 //!
 //! Each rule needs evidence for every part of its sentence. A missing table or a contradictory
 //! figure suppresses the explanation.
