@@ -129,7 +129,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Writes to the file given by `-o`, like `write_by`, or to standard output if it is absent.
+/// Like `write_by`, writes to the file given by `-o`, or to standard output if there is none.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

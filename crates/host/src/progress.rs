@@ -28,7 +28,7 @@ pub struct StepProgress {
 }
 
 impl StepProgress {
-    /// Shows that `what` has started, or prints a line if it is not.
+    /// Shows that `what` has started, or prints a line if stderr is not a terminal.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {

@@ -47,7 +47,7 @@ pub enum Way {
 pub struct CacheActor {
     /// The CPU number, below 64.
     pub cpu: u32,
-    /// The instruction's address.
+    /// The instruction address.
     pub pc: u64,
     /// How it accesses memory.
     pub way: Way,

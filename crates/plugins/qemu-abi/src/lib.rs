@@ -218,11 +218,11 @@ pub enum ArgumentError {
     NotARange(String),
     /// The file specified by the `name` argument cannot be written.
     File {
-        /// The argument's name.
+        /// The argument name.
         name: String,
         /// The path.
         path: String,
-        /// The operating system's error.
+        /// The operating system error.
         error: io::Error,
     },
 }

@@ -47,7 +47,7 @@ impl FigureKey {
         self.metric.heading()
     }
 
-    /// Returns the metric's name.
+    /// Returns the metric name.
     pub const fn word(self) -> &'static str {
         self.metric.key()
     }
@@ -119,8 +119,8 @@ pub struct Figure<'r> {
     pub series: &'r Series,
     pub cpu: CpuIndex,
     pub key: FigureKey,
-    /// The value that tables show for the CPU, in the samples' unit. None if only statistics are
-    /// known.
+    /// The value that tables show for the CPU, in the unit of the samples. None if only statistics
+    /// are known.
     pub shown: Option<u64>,
     pub summary: Option<&'r Summary>,
     /// True if the cell was read from a line without a checksum.

@@ -1,4 +1,4 @@
-//! The range over which noise may move a figure.
+//! The range within which noise may move a figure.
 //!
 //! A median's interval is its notch as defined by McGill, Tukey and Larsen, "Variations of Box
 //! Plots", The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose

@@ -1,4 +1,4 @@
-//! The verb `audit`.
+//! The `audit` verb.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The verb `compare`.
+//! The `compare` verb.
 
 use std::path::PathBuf;
 

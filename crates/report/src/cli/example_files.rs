@@ -34,7 +34,7 @@ const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_v
     </testsuite></testsuites>";
 
 /// Creates a `work` folder in `parent` with all files named in the examples of the report verbs,
-/// and a TF-A source tree next to it. Files in `work` represent devices.
+/// and a TF-A source tree next to it. Files in `work` stand in for devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {

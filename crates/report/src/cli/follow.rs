@@ -1,4 +1,4 @@
-//! The verb `follow`.
+//! The `follow` verb.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

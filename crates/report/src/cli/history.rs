@@ -1,4 +1,4 @@
-//! The verb `history`.
+//! The `history` verb.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The verb `matrix`.
+//! The `matrix` verb.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The verb `merge`.
+//! The `merge` verb.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The verb `publish`.
+//! The `publish` verb.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The verb `report`.
+//! The `report` verb.
 
 use std::path::{Path, PathBuf};
 

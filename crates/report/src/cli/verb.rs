@@ -26,7 +26,7 @@ pub enum ReportVerb {
     Matrix(MatrixArguments),
     /// Show the overhead of PMF, based on two runs of a board.
     Overhead(OverheadArguments),
-    /// Add a board's figures and its page to TF-A's documentation.
+    /// Add a board's figures and its page to the TF-A docs.
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
     Audit(AuditArguments),

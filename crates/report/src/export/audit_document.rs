@@ -53,7 +53,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let us = |ns: f64| format!("{:.2}", ns / 1000.0);
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
-    // The path is in the title above or in the directive's title.
+    // The path is in the title above or in the directive title.
     let place = it.place.rsplit('/').next().expect("split yields a part");
     vec![
         place.to_owned(),

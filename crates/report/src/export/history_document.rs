@@ -53,7 +53,7 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
     all
 }
 
-/// Returns the document's title.
+/// Returns the document title.
 pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
     let board = runs.iter().find_map(LoggedRun::board);
     let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));

@@ -1,4 +1,4 @@
-//! `text` for terminals, `md` for forges, and `rst` with the columns used in TF-A's documentation
+//! `text` for terminals, `md` for forges, and `rst` with the columns used in the TF-A documentation
 //! up to v2.14.
 
 use std::io::{self, Write};

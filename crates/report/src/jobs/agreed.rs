@@ -20,7 +20,7 @@ const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
 pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
     their counts are not compared with the log";
 
-/// Returns true if a LAVA job used other monitors than the cell's, such as TF-A's.
+/// Returns true if a LAVA job used monitors other than the cell's, such as TF-A's.
 pub(super) fn has_others_monitors(results: &Results) -> bool {
     let mut cases = results.cases.keys();
     !results.cases.is_empty()

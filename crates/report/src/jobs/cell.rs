@@ -47,7 +47,7 @@ pub struct Mark {
     pub schema: String,
     /// Always 1. Other versions have a different meaning.
     pub version: u32,
-    /// The engine's name.
+    /// The engine name.
     pub engine: String,
     /// The board's folder in `platforms`.
     pub board: String,

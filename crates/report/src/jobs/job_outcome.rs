@@ -23,7 +23,7 @@ pub enum JobOutcome {
 }
 
 impl JobOutcome {
-    /// Returns the outcome's name.
+    /// Returns the outcome name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",

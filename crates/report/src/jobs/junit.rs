@@ -80,7 +80,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let (cases, _) = root.read(results, &mut failure);
     ensure!(cases > 0, "no test cases");
     results.ended = true;
-    // If no board is available there are no tests, and the first failure explains why.
+    // If no board is available, there are no tests, and the first failure explains why.
     if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
         results.failure = failure;
     }

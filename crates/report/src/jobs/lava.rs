@@ -1,8 +1,8 @@
-//! Reads LAVA results, from lines in its log or from a results file.
+//! Reads LAVA results, from lines in a log or from a results file.
 //!
-//! In a log, results are entries at level `results`, one per line, with `msg` as below. `lava-run`
-//! writes the last one to `result.yaml`. A server returns all of them as a list, with different key
-//! names.
+//! In a log, results are entries at the `results` level, one per line, with `msg` as below.
+//! `lava-run` writes the last one to `result.yaml`. A server returns all of them as a list, with
+//! different key names.
 
 use std::io::Read;
 

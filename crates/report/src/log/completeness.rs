@@ -1,4 +1,5 @@
-//! Determines how complete a log is: if it reaches the end of the run, and if anything was lost.
+//! Determines how complete a log is: whether it reaches the end of the run, and whether anything
+//! was lost.
 
 use std::slice;
 

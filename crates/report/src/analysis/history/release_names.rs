@@ -1,6 +1,6 @@
 //! Release names, and their order.
 //!
-//! A release's name comes from the titles on its page or from lines printed by its firmware. If
+//! A release name comes from the titles on its page or from lines printed by its firmware. If
 //! neither gives a name, it is the part of the path that distinguishes the release from the others.
 
 use std::path::{Component, Path};

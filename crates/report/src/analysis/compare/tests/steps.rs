@@ -48,7 +48,8 @@ fn steps_are_compared_per_operation() {
     assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
 
-/// Asserts that the comparison is refused for the reason `part`, or succeeds if `part` is empty.
+/// Asserts that the comparison is refused with a reason that contains `part`, or succeeds if `part`
+/// is empty.
 fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
     let error = try_compare(new, old, "").err();
     let error = error.map_or(String::new(), |it| it.to_string());
