@@ -13,16 +13,16 @@ use crate::{interrupt, process};
 /// A file in an output folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderFile {
-    /// The path in the folder, with `/`.
+    /// The path in the folder, separated by `/`.
     pub path: String,
     /// The contents.
     pub data: Vec<u8>,
-    /// True for a program for the host.
+    /// True for a program that runs on the host.
     pub is_program: bool,
 }
 
 impl FolderFile {
-    /// Returns a file that is not a program for the host.
+    /// Returns a file that is not a host program.
     pub fn new(path: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self {
             path: path.into(),
@@ -35,18 +35,19 @@ impl FolderFile {
 /// An output folder that does not exist yet, is empty, or may be replaced.
 #[derive(Clone, Debug)]
 pub struct OutputFolder {
-    /// How messages name the folder.
+    /// The name of the folder in messages.
     named: String,
     /// The folder, with links resolved.
     path: PathBuf,
     /// The folder that contains it.
     parent: PathBuf,
-    /// The file that marks a folder which may be replaced.
+    /// The file that marks a folder that may be replaced.
     mark: Option<&'static str>,
 }
 
 impl OutputFolder {
-    /// Returns the folder `given` by `option`. If it contains the file `mark`, it may be replaced.
+    /// Returns the folder `given` by `option`. If it contains a file named `mark`, it may be
+    /// replaced.
     ///
     /// # Errors
     /// Returns an error if it contains other files, or if no folder can be created there.
@@ -72,14 +73,14 @@ impl OutputFolder {
             mark,
         };
         folder.check_free()?;
-        // The files take minutes to build, so a folder that cannot be written is found first.
+        // The files take minutes to build, so an unwritable folder is rejected first.
         folder.scratch()?;
         Ok(folder)
     }
 
-    /// Creates a folder beside this one. It is removed when it is dropped.
+    /// Creates a folder next to this one. It is removed on drop.
     fn scratch(&self) -> Result<TempDir> {
-        // Others may read the folder, like any new one.
+        // Like any new folder, it may be readable by other users.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".psci-bench-").tempdir_in(&self.parent);
@@ -90,7 +91,7 @@ impl OutputFolder {
     ///
     /// # Errors
     /// Returns an error if there is not enough space, or if another process has written to the
-    /// folder meanwhile. The folder is then unchanged.
+    /// folder in the meantime. The folder is then unchanged.
     pub fn write(&self, files: &[FolderFile]) -> Result<()> {
         let written = self.write_beside(files);
         if written.as_ref().is_err_and(process::is_storage_full) {
@@ -113,7 +114,7 @@ impl OutputFolder {
         }
         self.check_free()?;
         let at = || self.named.clone();
-        // Dropped, and so removed, after the new folder has its name.
+        // Dropped, and therefore removed, after the new folder has been renamed.
         let old = self.scratch()?;
         if self.is_marked() {
             fs::rename(&self.path, old.path().join("old")).with_context(at)?;
@@ -147,14 +148,14 @@ impl OutputFolder {
     }
 }
 
-/// Writes `file` below `folder`.
+/// Writes `file` to `folder`.
 fn write_file(folder: &Path, file: &FolderFile) -> Result<()> {
     let path = folder.join(&file.path);
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let mut out = File::create(&path)?;
     if file.is_program {
         let mode = out.metadata()?.permissions().mode();
-        // Whoever may read it may run it.
+        // Anyone who can read it can also run it.
         let executable = Permissions::from_mode(mode | (mode & 0o444) >> 2);
         out.set_permissions(executable)?;
     }

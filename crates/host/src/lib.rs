@@ -32,12 +32,7 @@
 //! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |
-<<<<<<< HEAD
-//! | [`log_file`] | the file to which a UART's full output is written |
-=======
-//! | [`folder`] | output folders that are written completely or not at all |
 //! | [`log_file`] | the file to which the full UART output is written |
->>>>>>> dcb6d20e (crates: plainer English)
 //! | [`process`] | child processes, silent unless they fail |
 //! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |

@@ -1,8 +1,8 @@
 //! A board's page in the TF-A `docs/perf` folder.
 //!
-//! The parts that contain figures are enclosed in `.. psci-bench: begin NAME` and `.. psci-bench:
-//! end NAME` comments, and are regenerated each time. Everything else belongs to the publisher and
-//! is left unchanged.
+//! The parts that contain figures are enclosed in `.. psci-bench: begin NAME` and
+//! `.. psci-bench: end NAME` comments, and are regenerated each time. Everything else belongs to
+//! the publisher and is left unchanged.
 
 use std::collections::BTreeSet;
 use std::path::Path;
