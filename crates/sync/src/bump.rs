@@ -1,7 +1,7 @@
 //! The bookkeeping for a heap that grows upwards and has no free list.
 //!
-//! A freed block's bytes become free if no block follows it. Other bytes become free when no block
-//! after the mark is in use.
+//! A freed block's bytes are reclaimed if no block follows it. Other bytes are reclaimed once no
+//! block after the mark is in use.
 
 /// The alignment of all blocks in bytes, unless a larger one is requested.
 pub const ALIGN: usize = 16;
@@ -34,7 +34,8 @@ impl Bump {
         self.end - self.next
     }
 
-    /// Allocates a block, aligned to the power of two `align`. Returns None if it does not fit.
+    /// Allocates a block aligned to `align`, which must be a power of two. Returns None if it does
+    /// not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -48,7 +49,7 @@ impl Bump {
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()
     }
 
-    /// Frees a block. Bytes of a block before the mark or in another region do not become free.
+    /// Frees a block. The bytes of a block before the mark or in another region are not reclaimed.
     pub fn free(&mut self, at: usize, size: usize) {
         if at < self.floor || at >= self.end {
             return;
@@ -61,7 +62,7 @@ impl Bump {
         }
     }
 
-    /// Sets the mark. The bytes of blocks before it never become free.
+    /// Sets the mark. The bytes of blocks before it are never reclaimed.
     pub fn mark(&mut self) {
         (self.floor, self.live) = (self.next, 0);
     }

@@ -1,5 +1,5 @@
-//! loom's atomics and cells, which replace `cells.rs`. For mutations, the ordering at one place in
-//! the source can be weakened, to test that the checker notices.
+//! loom's atomics and cells, which replace `cells.rs`. For mutation testing, the ordering at one
+//! place in the source can be weakened, to check that the scenarios detect it.
 
 pub use loom::sync::atomic::Ordering;
 
@@ -51,7 +51,7 @@ macro_rules! atomic {
         pub struct $name(loom::sync::atomic::$inner);
 
         impl $name {
-            /// Returns an atomic with `value`.
+            /// Returns an atomic initialized to `value`.
             pub fn new(value: $value) -> Self {
                 Self(loom::sync::atomic::$inner::new(value))
             }

@@ -176,7 +176,7 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
         self.stop.store(code, Ordering::Release);
     }
 
-    /// Forgets the wake-up SGIs from the last round.
+    /// Discards the record of the last round's wake-up SGIs.
     pub fn clear_sgi_sent(&self) {
         self.sgi_sent_at.store(0, Ordering::Release);
     }

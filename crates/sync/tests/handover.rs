@@ -9,7 +9,7 @@ use sync::Stop;
 
 type Handover = sync::Handover<u64, u64, u32>;
 
-/// The results of all methods that do not change anything.
+/// The results of all read-only methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct View {
     order: Option<u64>,

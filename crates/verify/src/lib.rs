@@ -125,7 +125,7 @@ fn tests_notice_each_ordering_that_messages_need() {
         explore(dismissal);
         return;
     }
-    // Explores all places, and checks that a child without a mutation succeeds.
+    // Records all places, and checks that a child without a mutation succeeds.
     explore(exchange);
     explore(dismissal);
     assert!(!is_noticed((0, 0)));

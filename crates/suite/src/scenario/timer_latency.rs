@@ -1,6 +1,7 @@
-//! The scenario `timer_latency`. A *stretch* is one load, with one CPU's timer or all CPUs' timers.
-//! It is measured in *windows* of at most a second. Each window is a round. A line is printed after
-//! it, while the timers are stopped. All CPUs stay on throughout.
+//! The scenario `timer_latency`. A *stretch* is a period under one load, with either one CPU's
+//! timer or all CPUs' timers running. It is measured in *windows* of at most a second. Each window
+//! is a round. A line is printed after it, while the timers are stopped. All CPUs stay on
+//! throughout.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -140,7 +141,7 @@ impl Timers<'_> {
         measured: impl Iterator<Item = CpuIndex> + Clone,
     ) -> (Account, u32, Option<Failure>) {
         for cpu in measured.clone() {
-            // If a CPU does not start, its last account must not be counted again.
+            // If a CPU does not start, its previous account must not be counted again.
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.window = Account::default();
             }

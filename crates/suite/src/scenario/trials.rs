@@ -16,7 +16,7 @@ use super::states::Chosen;
 /// The first sleep of a trial with the CPU's own timer, in microseconds. It is short because every
 /// run includes these trials. PMF shows whether the power-down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
-/// The first sleep of a trial with another source, which is longer than a power-down takes.
+/// The first sleep of a trial with any other source, which is longer than any power-down takes.
 const SLEEP_US: u64 = 10_000;
 /// The time allowed for the wake-up before the lead checks, in microseconds.
 const QUIET_US: u64 = 200;
@@ -26,7 +26,7 @@ const QUIET_US: u64 = 200;
 const PATIENCE_US: u64 = 450_000;
 /// The maximum number of trials until one succeeds, for one CPU in one state with its own timer.
 const TIMER_TRIES: u32 = 3;
-/// The corresponding limit for another source.
+/// The corresponding limit for any other source.
 const TRIES: u32 = 6;
 /// The maximum number of CPUs to try in each state until one succeeds.
 const CPUS: usize = 3;
@@ -160,7 +160,7 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU before `end`, or of all CPUs, that is neither the lead nor lost. The
+    /// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The
     /// last CPU is tried first, because readers mostly look at the results of the first CPUs in
     /// board order.
     fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
@@ -245,7 +245,8 @@ impl<'t> Trials<'t> {
         TrialVerdict::Unclear
     }
 
-    /// Notes why the CPU did not wake up when due in the last attempt, which has the longest sleep.
+    /// Records why the CPU did not wake up when due in the last attempt, which has the longest
+    /// sleep.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
         let last = self.outcomes[cpu.place()].judge(false).err();

@@ -22,8 +22,8 @@ pub struct Wakers {
     pub(crate) proven: Vec<u32>,
     /// The states that the firmware rejects; no CPU enters them.
     refused: Vec<u32>,
-    /// States that stop the CPUs' own timers although the board does not declare this. Each comes
-    /// with the CPU that its timer did not wake.
+    /// States that stop the CPUs' own timers even though the board does not declare it. Each is
+    /// paired with the CPU that its own timer did not wake.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
     /// States that no CPU enters after a failed trial: the state that was tried and all deeper
     /// ones.
@@ -164,8 +164,8 @@ impl Wakers {
         }
     }
 
-    /// Returns why no CPU can be suspended in this state, if so: there is no state, or nothing
-    /// wakes a CPU from it.
+    /// Returns the reason, if any, why no CPU can be suspended in this state: either there is no
+    /// such state, or nothing wakes a CPU from it.
     pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
         match state {
             _ if !self.has_gic => Some(Skip::NoGic),
@@ -196,8 +196,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the helpers for a parallel scenario, one for each time that it is measured, so that
-    /// every CPU has a row. An inner None means that there is no helper.
+    /// Returns the helpers for a parallel scenario, one for each time it is measured, so that every
+    /// CPU gets a row. An inner None means that there is no helper.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,
