@@ -31,7 +31,7 @@ pub fn check(data: &[u8]) {
             StateFormat::Original,
         ),
     ];
-    // Each firmware has its own idle states.
+    // Idle states are specific to a firmware.
     let firmwares = board.firmware.values().cycle();
     for ((gic, cpus, state_id), firmware) in choices.into_iter().zip(firmwares) {
         let choices = Choices {

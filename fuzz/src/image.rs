@@ -1,4 +1,4 @@
-//! The image's header and parameter block, and the ELF file from which the image is built.
+//! The image header and parameter block, and the ELF file from which the image is built.
 
 use crate::input::worded;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};

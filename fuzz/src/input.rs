@@ -2,7 +2,7 @@
 //!
 //! Mutating a blob's bytes rarely leaves it valid, so the code behind the parser's first check
 //! would hardly ever be reached. Input that is not a blob is therefore treated as text, from which
-//! a valid tree is built. [`Blob::add_text`] describes the text.
+//! a valid tree is built. [`Blob::add_text`] describes the format.
 
 use std::fmt::Display;
 

@@ -103,7 +103,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
     mended
 }
 
-/// Adds a log to a soak's totals twice.
+/// Adds a log to the soak test totals twice.
 fn account(log: Vec<u8>) {
     let account = SoakAccount::of(&log);
     let verdict = closing(&log);

@@ -50,7 +50,7 @@ pub const TREES: &[Class] = &[
     class("node-deleted", Tree(delete_node), OtherStates),
     class("string-changed", Tree(change_string), OtherStates),
     class("values-exchanged", Tree(exchange_values), OtherStates),
-    // A power_state may become another valid one, or a status may become "disabled".
+    // A power_state may be changed to another valid one, or a status to "disabled".
     class("bits-flipped", Tree(flip_bits), OtherStates),
     // The firmware also accepts some of the other values.
     class("state-changed", Tree(change_state), OtherStates),

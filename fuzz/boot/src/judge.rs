@@ -124,7 +124,7 @@ impl Reference {
         )
     }
 
-    /// Describes the first row in `rows` that `class` does not allow, if there is one.
+    /// Describes the first row in `rows` that `class` does not allow, if any.
     fn find_wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
         rows.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;

@@ -73,7 +73,7 @@ pub struct Mutant {
 }
 
 impl Base {
-    /// Builds the payload and a tree with the boot arguments `args`.
+    /// Builds the payload, and a tree with `args` as its boot arguments.
     pub fn of(workspace: &Workspace, args: &str) -> Result<Self> {
         let board = boards::load(BOARD)?;
         let wish = ImageWish {
