@@ -25,7 +25,7 @@ const PLACE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
 
-/// The orderings on which the message exchange depends, listed by the code that contains them.
+/// The orderings on which the message exchange depends, identified by the code that contains them.
 const NEEDED: [&str; 4] = [
     "self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)",
     "self.issued.store(number.wrapping_add(1), Ordering::Release);",

@@ -7,7 +7,7 @@ use fdt_blob::{Blob, BlobToken, cells};
 /// A plausible device tree size.
 const TREE_SIZE: u64 = 0x1000;
 
-/// Addresses on QEMU's `virt` machine to which registers are moved.
+/// Addresses on the QEMU `virt` machine to which registers are moved.
 const ADDRESSES: &[(&str, u64)] = &[
     ("address 0", 0),
     ("the distributor", 0x800_0000),

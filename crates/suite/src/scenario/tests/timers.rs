@@ -9,7 +9,7 @@ fn run_timers(fake: Fake, args: &str) -> Ran {
     run(fake, &std::format!("only=timer_latency {args}"))
 }
 
-/// Returns the expiries measured and requested, by stretch.
+/// Returns the measured and requested expiries for each stretch.
 fn ends(ran: &Ran) -> Vec<(u32, u32)> {
     ran.log.ends.iter().map(|it| (it.done, it.total)).collect()
 }
@@ -24,7 +24,7 @@ fn a_threshold_ends_it_and_fails() {
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
     let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
-    // The first CPU runs alone to the end; the second runs only up to that point.
+    // The first CPU runs to the end on its own; the second runs only up to that point.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
     let last = ran.series().last().expect("a series").series.summary;
     assert_eq!((last.n, last.max), (501, 6_270));
