@@ -58,7 +58,7 @@ pub const TREES: &[Class] = &[
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // The lead services a watchdog. With QEMU's clock, this may happen during a wake-up.
+    // The lead services a watchdog. With the QEMU clock, this may happen during a wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),
