@@ -32,13 +32,13 @@ impl Random {
         self.0
     }
 
-    /// Returns true on average once in `of` calls.
+    /// Returns true for one in `of` calls, on average.
     fn once_in(&mut self, of: u64) -> bool {
         self.next().is_multiple_of(of)
     }
 
-    /// Damages one in `of` parts by dropping it, duplicating it, swapping it with another one, or
-    /// changing it with `flip`.
+    /// Damages one in every `of` parts by dropping it, duplicating it, swapping it with another
+    /// one, or changing it with `flip`.
     fn damage<T: Clone>(&mut self, parts: &mut Vec<T>, of: u64, flip: impl Fn(&mut T, u64)) {
         let kind = self.next() % 4;
         let mut place = 0;

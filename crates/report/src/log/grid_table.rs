@@ -21,7 +21,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     ensure!(edges.len() > 1, "{}:1: expected a table border", first + 1);
     let (left, right) = (edges[0], edges[edges.len() - 1]);
     let mut rows: Vec<Vec<PublishedCell>> = Vec::new();
-    // The row that has not been closed by a border yet.
+    // The row not yet closed by a border.
     let mut open: Option<Vec<PublishedCell>> = None;
     for (number, line) in (first + 1..).zip(&table) {
         let at = |column: usize| line.get(column).copied();
@@ -63,7 +63,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     Ok((rows, end))
 }
 
-/// Returns the columns in which borders separate cells, based on the border with the most
+/// Returns the columns at which borders separate cells, based on the border with the most
 /// separators.
 fn edges(table: &[Vec<char>]) -> Vec<usize> {
     let corners = |line: &Vec<char>| -> Vec<usize> {

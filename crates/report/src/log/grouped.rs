@@ -1,6 +1,6 @@
 //! Groups values by key.
 
-/// Groups values by key, in the order of each key's first occurrence.
+/// Groups values by key, in order of first occurrence.
 pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut all: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {

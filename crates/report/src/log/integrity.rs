@@ -18,7 +18,7 @@ pub struct Integrity {
     pub tables: bool,
     /// Rows in a log without records. Their figures are from lines without a checksum.
     pub unverified_rows: u32,
-    /// CPUs whose record is missing, so their labels are made up.
+    /// CPUs whose records are missing, so their labels are guessed.
     pub guessed_cpus: u32,
     /// True if the log contains TFTF's `Exiting tests.`.
     pub farewell: bool,
@@ -28,13 +28,14 @@ pub struct Integrity {
     pub rt_instr_wrong: u32,
     /// RT_INSTR lines that repeat an earlier one. They count once.
     pub rt_instr_repeated: u32,
-    /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither of the two counts.
+    /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither of the two is
+    /// counted.
     pub rt_instr_ambiguous: u32,
     /// Lines that repeat the previous line. They count once.
     pub lines_repeated: u32,
     /// The number of table rows and RT_INSTR lines for scenarios unknown to this version, by tag.
     pub unknown: BTreeMap<String, u32>,
-    /// Contradictions in the log, with one clause for each: with counts in TFTF's summary or in the
+    /// Contradictions, one clause each: between the log and the counts in the TFTF summary or the
     /// end record, or between lines and records.
     #[serde(skip)]
     pub contradictions: Vec<String>,
@@ -72,7 +73,7 @@ pub struct Missing {
     pub last: u32,
 }
 
-/// The maximum number of gaps, or of unreadable records, that are listed individually.
+/// The maximum number of gaps or unreadable records to list individually.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl Missing {
@@ -134,7 +135,7 @@ impl Integrity {
         self.records.is_some()
     }
 
-    /// Returns reasons to doubt RT_INSTR lines and table rows, with one sentence for each.
+    /// Returns reasons to doubt RT_INSTR lines and table rows, one sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.lines_repeated > 0 {

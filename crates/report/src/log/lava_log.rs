@@ -1,4 +1,4 @@
-//! LAVA's log: a YAML sequence with one entry per line. `lava-run` writes entries without the dash.
+//! A LAVA log: a YAML sequence with one entry per line. `lava-run` writes entries without the dash.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -144,7 +144,7 @@ impl LineRun {
         self.ended.iter().filter(|it| **it == status).count()
     }
 
-    /// Returns the run, with its CPUs in the order of the lines. Duplicate labels are kept: they
+    /// Returns the run, with its CPUs in line order. Duplicate labels are kept: they
     /// are ambiguous, but do not indicate threads.
     pub(super) fn run(mut self, integrity: &mut Integrity) -> Run {
         let each = self.scenarios.iter();

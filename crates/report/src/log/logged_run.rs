@@ -37,11 +37,11 @@ pub struct LoggedRun {
 /// A run's position in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The file's name, as given by the user.
+    /// The file name, as given by the user.
     pub input: String,
     /// The run's number within the file, counting from 1.
     pub place: u32,
-    /// The first and last line numbers. The first line in the file is 1.
+    /// The first and last line numbers. The first line of the file is line 1.
     pub lines: (u64, u64),
     /// The offsets of the first byte and of the byte after the last one.
     pub bytes: (u64, u64),
@@ -115,8 +115,8 @@ impl LoggedRun {
         self.run.clock().ns(ticks)
     }
 
-    /// Returns a duration in the unit of the tables: `12.34` (us), or ticks if the frequency is
-    /// unknown.
+    /// Returns a duration in the unit used in the tables: `12.34` (us), or ticks if the frequency
+    /// is unknown.
     pub fn duration(&self, ticks: u64) -> String {
         match self.run.clock().centi_us(ticks) {
             Some(value) => format!("{}.{:02}", value / 100, value % 100),

@@ -1,4 +1,4 @@
-//! Turns UART text or published tables into runs.
+//! Turns UART output or published tables into runs.
 
 mod builder;
 mod clean;

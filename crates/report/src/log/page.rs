@@ -23,7 +23,7 @@ use super::release_version::ReleaseVersion;
 /// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
 /// If all figures for a release are integers and one is at least this large, they are in
-/// nanoseconds, regardless of the titles.
+/// nanoseconds, whatever the titles say.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
 /// A published page.
@@ -89,13 +89,13 @@ impl PageTable {
     }
 }
 
-/// Returns true if `path` has a page's file extension.
+/// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
-/// Returns the text of the page file `path`. Errors begin with `what`.
+/// Returns the text of the page file at `path`. Errors begin with `what`.
 pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
     text.map_err(|line| anyhow!("{}:{line}:1: not UTF-8 text", path.display()))
@@ -336,7 +336,7 @@ impl Directive {
         Ok((header, rows.collect(), None))
     }
 
-    /// Returns the scenario, from the data file's name if possible, otherwise from the title.
+    /// Returns the scenario, from the name of the data file if possible, otherwise from the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
         let stem = file.and_then(Path::file_stem);
         let tag = stem.map(|it| it.to_string_lossy());
@@ -360,8 +360,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario to which a title refers. Titles are worded as on TF-A's pages or as on this
-/// project's pages.
+/// Returns the scenario to which a title refers. Titles are worded as they are on TF-A's pages or
+/// on this project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);

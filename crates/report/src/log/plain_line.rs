@@ -19,11 +19,11 @@ pub(super) enum PlainLine<'l> {
     Frame,
     /// The exception level reported in TFTF's output.
     RunningAt(u8),
-    /// The payload's first own line, which contains its version.
+    /// The first line printed by the payload itself, which contains its version.
     Payload(&'l str),
     /// The run's identity, from the header.
     Run(RunId),
-    /// The board's name, from the header.
+    /// The board name, from the header.
     Board(&'l str),
     /// The number of CPUs, from the header.
     Cpus(usize),
@@ -55,7 +55,7 @@ pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
     /// Cluster and core.
     pub(super) label: (u16, u16),
-    /// Powerdown, wakeup and cache flush, or for PSCI_VERSION only the latency.
+    /// Powerdown, wakeup and cache flush, or, for PSCI_VERSION, only the latency.
     pub(super) values: [Option<u64>; 3],
 }
 
@@ -168,7 +168,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
 }
 
-/// Returns the status for a word that TFTF prints.
+/// Returns the status for a keyword printed by TFTF.
 fn status(word: &str) -> Status {
     match word {
         "Passed" => Status::Passed,

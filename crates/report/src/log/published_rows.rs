@@ -42,7 +42,7 @@ pub(crate) struct PublishedFigure {
 const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
 const LATENCY: &[Metric] = &[Metric::Latency];
 
-/// The header lines with which a file may start.
+/// The header lines that a file may start with.
 const HEADERS: [&str; 2] = [
     "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",
     "cluster,core,latency_ns",

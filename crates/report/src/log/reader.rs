@@ -20,7 +20,7 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// Why a log has no report, with the log's name.
+/// Why a log has no report, with the name of the log.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
@@ -100,8 +100,8 @@ impl<R: Read> Iterator for Runs<R> {
     }
 }
 
-/// The maximum size of a record that was broken into several lines. A record has at most 1,000
-/// bytes.
+/// The maximum size of a record that was broken across several lines. A record is at most 1,000
+/// bytes long.
 const BROKEN_MAX: usize = 1100;
 
 /// The maximum number of bytes before the first run. The limit is needed because a device may
@@ -122,16 +122,17 @@ struct LogReader {
     now: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,
-    /// The parts of a record that was broken into several lines; empty if there is no such record.
+    /// The parts of a record that was broken across several lines; empty if there is no such
+    /// record.
     record: Vec<u8>,
-    /// The parts of an RT_INSTR line that was broken into several lines.
+    /// The parts of an RT_INSTR line that was broken across several lines.
     row: Vec<u8>,
     /// The previous line, if it was useful and contained no figures.
     previous: Vec<u8>,
 }
 
 impl LogReader {
-    /// Returns true if there is still no run after so much input that none can be expected.
+    /// Returns true if so much input has been read without a run that none can be expected.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }
@@ -209,8 +210,8 @@ impl LogReader {
         is_used
     }
 
-    /// Reads a piece of text that starts like a record. Returns false unless it starts with a
-    /// record that has a correct checksum.
+    /// Reads text that starts like a record. Returns false unless it starts with a record that has
+    /// a correct checksum.
     fn piece(&mut self, piece: &[u8]) -> bool {
         // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
@@ -240,7 +241,7 @@ impl LogReader {
         true
     }
 
-    /// Returns true if `line` completes a record that was broken into several lines.
+    /// Returns true if `line` completes a record that was broken across several lines.
     fn join_record(&mut self, line: &[u8]) -> bool {
         if self.record.is_empty() {
             return false;
@@ -352,7 +353,7 @@ mod tests {
         }
     }
 
-    /// A file on a disk that fails.
+    /// A file on a failing disk.
     struct Failing;
 
     impl Read for Failing {
@@ -361,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Neither the end of a run nor that of the log.
+    /// Neither the end of a run nor the end of the log.
     #[test]
     fn read_error_is_returned_whatever_was_read_before() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);

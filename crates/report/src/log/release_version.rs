@@ -20,7 +20,7 @@ pub struct ReleaseVersion {
 /// The stage of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ReleaseStage {
-    /// A suffix with an unknown meaning.
+    /// A suffix whose meaning is unknown.
     Other,
     Candidate(u32),
     Final,
@@ -64,7 +64,7 @@ impl ReleaseVersion {
         })
     }
 
-    /// Returns the version in a name such as `juno-v2.13`; None if the name has none.
+    /// Returns the version in a name such as `juno-v2.13`; None if there is none.
     pub fn find(name: &str) -> Option<&str> {
         static VERSION: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"(?:^|[^A-Za-z0-9.])(v?\d+(?:\.\d+)+(?:-rc\d+)?)(?:$|[^A-Za-z0-9])")

@@ -27,7 +27,7 @@ fn is_read(line: &str) -> bool {
 /// Returns the index of the last line that starts with `begin`.
 fn place_of(lines: &[String], begin: &str) -> usize {
     let found = lines.iter().rposition(|line| line.starts_with(begin));
-    found.expect("a line with this beginning")
+    found.expect("a line that starts with this")
 }
 
 fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
@@ -52,7 +52,7 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
     let mut random = Random(0x6a09_e667_f3bc_c908);
     let mut mixed = 0;
     // Half of the logs combine the head of one run with the tail of another. The other half contain
-    // a part of another run.
+    // part of another run.
     for nth in 0..400 {
         let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
         let count = (last - first) as u64;

@@ -1,9 +1,9 @@
-//! The words that records use for skip and failure reasons.
+//! The keywords that records use for skip and failure reasons.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Returns the word for a reason: `not-tried`.
+/// Returns the keyword for a reason: `not-tried`.
 pub fn reason_word(reason: &impl Serialize) -> String {
     let text = reason_text(reason);
     text.split(": ")

@@ -6,7 +6,7 @@
 //! (-30.51%)`, belongs to a different comparison and is ignored.
 //!
 //! These tables contain only figures: no samples, timestamps or conditions. The board is known only
-//! from the folder's name. The rows are read like RT_INSTR lines.
+//! from the folder name. The rows are read like RT_INSTR lines.
 
 use std::borrow::Cow;
 use std::fs;
@@ -94,9 +94,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
     Ok(run)
 }
 
-/// Returns the platform, from the names of a file's folders. This is the folder that contains
-/// `current` or `previous`, or otherwise a folder that has the same name as a board in this
-/// repository.
+/// Returns the platform, from the names of the folders that contain a file. This is the folder that
+/// contains `current` or `previous`, or else a folder that has the same name as a board in
+/// this repository.
 fn platform(file: &Path) -> Option<String> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();

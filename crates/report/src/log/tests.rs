@@ -263,7 +263,7 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
-    // The power fails at some point in the first run.
+    // Power fails at some point in the first run.
     for part in 1..40 {
         let at = log.len() * part / 40;
         let cut = [&log.as_bytes()[..at], b"\x00\xfe\r\n", log.as_bytes()].concat();

@@ -1,4 +1,4 @@
-//! Verdicts and gaps: what can still be known if a log lacks lines.
+//! Verdicts and gaps: what can still be known if lines are missing from a log.
 
 use super::*;
 
