@@ -47,7 +47,7 @@ fn error_begins_with_the_name_of_the_program() {
     );
 }
 
-/// Creates a program `xdg-open` in `folder` that writes its argument to a file in that folder.
+/// Creates an `xdg-open` program in `folder` that writes its argument to a file in that folder.
 fn make_browser(folder: &Path) {
     let program = folder.join("xdg-open");
     let body = format!("#!/bin/sh\necho \"$1\" > {}/opened\n", folder.display());

@@ -15,8 +15,8 @@ pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(from: D) -> Resul
     parse(&String::deserialize(from)?)
 }
 
-/// Parses a number of exactly eight digits, the format of identities and checksums in records.
-/// Returns None for any other text. Uppercase digits are never sent, so an uppercase digit means
+/// Parses a number with exactly eight digits, the format of identities and checksums in records.
+/// Returns None for any other string. Uppercase digits are never sent, so an uppercase digit means
 /// that a bit has flipped.
 pub(crate) fn parse_word(text: &str) -> Option<u32> {
     if text.len() != 8 {

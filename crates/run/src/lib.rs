@@ -32,7 +32,7 @@
 //! | [`findings`] | sentences based on the figures |
 //! | [`record`] | machine-readable lines, each with a checksum |
 //!
-//! Each folder imports only from the folders above it. The feature `testing` adds a fake machine
+//! Each folder imports only from the folders above it. The `testing` feature adds a fake machine
 //! and an example run for the tests of other crates.
 
 #![no_std]

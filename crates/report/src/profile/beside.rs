@@ -12,7 +12,7 @@ use super::difference::{self, InstructionScope, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 
-/// The maximum number of functions per phase that a sentence names.
+/// The maximum number of functions that a sentence names per phase.
 const NAMED_MAX: usize = 4;
 
 /// Returns the path of a log's profile.
@@ -85,7 +85,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Writes a log and its profile, which has one phase with the sums of two calls.
+    /// Writes a log and its profile, whose only phase contains the sums for two calls.
     fn write_log(dir: &Path, name: &str, own: u64, all: u64) -> PathBuf {
         let log = dir.join(name);
         let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);

@@ -37,13 +37,13 @@ impl PhaseSide {
     }
 }
 
-/// Which CPUs' instructions count for a phase.
+/// Which CPUs' instructions are counted for a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstructionScope {
     /// The CPU's own instructions.
     Own,
-    /// The instructions of all CPUs: PMF's ticks.
+    /// The instructions executed by all CPUs: PMF's ticks.
     All,
 }
 
@@ -94,7 +94,7 @@ impl PhaseChange {
         Some([of(self.old)?, of(self.new)?])
     }
 
-    /// Returns the change as a share of the baseline; infinite if the baseline is zero.
+    /// Returns the change as a fraction of the baseline; infinite if the baseline is zero.
     pub fn share(&self, part: InstructionScope) -> Option<f64> {
         let [old, new] = self.both(part)?;
         Some(match new - old {

@@ -96,7 +96,7 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
     all
 }
 
-/// Returns a mean as text, without decimals if it is an integer.
+/// Formats a mean, without decimals if it is an integer.
 pub fn number(mean: f64) -> String {
     match mean.fract() {
         0.0 => format!("{mean:.0}"),
@@ -104,7 +104,7 @@ pub fn number(mean: f64) -> String {
     }
 }
 
-/// Returns a change as text.
+/// Formats a change.
 pub fn signed(change: f64) -> String {
     match change.fract() {
         _ if change.abs() < 0.05 => "0".to_owned(),
@@ -200,7 +200,7 @@ fn side_text(side: PhaseSide, part: InstructionScope) -> String {
     }
 }
 
-/// Returns a share as text.
+/// Formats a share.
 pub fn share_text(share: f64) -> String {
     match share {
         0.0 => "0".to_owned(),

@@ -28,8 +28,9 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`. With a baseline, the changes are written in addition or instead. Speedscope's
-/// format cannot show a baseline, and folded stacks cannot show a baseline that has no functions.
+/// Writes `profile`. With a baseline, the changes are written as well or instead. The speedscope
+/// format cannot represent a baseline, and folded stacks cannot represent a baseline that has no
+/// functions.
 pub fn write(
     format: ProfileFormat,
     profile: &Profile,
@@ -80,7 +81,7 @@ fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Wri
     Ok(())
 }
 
-/// Returns a profile in speedscope's format: one sampled profile per phase, with each stack listed
+/// Returns a profile in speedscope format: one sampled profile per phase, with each stack listed
 /// once and weighted by its instructions.
 fn speedscope(profile: &Profile) -> Value {
     let phases = profile.merged();

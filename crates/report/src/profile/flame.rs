@@ -29,7 +29,7 @@ impl FlameNode {
         }
     }
 
-    /// Returns one side's instructions, including its callees'.
+    /// Returns one side's instructions, including those of its callees.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
@@ -52,7 +52,7 @@ struct Graph {
     /// The width of one instruction.
     scale: f64,
     has_baseline: bool,
-    /// The total instructions in the phase.
+    /// The total number of instructions in the phase.
     all: f64,
 }
 

@@ -47,7 +47,7 @@ pub struct ProfilePhase {
     pub cpu: String,
     /// The number of calls.
     pub samples: u64,
-    /// The instructions of all CPUs: PMF's ticks.
+    /// The instructions executed by all CPUs: PMF's ticks.
     pub elapsed: u64,
     /// The CPU's own instructions, by stack: functions from the outermost, separated by semicolons.
     /// Empty in a log's profile, which has only ticks.
@@ -60,7 +60,7 @@ pub struct ProfilePhase {
 pub struct Cost {
     /// Instructions in the function itself.
     pub instructions: u64,
-    /// How often the function was entered.
+    /// How many times the function was entered.
     pub calls: u64,
 }
 
@@ -77,7 +77,7 @@ impl Cost {
 pub struct PhaseFigure {
     /// The CPU's own instructions; None in a log's profile, which has only ticks.
     pub own: Option<f64>,
-    /// The instructions of all CPUs: PMF's ticks.
+    /// The instructions executed by all CPUs: PMF's ticks.
     pub all: f64,
 }
 

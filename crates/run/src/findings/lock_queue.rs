@@ -15,7 +15,7 @@ use super::words::{self, Verbosity};
 use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, CpuSet, Evidence, Finding, FitQuality, Kind, Run, Scenario};
 
-/// CPUs that wait for each other.
+/// CPUs that wait for one another.
 pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
 
 /// The minimum R2, in percent, for a queue with even steps.
@@ -29,7 +29,7 @@ const FAR_LONGER: u64 = 2;
 /// The instant at which a CPU went down, its index, and its Powerdown time.
 pub type Arrival = (u64, CpuIndex, u64);
 
-/// Determines whether CPUs that go down together wait for each other, and for how long. This
+/// Determines whether CPUs that go down together wait for one another, and for how long. This
 /// requires timestamps, because only they show the order in which the CPUs go down.
 pub(super) fn find_lock_queue(
     run: &Run,

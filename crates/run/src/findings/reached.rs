@@ -16,7 +16,7 @@ use crate::plan::Procedure;
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
 
-/// Finds which states were reached. Adds one warning for each kind of mismatch.
+/// Determines which states were reached. Adds one warning for each kind of mismatch.
 pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells

@@ -46,7 +46,7 @@ impl Counter {
     }
 }
 
-/// Formats the register's name, with a note if it is read twice.
+/// Formats the register name, with a note if it is read twice.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -136,7 +136,7 @@ pub struct Facts {
     /// Why CPUs stay on once they have been turned on; None if they are turned off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
-    /// The lead CPU's index, in the board's order.
+    /// The lead CPU's index, in board order.
     pub lead: CpuIndex,
     /// The size in bytes of the L2 cache, or of the L1 cache if it is the only one.
     pub outer_cache: Option<u64>,

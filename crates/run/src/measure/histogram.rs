@@ -43,7 +43,7 @@ impl Histogram {
         *count = count.saturating_add(1);
     }
 
-    /// Returns the samples in each bin, in the order of [`Self::bins`].
+    /// Returns the number of samples in each bin, in the same order as [`Self::bins`].
     pub fn counts(&self) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone {
         self.0.iter().copied()
     }

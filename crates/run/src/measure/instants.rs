@@ -69,8 +69,8 @@ pub struct Instants {
     at: Offsets,
 }
 
-/// Ticks in the order of [`Instant::ALL`]. Serialized as a list with null for unknown instants, but
-/// takes half the memory of such a list.
+/// Ticks, in the same order as [`Instant::ALL`]. Serialized as a list with null for unknown
+/// instants, but takes half the memory of such a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
 struct Offsets {
@@ -155,7 +155,7 @@ impl Instants {
         self.at.set(instant.place(), ticks);
     }
 
-    /// Returns the counter's value at `instant`, which is comparable between CPUs.
+    /// Returns the counter value at `instant`, which is comparable between CPUs.
     pub fn counter(&self, instant: Instant) -> Option<u64> {
         self.base.checked_add_signed(self.at(instant)?)
     }

@@ -11,7 +11,7 @@ words! {
         Wakeup = "wakeup",
         /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
         CacheFlush = "cflush",
-        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that simply returns.
+        /// PMF: ENTER_PSCI to EXIT_PSCI for a call that simply returns.
         Latency = "latency",
         /// Caller: from the call to its return or to the entry point.
         Call = "call",
@@ -76,7 +76,7 @@ impl Metric {
         }
     }
 
-    /// Returns the metric's name for use as a heading.
+    /// Returns the metric name for use as a heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Powerdown => "Powerdown",

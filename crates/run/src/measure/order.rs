@@ -9,7 +9,7 @@ use crate::plan::WakePattern;
 
 /// The time in microseconds from a due wake-up by an SGI or the timer frame to the next attempt, by
 /// the CPU's own timer or a second SGI from a helper. With this second attempt, a lost SGI spoils a
-/// sample but does not lose the CPU.
+/// sample, but the CPU is not lost.
 const GRACE_US: u64 = 500_000;
 
 /// The time in microseconds that each CPU in a helper's chain adds, and the limit on the total.
@@ -22,7 +22,7 @@ pub enum SgiTargets {
     /// No CPU.
     #[default]
     None,
-    /// All other sleeping CPUs, one after another in the board's order.
+    /// All other sleeping CPUs, one after another in board order.
     OneByOne {
         /// True if the lead also sleeps.
         includes_lead: bool,
@@ -43,7 +43,7 @@ pub enum SgiTargets {
 pub struct OrderTimes {
     /// When the call is made.
     pub call_after: u64,
-    /// When the interrupt of this CPU's own timer is due.
+    /// When this CPU's own timer interrupt is due.
     pub own_timer_after: u64,
     /// When the wake-up is due. No other CPU wakes this one earlier.
     pub wake_due_after: u64,
@@ -74,7 +74,7 @@ pub struct OrderBook<'o> {
     pub clock: Clock,
     /// The lead CPU.
     pub lead: CpuIndex,
-    /// All CPUs, in the board's order.
+    /// All CPUs, in board order.
     pub cpus: &'o [Cpu],
     /// The round.
     pub round: Round,

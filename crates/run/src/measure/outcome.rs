@@ -69,7 +69,7 @@ pub enum SingleCall {
 pub enum Preparation {
     /// It makes the same call.
     Warm,
-    /// It makes the same call, then evicts the cache lines of its own that the call uses: code,
+    /// It makes the same call, then evicts those of its own cache lines that the call uses: code,
     /// stack and results.
     Evict,
     /// It suspends; the timed call is the first one after the wake-up.
@@ -111,7 +111,8 @@ impl Action {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Returns true if the CPU sleeps in a power-down, false in standby; None if it does not sleep.
+    /// Returns true if the CPU sleeps in a power-down state, false if in standby; None if it does
+    /// not sleep.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. }
@@ -194,7 +195,7 @@ pub struct Outcome {
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to make their calls.
     pub start: Option<CounterValue>,
-    /// The counter just before the call. Before a power-down it is read earlier, because registers
+    /// The counter just before the call. Before a power-down, it is read earlier, because registers
     /// are lost. None if an erratum spoiled the read.
     pub before: Option<CounterValue>,
     /// The counter just after the call, or at the entry point. None if an erratum spoiled the read.
@@ -413,8 +414,8 @@ impl Outcome {
             Metric::Latency => simply_returns,
             Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
-            // With PMF, the lead polls rarely so that it does not disturb other CPUs. The instant
-            // at which it sees the CPU off is therefore imprecise.
+            // With PMF, the lead polls rarely so that it does not interfere with other CPUs. The
+            // instant at which it sees that the CPU is off is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),

@@ -105,7 +105,7 @@ words! {
         Companion = "companion",
         /// The CPU was lost, or it was abandoned before it did its part.
         Lost = "lost",
-        /// A batch in a loop: an operation was abandoned, or its return value was wrong.
+        /// For a batch in a loop: an operation was abandoned, or its return value was wrong.
         WrongAnswer = "wrong-answer",
         /// A timer expiry had already passed when its turn came.
         Overrun = "overrun",

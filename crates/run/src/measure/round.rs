@@ -16,7 +16,7 @@ pub enum Who {
     All,
     /// Only this CPU.
     Only(CpuIndex),
-    /// The first few CPUs, including lost ones: the lead, then others in the board's order.
+    /// The first few CPUs, including lost ones: the lead, then others in board order.
     First(usize),
 }
 
@@ -51,10 +51,10 @@ pub enum Waker {
     Frame,
     /// An SGI from this CPU, which stays awake.
     Helper(CpuIndex),
-    /// An SGI, but no CPU is left to send it; the round does not count.
+    /// An SGI, but no CPU is left to send it; the round is not counted.
     NoHelper,
-    /// The timer frame wakes the lead, which suspends alone. If it does not, this CPU wakes the
-    /// lead with an SGI.
+    /// The timer frame wakes the lead, the only CPU that suspends. If it does not, this CPU wakes
+    /// the lead with an SGI.
     FrameTrial(CpuIndex),
     /// The CPU's own timer wakes it. If it does not, the lead wakes the CPU with an SGI.
     TimerTrial,
@@ -121,9 +121,9 @@ pub struct Round {
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's own limit, which is much longer.
     pub patience: Option<u64>,
-    /// The states whose PSCI_STAT values are read. A round that reads any yields no sample.
+    /// The states whose PSCI_STAT values are read. A round that reads any of them yields no sample.
     pub ladder: Ladder,
-    /// The timers of [`Action::Expire`], for `sleep` ticks.
+    /// The timers used by [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
@@ -162,7 +162,7 @@ impl Round {
         let (mut limit, steps) = if later().next().is_none() {
             (None, 2)
         } else if later().any(|other| cluster(other) == cluster(cpu)) {
-            // The board's order may differ from cluster order.
+            // Board order may differ from cluster order.
             (Some(0), 0)
         } else {
             (Some(1), 1)
@@ -188,7 +188,7 @@ pub struct Window {
     pub schedule: Schedule,
     /// The CPUs whose timers are measured: all, or a single one.
     pub timers: Who,
-    /// The load on all CPUs, except a CPU whose timer is measured alone.
+    /// The load on all CPUs, except a CPU whose timer is measured on its own.
     pub load: Load,
 }
 
@@ -243,7 +243,7 @@ mod tests {
             osi: Some(OsInitiated { states, step: 10 }),
             ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
-        // The CPUs of a cluster are not always adjacent in the board's order.
+        // The CPUs of a cluster are not always adjacent in board order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
             cluster,
             ..Cpu::default()

@@ -68,7 +68,7 @@ fn of_rank(sorted: &[u64], percent: u64) -> u64 {
     sorted.get(index as usize).copied().unwrap_or(0)
 }
 
-/// Returns the rank of a quantile among `n` values, counted from 1.
+/// Returns the rank of a quantile among `n` values, counting from 1.
 pub(super) fn rank(n: u64, percent: u64) -> u64 {
     (n * percent).div_ceil(100)
 }
@@ -80,7 +80,7 @@ pub struct FittedLine {
     pub n: u32,
     /// The increase in y per unit of x, rounded to the nearest integer.
     pub slope: i64,
-    /// The share of y's variance that the line explains, rounded down.
+    /// The proportion of y's variance explained by the line, rounded down.
     pub r2_percent: u8,
 }
 
@@ -121,7 +121,7 @@ pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64>
 }
 
 /// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if fitting a
-/// line could overflow: the sum of y * y has at most 73 bits, and n times that has 82.
+/// line could overflow: the sum of y * y takes at most 73 bits, and n times that takes 82.
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {

@@ -100,7 +100,7 @@ pub struct Tally {
     pub window: Account,
     /// All settled windows.
     pub settled: Account,
-    /// The latencies of all windows, indexed by [`Until`].
+    /// The latencies across all windows, indexed by [`Until`].
     pub histograms: [Histogram; 2],
     /// The interrupt, other than the timer's, that ended the measurement.
     pub stray: Option<IntId>,
@@ -114,7 +114,7 @@ pub struct Tally {
 const SPURIOUS_MAX: u32 = 1_000;
 
 impl Tally {
-    /// Begins a window and returns the instant of the first expiry.
+    /// Starts a window and returns the instant of the first expiry.
     pub fn begin(&mut self, start: u64, schedule: &Schedule) -> u64 {
         self.window = Account::default();
         (self.stray, self.exceeded) = (None, None);
@@ -186,7 +186,7 @@ pub enum TimerFault {
     Stray(IntId),
     /// Interrupts were signaled repeatedly, but none could be acknowledged.
     Spurious,
-    /// The timer's interrupt stopped arriving.
+    /// The timer interrupt stopped arriving.
     Silent,
     /// The latency, in ticks, that exceeded the threshold.
     Late(u64),

@@ -133,7 +133,7 @@ impl CellStep {
 /// A CPU's results in one step. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The CPU's index in the board's order.
+    /// The CPU's index in board order.
     pub cpu: CpuIndex,
     /// The scenario step.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
@@ -158,13 +158,13 @@ pub struct Cell {
     /// The step in which the CPU was lost, and the cause, if it was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
-    /// The figures, in the order of [`Metric::ALL`]; only metrics that have figures.
+    /// The figures, in the same order as [`Metric::ALL`], only for metrics that have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
     /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
-    /// Every sample, if the plan has `samples=all`, in place order. Each sample has a separate
+    /// Every sample, if the plan has `samples=all`, ordered by place. Each sample has a separate
     /// record.
     #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,
@@ -231,7 +231,7 @@ impl Cell {
         copy
     }
 
-    /// Returns all series, each with this cell.
+    /// Returns all series, each paired with this cell.
     pub fn all_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
         let cell = self;
         self.series
@@ -309,7 +309,7 @@ impl Cell {
         }
     }
 
-    /// Returns the name of the step's variant, or `left_out` if the step was left out.
+    /// Returns the name of the step variant, or `left_out` if the step was left out.
     pub const fn variant_word(&self) -> &'static str {
         match self.skipped {
             Some(_) => "left_out",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::Metric;
 
-/// A conclusion from a scenario's figures.
+/// A conclusion drawn from a scenario's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
@@ -44,8 +44,8 @@ impl Finding {
     }
 }
 
-/// A kind of finding, identified by its word. Each kind is a constant next to the code that finds
-/// it.
+/// A kind of finding, identified by its keyword. Each kind is a constant next to the code that
+/// finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Kind(&'static str);
@@ -54,7 +54,7 @@ impl Kind {
     /// Facts missing from the input.
     pub const NOT_TOLD: Self = Self::new("not-told");
 
-    /// Returns the kind with this word, which must be unique.
+    /// Returns the kind with this keyword, which must be unique.
     pub const fn new(word: &'static str) -> Self {
         Self(word)
     }
@@ -122,7 +122,7 @@ impl FromIterator<CpuIndex> for CpuSet {
     }
 }
 
-/// Formats the set as one hexadecimal number with bit N set for CPU N.
+/// Formats the set as a single hexadecimal number with bit N set for CPU N.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let top = self.0.iter().rposition(|word| *word != 0).unwrap_or(0);

@@ -41,7 +41,8 @@ pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
         }
     }
     for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
-        // Only a sweep uses `method=`, and only the first method. Other scenarios leave CPUs on.
+        // Only sweeps use `method=`, and they use only the first method. Other scenarios leave CPUs
+        // on.
         let method = match id.is_sweep() {
             true => plan.methods.first(),
             false => Method::Warm,

@@ -29,9 +29,9 @@ pub struct Run {
     pub facts: Option<Facts>,
     /// The boot arguments; None in a log without that record.
     pub plan: Option<Plan>,
-    /// The CPUs in the board's order, which is the order of their MPIDRs.
+    /// The CPUs in board order, that is, in MPIDR order.
     pub cpus: Vec<Cpu>,
-    /// The scenarios in chronological order, one for each method and placement of the helper.
+    /// The scenarios in chronological order, one for each method and helper placement.
     pub scenarios: Vec<Scenario>,
     /// The end; None until the run ends.
     pub end: Option<End>,
@@ -44,7 +44,7 @@ pub struct Head {
     pub format: u32,
     /// The payload's version.
     pub version: String,
-    /// The board's name, from the device tree's `model`.
+    /// The board name, from the device tree's `model`.
     pub model: String,
     /// The source of the CPUs' labels.
     pub labels: LabelSource,
@@ -129,13 +129,13 @@ impl Run {
         threads.max().unwrap_or(0) + 1
     }
 
-    /// Returns the indices of all CPUs, in the board's order.
+    /// Returns the indices of all CPUs, in board order.
     pub fn cpu_indices(&self) -> impl Iterator<Item = CpuIndex> + Clone + use<> {
         let indices = (0..=u16::MAX).map(CpuIndex::from);
         indices.take(self.cpus.len())
     }
 
-    /// Returns the first CPU of each cluster, by index in the board's order.
+    /// Returns the first CPU of each cluster, by index in board order.
     pub fn cluster_heads(&self) -> impl Iterator<Item = CpuIndex> {
         let is_first = |index: &CpuIndex| {
             let cluster = self.cpu(*index).cluster;
@@ -145,7 +145,7 @@ impl Run {
         self.cpu_indices().filter(is_first)
     }
 
-    /// Returns the core's number for tables that have one column for core and thread. Threads are
+    /// Returns the core number for tables that have one column for core and thread. Threads are
     /// numbered consecutively, so no two CPUs in a cluster have the same number.
     pub fn core_number(&self, cpu: &Cpu) -> u64 {
         u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)

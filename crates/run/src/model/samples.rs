@@ -1,4 +1,4 @@
-//! A cell's samples, in about 25 bytes each because a log may have a million.
+//! A cell's samples, at about 25 bytes each because a log may have a million.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -10,7 +10,7 @@ use crate::measure::{INSTANTS, Instants};
 /// One sample. In a parallel scenario, samples with the same place belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The place, counted from 0.
+    /// The place, counting from 0.
     pub place: u32,
     /// The instants.
     pub instants: Instants,

@@ -20,7 +20,7 @@ pub struct Scenario {
     pub id: ScenarioId,
     /// The method.
     pub method: Method,
-    /// Parallel scenarios: the index of the CPU that stayed awake for the others.
+    /// In parallel scenarios, the index of the CPU that stayed awake for the others.
     pub helper: Option<CpuIndex>,
     /// How the scenario ended.
     pub status: Status,
@@ -30,7 +30,7 @@ pub struct Scenario {
     /// scenarios have a cell for each step and CPU, and one for each omitted step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
-    /// The number of the scenario's lost records; at least one if its own record is lost.
+    /// The number of the scenario's records that were lost; at least one if its own record is lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_records: u32,
 }
@@ -67,7 +67,7 @@ pub struct Conditions {
     pub trials: u32,
     /// Ticks from the start to the first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
-    /// Parallel scenarios: ticks between the first and the last CPU's call.
+    /// In parallel scenarios, the ticks between the first and the last CPU's call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<Summary>,
     /// Why idle states were left out.
@@ -97,7 +97,7 @@ pub enum Status {
     Skipped(Skip),
     /// Run, but without enough samples.
     Failed(Failure),
-    /// TFTF's word for a scenario that ended in a reset.
+    /// TFTF's term for a scenario that ended in a reset.
     Crashed,
     /// Not in the log: the scenario did not finish, or its record was lost.
     #[default]
@@ -169,7 +169,7 @@ impl Scenario {
         self.cells.iter().flat_map(Cell::all_series)
     }
 
-    /// Returns the number of attempts that do not count, by reason, over all cells. Includes only
+    /// Returns the number of attempts that do not count, by reason, across all cells. Includes only
     /// reasons that occurred.
     pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
         let all = Reason::ALL.into_iter().map(|reason| {
@@ -180,7 +180,7 @@ impl Scenario {
         all.filter(|it| it.1 > 0)
     }
 
-    /// Returns a scenario's overall status across all placements of its helper.
+    /// Returns a scenario's overall status across all helper placements.
     pub fn status_of(group: &[Self]) -> Status {
         let all = || group.iter().map(|scenario| scenario.status);
         let failed = all().find(|status| matches!(status, Status::Failed(_)));

@@ -16,7 +16,7 @@ use crate::measure::NoCpuOff;
 #[expect(missing_docs, reason = "Display describes each one")]
 pub enum Skip {
     NoIdleState,
-    /// The format that the firmware uses; the state, or a deeper one, has the other format.
+    /// The format that the firmware uses; the state, or a deeper one, is in the other format.
     OtherFormat(psci::StateFormat),
     NotSupported(u32),
     TimerStops(NoFrame),

@@ -1,4 +1,4 @@
-//! Counts over all scenarios in a run.
+//! Counts across all scenarios in a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::finding::CpuSet;
 use super::scenario::{Scenario, Status};
 
-/// Counts over all scenarios, as in the TFTF frame and the closing line.
+/// Counts across all scenarios, as in the TFTF frame and the closing line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Scenarios that passed.
@@ -17,7 +17,7 @@ pub struct Totals {
     pub failed: u32,
     /// The number of passed scenarios that were measured only from the caller's side.
     pub caller_side: u32,
-    /// Samples that count, over all CPUs and scenarios.
+    /// Samples that count, across all CPUs and scenarios.
     pub samples: u64,
     /// Attempts that do not count.
     pub rejected: u64,
@@ -28,7 +28,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds one scenario, with all placements of its helper.
+    /// Adds one scenario, with all its helper placements.
     pub fn add(&mut self, group: &[Scenario]) {
         let status = Scenario::status_of(group);
         match status {

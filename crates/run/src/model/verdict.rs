@@ -1,7 +1,7 @@
 //! The end of a run, as reported in its last line.
 //!
-//! A CI job that knows nothing else about psci-bench reads only this line. It is therefore written
-//! and parsed in the same place:
+//! A CI job that is otherwise unaware of psci-bench needs to read only this line. It is therefore
+//! written and parsed in the same place:
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)
@@ -22,7 +22,7 @@ use super::totals::Totals;
 /// The prefix of every last line.
 pub const PREFIX: &str = "psci-bench: ";
 
-/// The words between PREFIX and the reason if the input was rejected.
+/// The text between PREFIX and the reason if the input was rejected.
 const BAD_INPUT: &str = "INCOMPLETE: bad input: ";
 
 /// The end of a run.

@@ -46,9 +46,9 @@ pub enum Procedure {
     CpuOff,
     /// PSCI_VERSION on all CPUs at once; part of TFTF's suite.
     Version,
-    /// An operation in a loop; part of the group `micro`.
+    /// An operation in a loop; part of the `micro` group.
     Loop,
-    /// CPU_ON and CPU_OFF for each CPU; part of the group `micro`.
+    /// CPU_ON and CPU_OFF for each CPU; part of the `micro` group.
     CpuOn,
     /// Timers that expire while other CPUs load the memory system.
     Timers,
@@ -88,11 +88,11 @@ pub enum Axis {
 /// How to describe an amount of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// The plural form, in a sentence.
+    /// The plural form, as used in a sentence.
     pub name: &'static str,
     /// The amount that is one unit in charts.
     pub unit: u32,
-    /// The unit's name, in a sentence.
+    /// The unit name, as used in a sentence.
     pub unit_name: &'static str,
     /// The axis label in charts.
     pub label: &'static str,

@@ -119,7 +119,7 @@ fn write_words(
 pub struct PlanError<'a> {
     /// The word, as written.
     pub word: &'a str,
-    /// Its position among the words, counted from 1.
+    /// Its position among the words, counting from 1.
     pub position: usize,
     pub problem: PlanProblem,
 }

@@ -15,7 +15,7 @@ words! {
     }
 }
 
-/// Appended to a scenario's name in the title if the method is warm.
+/// Appended to a scenario name in the title if the method is warm.
 pub const WARM_TITLE: &str = ", CPUs kept on between samples";
 
 /// The methods to run.

@@ -1,6 +1,6 @@
 //! The boot arguments as a [`Plan`]: words of the form `key=value`, separated by whitespace,
-//! without quoting. An invalid word stops the run, unless it belongs to another program and is in a
-//! device tree that a loader passed ([`is_foreign`]).
+//! without quoting. An invalid word stops the run, unless it is intended for another program and
+//! comes from a device tree passed by a loader ([`is_foreign`]).
 
 use hardware::text::outside;
 use hardware::text::words::Word;
@@ -55,7 +55,7 @@ pub struct Plan {
     pub batch: u32,
     /// The options for timer latency.
     pub timer: TimerPlan,
-    /// True to list the scenarios instead of measuring.
+    /// True to list the scenarios instead of measuring them.
     pub list: bool,
     /// The number of bytes to dirty in each step; overrides the steps based on the cache size.
     pub dirty: Option<Steps>,
@@ -133,7 +133,7 @@ impl Plan {
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Applies the words. Each comes with its position among all words, counted from 0.
+    /// Applies the words. Each comes with its position among all words, counting from 0.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;

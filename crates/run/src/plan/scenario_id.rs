@@ -45,7 +45,7 @@ macro_rules! scenarios {
 }
 
 // The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with its
-// names, tags and order. Continuous integration looks for the names, and published tables are keyed
+// names, tags and order. CI systems look for the names, and published tables are keyed
 // by the tags.
 scenarios! {
     SuspendDeepParallel: Descriptor {
@@ -132,7 +132,7 @@ scenarios! {
         tag: "dirty_sweep",
         name: "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
         axis: Some(Axis::Bytes),
-        // The deepest state, the core's state, and CPU_OFF.
+        // The deepest state, the core state, and CPU_OFF.
         cells: |size| {
             let steps = size.dirty.map(|steps| steps.as_slice().len());
             3 * size.cpus * steps.unwrap_or(steps::DIRTY_STEPS)
@@ -199,7 +199,7 @@ impl ScenarioId {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Returns the name; for the suite it is the one in TFTF's `> Executing 'NAME'` line.
+    /// Returns the name; for the suite, it is the one in TFTF's `> Executing 'NAME'` line.
     pub const fn name(self) -> &'static str {
         self.descriptor().name
     }
@@ -219,7 +219,7 @@ impl ScenarioId {
         self.procedure().is_of_suite()
     }
 
-    /// Returns true for a scenario in the group `micro`.
+    /// Returns true for a scenario in the `micro` group.
     pub const fn is_micro(self) -> bool {
         matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }
@@ -229,7 +229,7 @@ impl ScenarioId {
         matches!(self.procedure(), Procedure::Steps)
     }
 
-    /// Returns true for a suite scenario where all CPUs make their calls at once.
+    /// Returns true for a suite scenario in which all CPUs make their calls at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self.procedure(),
@@ -237,7 +237,7 @@ impl ScenarioId {
         )
     }
 
-    /// Returns true if CPUs that go down together wait for each other.
+    /// Returns true if CPUs that go down together wait for one another.
     pub const fn has_queue(self) -> bool {
         let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
         is_of_many || matches!(self.procedure(), Procedure::Suspend(_, Turns::Parallel))
@@ -269,7 +269,7 @@ impl fmt::Display for ScenarioId {
     }
 }
 
-/// A word that is not a scenario's tag.
+/// A word that is not a scenario tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("unknown scenario; the tags are {}", join(ScenarioId::ALL.into_iter().map(ScenarioId::short_tag), " "))]
 pub struct UnknownTag;

@@ -1,4 +1,4 @@
-//! Sets of scenarios, and the words that select them.
+//! Sets of scenarios, and the keywords that select them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,10 +17,10 @@ impl ScenarioSet {
     /// TFTF's six scenarios, which run by default.
     pub const SUITE: Self = Self((1 << ScenarioId::SUITE.len()) - 1);
 
-    /// The words that each select several scenarios.
+    /// Keywords that each select several scenarios.
     pub const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
 
-    /// Returns the scenarios selected by a tag or by a word in [`Self::GROUPS`].
+    /// Returns the scenarios selected by a tag or by a keyword in [`Self::GROUPS`].
     pub fn of_word(word: &str) -> Option<Self> {
         let is_meant: fn(ScenarioId) -> bool = match word {
             "suite" => ScenarioId::is_suite,
@@ -56,7 +56,7 @@ impl ScenarioSet {
         Self(self.0 & Self::SUITE.0)
     }
 
-    /// Returns the scenarios in the set, in the order of [`ScenarioId::ALL`].
+    /// Returns the scenarios in the set, in the same order as [`ScenarioId::ALL`].
     pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
         let all = ScenarioId::ALL.into_iter();
         all.filter(move |id| self.contains(*id))
