@@ -1,6 +1,6 @@
 //! Runs scenarios on a [`run::measure::Machine`] and prints their results.
 //!
-//! This crate does not access hardware or define result types, which are in [`run::model`].
+//! This crate does not access hardware or define result types; those are in [`run::model`].
 //!
 //! ```
 //! use run::model::{Run, Verdict};

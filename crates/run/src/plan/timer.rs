@@ -24,7 +24,7 @@ words! {
     }
 }
 
-/// The words for [`TimerPlan::alone`] and [`TimerPlan::all`].
+/// The keywords for [`TimerPlan::alone`] and [`TimerPlan::all`].
 pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
 
 /// The options for `timer_latency`.
@@ -38,7 +38,7 @@ pub struct TimerPlan {
     pub footprint: u32,
     /// The measurement ends if a latency exceeds this many microseconds.
     pub threshold: Option<u32>,
-    /// One bit for each load, in the order of [`Load::ALL`].
+    /// One bit for each load, in the same order as [`Load::ALL`].
     pub(crate) loads: u8,
     /// One bit for each of `TIMERS`.
     pub(crate) timers: u8,
@@ -58,7 +58,7 @@ impl Default for TimerPlan {
 }
 
 impl TimerPlan {
-    /// Returns the loads, in the order of [`Load::ALL`].
+    /// Returns the loads, in the same order as [`Load::ALL`].
     pub fn loads(&self) -> impl Iterator<Item = Load> + use<> {
         let loads = self.loads;
         let all = Load::ALL.into_iter();
@@ -72,7 +72,7 @@ impl TimerPlan {
         asked
     }
 
-    /// Returns true if each CPU's timer is measured alone.
+    /// Returns true if each CPU's timer is measured individually.
     pub fn alone(&self) -> bool {
         self.timers & 1 != 0
     }
@@ -82,8 +82,8 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of timers measured alone. On a single-CPU machine, there are no other
-    /// CPUs to produce a load.
+    /// Returns the number of timers measured individually. On a single-CPU machine, there are no
+    /// other CPUs to produce a load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         match self.alone() && (cpus > 1 || load == Load::Idle) {
             true => cpus,
@@ -91,12 +91,12 @@ impl TimerPlan {
         }
     }
 
-    /// Returns the loads as written in the argument `stress=`.
+    /// Returns the loads as written in the `stress=` argument.
     pub fn load_list(&self) -> String {
         join(self.loads().map(Load::word), ",")
     }
 
-    /// Returns the timers to measure, as written in the argument `timers=`.
+    /// Returns the timers to measure, as written in the `timers=` argument.
     pub fn timer_list(&self) -> &'static str {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }

@@ -107,7 +107,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // A cell can be identified by its place alone only in TFTF's suite.
+            // Only in TFTF's suite is the place enough to identify a cell.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -157,7 +157,7 @@ impl RunBuilder {
     }
 }
 
-/// Merges a part of a spread into the other parts. The bins between them are empty.
+/// Merges part of a spread into the other parts. The bins between them are empty.
 fn add_part(whole: &mut Spread, mut part: Spread) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);

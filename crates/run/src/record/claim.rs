@@ -11,7 +11,7 @@ use crate::model::RunId;
 pub struct Claim<'l> {
     /// The run to which the record belongs.
     pub run: RunId,
-    /// The record's number in the run, counted from 0.
+    /// The record number in the run, counting from 0.
     pub seq: u32,
     /// The checksum in the line.
     pub crc: u32,
@@ -23,7 +23,7 @@ pub struct Claim<'l> {
 }
 
 impl<'l> Claim<'l> {
-    /// Parses the outer format of a record in `line`; None if the line does not have that format.
+    /// Parses the outer format of a record in `line`; None if the line is not in that format.
     /// Does not compute the checksum.
     // The log reader may call this for a million lines.
     #[inline]
@@ -58,7 +58,7 @@ impl<'l> Claim<'l> {
     }
 }
 
-/// Returns the parts of `line` that start like a record. They may follow a terminal's timestamp or
+/// Returns the parts of `line` that start like a record. They may follow a terminal timestamp or
 /// another record that lost its line ending.
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;

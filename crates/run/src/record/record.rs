@@ -1,4 +1,4 @@
-//! Records: lines of JSON, each with a checksum. A host reads the [`Run`](crate::model::Run) back
+//! Records: lines of JSON, each with a checksum. A host reconstructs the [`Run`](crate::model::Run)
 //! from them.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
 //! * JSON is one [`Record`]. It contains no `@`. Numbers are integers, durations are in ticks, and
 //!   masks and MPIDRs are hexadecimal strings.
-//! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space in front of it, in eight
+//! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space that precedes it, in eight
 //!   hexadecimal digits.
 //!
 //! A scenario's records follow its tables, so that a run that is cut short still leaves the results
@@ -54,7 +54,7 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
-    /// CPUs without their identities, in the board's order, starting at this index.
+    /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// including this one.
@@ -64,7 +64,7 @@ pub enum Record {
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
     /// A sample of a cell, with the cell's place.
     Sample(ScenarioKey, u32, Sample),
-    /// A part of the histogram of a metric, with the cell's place.
+    /// Part of a metric's histogram, with the cell's place.
     Histogram(ScenarioKey, u32, Metric, Spread),
     /// The identity of these CPUs without their clocks, and the clocks in MHz. Both are known only
     /// once a CPU has been up.

@@ -55,7 +55,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// Returns a run with two scenarios, of which only one part each is known.
+/// Returns a run with two scenarios, each with only one known part.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -174,7 +174,7 @@ fn pieces_of_lines_that_are_joined() {
     }
 }
 
-/// A board may have any name, but a terminal's log could not be parsed if it contained `@` or
+/// A board may have any name, but a terminal log could not be parsed if it contained `@` or
 /// control characters.
 #[test]
 fn text_is_escaped_and_cut() {

@@ -70,7 +70,7 @@ impl Writer {
         self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }
 
-    /// Writes a scenario, with all placements of its helper.
+    /// Writes a scenario, with all its helper placements.
     pub fn scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
         self.block(out, &|to, out| {
             group
@@ -94,7 +94,7 @@ impl Writer {
         })
     }
 
-    /// Writes the head. Omits the end of the board's name if the line is too long.
+    /// Writes the head. Truncates the board name if the line is too long.
     fn head(&mut self, out: &mut dyn Write, mut head: Head) -> fmt::Result {
         while !self.fits(&Record::Run(head.clone())) && head.model.len() > 2 * CUT.len() {
             let half = head.model.floor_char_boundary(head.model.len() / 2);
@@ -206,8 +206,8 @@ impl Writer {
         rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
     }
 
-    /// Writes a histogram, in halves if it is too long for one line. Omits empty bins at both ends
-    /// of a half.
+    /// Writes a histogram, split in halves if it is too long for one line. Omits empty bins at both
+    /// ends of a half.
     fn histogram(
         &mut self,
         out: &mut dyn Write,

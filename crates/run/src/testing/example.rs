@@ -21,7 +21,7 @@ use crate::model::{
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::record::FORMAT;
 
-/// CNTFRQ_EL0 of QEMU's virt machine.
+/// CNTFRQ_EL0 on the QEMU virt machine.
 pub const FREQUENCY: u64 = 62_500_000;
 
 /// A Cortex-A53 with 512 KiB of L2; line, ways and sets are register values.

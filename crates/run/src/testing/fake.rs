@@ -1,5 +1,5 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU to go down in a
-//! cluster has a long flush. In a parallel round the CPUs queue for a lock, in an order that
+//! Fake firmware and a fake clock, for testing scenarios on a host. The last CPU to go down in a
+//! cluster has a long flush. In a parallel round, the CPUs queue for a lock, in an order that
 //! changes from round to round. Nothing is random.
 
 use alloc::boxed::Box;
@@ -72,7 +72,7 @@ pub struct Fake {
     pub lacks_cpu_off: bool,
 }
 
-/// Returns an instant of the fake clock.
+/// Returns an instant on the fake clock.
 fn at(ticks: u64) -> Option<CounterValue> {
     CounterValue::new(ticks)
 }
@@ -228,7 +228,7 @@ impl Fake {
             }
             _ => true,
         };
-        // The lead stays awake while others go down alone.
+        // The lead stays awake while others go down on their own.
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());

@@ -15,9 +15,9 @@ const PROLOGUE: u64 = 20;
 pub(super) struct FakeTimers {
     tallies: Vec<Tally>,
     /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
-    /// counted from 0.
+    /// counting from 0.
     pub(super) lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The only faulty timer: its CPU, the window's number, and the fault.
+    /// The only faulty timer: its CPU, the window number, and the fault.
     pub(super) fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
 }

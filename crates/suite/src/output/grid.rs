@@ -22,7 +22,7 @@ pub(crate) enum GridCell {
     Count(u64),
     /// A hexadecimal number with as many digits as a `power_state`.
     Hex(u64),
-    /// A number with two decimals.
+    /// A number with two decimal places.
     Hundredths(u64),
     /// Values in ticks, separated by slashes.
     Spread(Clock, [u64; 3]),

@@ -16,7 +16,7 @@ use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign}
 
 use super::frame;
 
-/// The number of spaces before a continuation line, which is the width of a line's name.
+/// The number of spaces before a continuation line, which is the width of a line name.
 const INDENT: usize = 15;
 
 /// The maximum number of characters of ignored words to print.
@@ -70,7 +70,7 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     paragraph(out, lead, 2, &text)
 }
 
-/// The first words of boot arguments that belong to another program. They are written without using
+/// The leading words of boot arguments intended for another program. They are written without using
 /// the heap, because a loader's arguments may be longer than the heap, which is small until working
 /// memory is known.
 struct ForeignWords<'a>(&'a str);

@@ -1,9 +1,9 @@
 //! The `timer_latency` lines, in the layout used by the `latency` programs of real-time extensions,
 //! so that the same tools can read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
-//! window and the stretch so far, and `RTS` the whole stretch.
+//! window and the stretch so far, and `RTS` the entire stretch.
 //!
-//! Latencies are in microseconds with three decimals, or in ticks if the counter's frequency is
-//! unknown. There are no mode switches here, so that column is always 0 and is present only for
+//! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency
+//! is unknown. There are no mode switches here, so that column is always 0 and is present only for
 //! compatibility.
 
 use alloc::format;
@@ -110,7 +110,7 @@ fn figures(stretch: &Stretch, account: &Account) -> String {
     format!("|{least}|{mean}|{most}|{:8}|{:6}", account.overruns, 0)
 }
 
-/// Returns `ticks / n`, in eleven columns.
+/// Returns `ticks / n`, padded to eleven columns.
 fn part(stretch: &Stretch, ticks: u64, n: u32) -> String {
     let n = u64::from(n.max(1));
     match stretch.clock().ns(ticks) {

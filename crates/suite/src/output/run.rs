@@ -1,6 +1,6 @@
-//! The output of a run, on one UART for several kinds of reader: TFTF's frame, which TF-A's
-//! continuous integration looks for; tables and findings for people, ready to be pasted as
-//! reStructuredText; [`run::record`]s for programs; and the last line, [`ClosingLine`].
+//! The output of a run, on one UART for several kinds of reader: TFTF's frame, which TF-A's CI
+//! looks for; tables and findings for people, ready to be pasted as reStructuredText;
+//! [`run::record`]s for programs; and the last line, [`ClosingLine`].
 //!
 //! TFTF's lines enclose only results that were measured in the same way as in TFTF. A scenario that
 //! uses the warm method or is not in TFTF's suite has no frame, because programs that read the
