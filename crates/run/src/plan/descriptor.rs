@@ -168,15 +168,15 @@ impl Descriptor {
         cells: |size| size.cpus,
     };
 
-    /// The defaults for a loop scenario: one operation, on each CPU alone and on all CPUs at once,
-    /// and an empty loop on the lead.
+    /// The defaults for a loop scenario: one operation, on each CPU individually and on all CPUs at
+    /// once, and an empty loop on the lead.
     pub(super) const LOOP: Self = Self {
         procedure: Procedure::Loop,
         cells: |size| 2 * size.cpus + 1,
         ..Self::SUITE
     };
 
-    /// The defaults for a scenario of steps.
+    /// The defaults for a scenario that consists of steps.
     pub(super) const STEPS: Self = Self {
         procedure: Procedure::Steps,
         ..Self::SUITE

@@ -167,7 +167,7 @@ pub fn closing(
 }
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
-/// The heap must have at least the size given by [`crate::scenario::Needs`], and `observer` marks
+/// The heap must be at least the size given by [`crate::scenario::Needs`], and `observer` marks
 /// the heap when a scenario begins.
 pub fn run_all<M: Machine>(
     machine: &mut M,

@@ -1,4 +1,4 @@
-//! Tables for scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all CPUs
+//! Tables for scenarios outside TFTF's suite: one for each metric, on a single CPU and on all CPUs
 //! at once, with one row for each CPU and step.
 
 use alloc::format;
@@ -100,7 +100,7 @@ pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Returns the text that follows the scenario's name in a title.
+/// Returns the text that follows the scenario name in a title.
 fn meaning(metric: Metric) -> &'static str {
     match metric {
         Metric::Time | Metric::Cycles => "",
@@ -148,7 +148,7 @@ impl MetricScale {
         }
     }
 
-    /// Returns the unit as shown in a table's heading.
+    /// Returns the unit as shown in a table heading.
     pub fn heading(&self) -> String {
         let per = if self.per > 1 { " per operation" } else { "" };
         format!("{}{per}", self.name())

@@ -1,5 +1,5 @@
 //! The summary at the end of a run, which fits on one screen: a row for each scenario, with the
-//! median over the CPUs and the worst CPU; total counts; and everything that was skipped.
+//! median across the CPUs and the worst CPU; total counts; and everything that was skipped.
 
 use alloc::format;
 use alloc::string::String;
@@ -46,7 +46,7 @@ struct SummaryRow {
     figures: Option<InShort>,
 }
 
-/// A summary of a scenario's results over its CPUs.
+/// A summary of a scenario's results across its CPUs.
 #[derive(Clone, Copy, Debug)]
 struct InShort {
     name: &'static str,
@@ -171,7 +171,7 @@ impl ClosingSummary {
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
         // If the plan names a single method, omit the column, because every row would contain the
-        // same word.
+        // same value.
         let methods = || self.results.iter().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());
         let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));

@@ -66,7 +66,7 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     Variant::ALL.into_iter().filter_map(curve).collect()
 }
 
-/// Returns the longest median over the CPUs for each step, in step order.
+/// Returns the longest median across the CPUs for each step, in step order.
 fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
     let own = scenario
         .cells

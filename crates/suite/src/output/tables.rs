@@ -25,7 +25,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Returns the main table's title.
+/// Returns the title of the main table.
 fn title(run: &Run, scenario: &Scenario) -> String {
     let variant = match (scenario.method, scenario.has_pmf()) {
         (Method::Tftf, true) => "",
@@ -109,7 +109,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     text
 }
 
-/// Describes the wake-ups. Returns an empty text if there is no suspend.
+/// Describes the wake-ups. Returns an empty string if there is no suspend.
 fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
     let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
         return String::new();

@@ -78,7 +78,7 @@ pub(crate) struct BenchRoom {
     pub(crate) cells: usize,
 }
 
-/// Returns how many CPUs take part in a round of `who`, in the form used in cells.
+/// Returns how many CPUs take part in a round with `who`, in the form used in cells.
 pub(crate) fn how(who: Who) -> How {
     match who {
         Who::Only(_) => How::Alone,
@@ -275,7 +275,7 @@ impl<'m> Bench<'m> {
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
-    /// Begins a step: resets the counts and empties the cells.
+    /// Starts a step: resets the counts and empties the cells.
     pub(crate) fn begin(&mut self, step: BenchStep) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);

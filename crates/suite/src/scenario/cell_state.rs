@@ -150,8 +150,8 @@ impl CellState {
 }
 
 /// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios. This
-/// is the round whose longest leading value is the median over all rounds. Returns the ticks
-/// between the first and the last call, over all `count` rounds.
+/// is the round whose longest leading value is the median across all rounds. Returns the ticks
+/// between the first and the last call, across all `count` rounds.
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,

@@ -1,4 +1,4 @@
-//! The scenario `contend_sweep`: an increasing number of CPUs power down together.
+//! The `contend_sweep` scenario: an increasing number of CPUs power down together.
 
 use run::measure::Who;
 use run::model::{How, Skip};

@@ -1,11 +1,11 @@
 //! Measures the times from CPU_ON to the first instruction and from CPU_OFF to OFF.
 //!
-//! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on the
+//! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on, the
 //! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
 //! OFF, because the lead can poll only one CPU at a time.
 //!
-//! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so far,
-//! so that it does not disturb CPUs that are powering up.
+//! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
+//! so that it does not interfere with CPUs that are powering up.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Machine, Metric, Round, Who};
@@ -18,7 +18,8 @@ use super::progress::Progress;
 /// naps.
 const LEAD_IN_US: u64 = 200;
 
-/// Measures each CPU alone, and then all CPUs at once. A CPU's columns are CPU_ON and CPU_OFF.
+/// Measures each CPU individually, and then all CPUs at once. A CPU's columns are CPU_ON and
+/// CPU_OFF.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

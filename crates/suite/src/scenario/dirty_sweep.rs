@@ -1,5 +1,5 @@
-//! The scenario `dirty_sweep`: an increasing number of dirty bytes in the cache of a CPU that
-//! powers down alone.
+//! The `dirty_sweep` scenario: an increasing number of dirty bytes in the cache of a CPU that
+//! powers down on its own.
 
 use run::measure::Action;
 use run::model::{Skip, Variant};
@@ -7,7 +7,7 @@ use run::model::{Skip, Variant};
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
-/// Measures an increasing number of dirty bytes in the cache of a CPU that powers down alone.
+/// Measures an increasing number of dirty bytes in the cache of a CPU that powers down on its own.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let plan = sweep.bench.setting.plan;
     let Some(steps) = plan.dirty_steps(sweep.facts().outer_cache) else {

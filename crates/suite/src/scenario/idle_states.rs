@@ -1,4 +1,4 @@
-//! The scenario `idle_states`: every idle state in the device tree, on one CPU after another, on
+//! The `idle_states` scenario: every idle state in the device tree, on one CPU after another, on
 //! all CPUs at once, and in OS-initiated mode.
 
 use hardware::spec::psci::ReturnCode;

@@ -1,5 +1,5 @@
 //! Micro-benchmarks that repeat an operation in a loop. A sample is a batch of operations, timed as
-//! a whole in one round, on one CPU alone or on all CPUs at once. The variant `loop` shows the cost
+//! a whole in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
 //! of the loop itself; nothing is subtracted.
 
 use hardware::board::CpuIndex;
@@ -125,7 +125,7 @@ struct Micro<'s, 'm> {
     asked: u32,
     /// How many ticks each series of batches may take.
     limit: Option<u64>,
-    /// How many ticks the last batch took, counted from the start. In the next batch, the lead and
+    /// How many ticks the last batch took, counting from the start. In the next batch, the lead and
     /// CPUs that finish early stay quiet for that long.
     quiet: u64,
 }
@@ -146,7 +146,7 @@ impl Micro<'_, '_> {
             for cpu in CpuIndex::all(cpus) {
                 self.series(kind, Who::Only(cpu))?;
             }
-            // With one CPU, measuring all CPUs at once is the same as measuring one CPU alone.
+            // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
             if cpus > 1 {
                 self.series(kind, Who::All)?;
             }

@@ -11,7 +11,7 @@ use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
 
-/// Bytes for a run's text: versions, names and line buffers.
+/// Bytes for a run's strings: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
@@ -111,8 +111,8 @@ fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     list::<Cell>(cpus) + (lists + samples + PRINTING_ROW) * cpus
 }
 
-/// Returns the number of bytes needed for another scenario's cells, with `series` series each, and
-/// for printing them.
+/// Returns the number of bytes needed for the cells of any other scenario, with `series` series
+/// each, and for printing them.
 fn cells_bytes(cells: usize, series: usize) -> usize {
     let lists = list::<Series>(series) + list::<(Reason, u32)>(REASONS);
     list::<Cell>(cells) + (lists + PRINTING_SERIES * series) * cells + PRINTING

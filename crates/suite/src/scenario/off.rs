@@ -38,7 +38,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // The first pass is cold for all CPUs except the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // The lead takes equally long to power down, and its sleep includes a margin.
+        // The lead takes just as long to power down, and its sleep includes a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,
@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites its sample's timestamps, so with a
-            // helper the lead must come last.
+            // A helper powers off once more, which overwrites its sample's timestamps, so, with a
+            // helper, the lead must come last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);
@@ -100,7 +100,7 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
 }
 
 /// Sets how long the lead waits before it first polls a CPU that is powering off: twice the longest
-/// CPU_OFF in the previous pass, according to PMF. Without PMF the lead calls AFFINITY_INFO
+/// CPU_OFF in the previous pass, according to PMF. Without PMF, the lead calls AFFINITY_INFO
 /// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.cells.iter().filter_map(|state| state.cold);

@@ -20,7 +20,7 @@ pub struct Stretch {
     pub(crate) done: u32,
     /// The number of windows measured so far.
     pub(crate) windows: u32,
-    /// The combined account of all CPUs.
+    /// The combined account for all CPUs.
     pub(crate) all: Account,
 }
 
@@ -33,12 +33,12 @@ impl Stretch {
 /// Receives reports from a scenario between its rounds. Methods that print may return output
 /// errors. All methods except [`Progress::note_samples`] are for `timer_latency`.
 pub trait Progress {
-    /// Notes how many samples have been kept and requested, over all CPUs. Called before each round
-    /// in suite scenarios and sweeps.
+    /// Notes how many samples have been kept and requested, across all CPUs. Called before each
+    /// round in suite scenarios and sweeps.
     fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports that memory is not zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch on the given CPU alone, or on all CPUs.
+    /// Starts a stretch on only the given CPU, or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
     /// Reports a window, which is already included in the stretch; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;

@@ -83,7 +83,7 @@ impl Sweep<'_> {
         self.bench.machine.facts()
     }
 
-    /// Returns the state if CPUs can be suspended in it.
+    /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
         let why = self.bench.setting.wakers.skip(state);
         why.inspect(|why| self.leave_out(*why));
@@ -255,7 +255,7 @@ impl Sweep<'_> {
     }
 }
 
-/// Returns the metrics for a step, measured or omitted. Without PMF these are the caller-side
+/// Returns the metrics for a step, measured or omitted. Without PMF, these are the caller-side
 /// metrics: two for a suspend and two for CPU_OFF.
 const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};

@@ -83,7 +83,7 @@ impl Progress for Log {
     }
 }
 
-/// Runs a plan like `output::run_all`.
+/// Runs a plan in the same way as `output::run_all`.
 fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
@@ -180,7 +180,7 @@ impl Ran {
         failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }
 
-    /// Returns the total number of rejections for a reason, over all cells.
+    /// Returns the total number of rejections for a reason, across all cells.
     fn rejected(&self, reason: Reason) -> u32 {
         let counts = self.cells().filter_map(|cell| cell.counts.as_ref());
         let rejected = counts.flat_map(|it| &it.rejected);
@@ -438,7 +438,7 @@ fn needs_follow_from_the_plan() {
         assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
     }
     let heap = needs("", 8).heap;
-    // With a stack of 16 KiB, the total stays below 32 KiB per CPU.
+    // With a 16 KiB stack, the total stays below 32 KiB per CPU.
     assert!(heap < 8 * (15 << 10), "{heap}");
 }
 

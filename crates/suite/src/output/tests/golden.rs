@@ -21,7 +21,7 @@ use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
 use crate::output::summary::ClosingSummary;
 
-/// Compares the text with the file `expected/NAME.txt`.
+/// Compares the text with `expected/NAME.txt`.
 pub(super) fn check(name: &str, printed: &str) {
     expect_file![format!("expected/{name}.txt")].assert_eq(printed);
 }

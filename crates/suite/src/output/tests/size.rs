@@ -13,7 +13,7 @@ use super::whole::printed_again;
 /// The maximum size in bytes of a log for eight CPUs with the default plan.
 const SIZE_MAX: usize = 40 << 10;
 
-/// The size in bytes of TF-A's own lines before the payload's.
+/// The size in bytes of the lines that TF-A prints before the payload's.
 const FIRMWARE: usize = 700;
 
 /// Gives a cell as many digits and rejections as it would have under QEMU without `--icount` on a
