@@ -66,7 +66,7 @@ pub struct HeaderLines {
     pub run: Option<RunId>,
     /// The payload's version.
     pub version: Option<String>,
-    /// The board's name.
+    /// The board name.
     pub board: Option<String>,
     /// The release named by the titles of published tables.
     pub release: Option<String>,
@@ -86,7 +86,7 @@ impl LoggedRun {
         head.or(self.header.version.as_deref())
     }
 
-    /// Returns the board's name.
+    /// Returns the board name.
     pub fn board(&self) -> Option<&str> {
         let head = self.run.head.as_ref().map(|head| head.model.as_str());
         head.or(self.header.board.as_deref())

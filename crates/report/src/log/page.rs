@@ -95,7 +95,7 @@ pub(crate) fn is_at(path: &Path) -> bool {
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
-/// Returns the text of the page file at `path`. Errors begin with `what`.
+/// Returns the text of the page file at `path`. Errors start with `what`.
 pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
     text.map_err(|line| anyhow!("{}:{line}:1: not UTF-8 text", path.display()))

@@ -1,4 +1,4 @@
-//! The profile next to a log. A comparison of two logs uses it to explain changes by function.
+//! The profile next to a log. A comparison of two logs uses it to attribute changes to functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

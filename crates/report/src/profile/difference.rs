@@ -63,7 +63,7 @@ impl InstructionScope {
 /// A phase in two profiles.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseChange {
-    /// The figure's name: `SCENARIO:PHASE`.
+    /// The figure name: `SCENARIO:PHASE`.
     pub figure: String,
     /// The baseline.
     pub old: PhaseSide,
@@ -77,7 +77,7 @@ pub struct PhaseChange {
 /// A function in a phase that changed, in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
-    /// The function's name.
+    /// The function name.
     pub name: String,
     /// Instructions in the baseline.
     pub old: f64,

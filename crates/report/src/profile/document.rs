@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 12;
 /// A function is listed if it accounts for at least this share of the phase.
 const SHARE_LEAST: f64 = 0.005;
 
-/// The unit of all figures, as text.
+/// A description of the unit of all figures.
 pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\

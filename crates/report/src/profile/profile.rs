@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     format: u32,
-    /// The board's name.
+    /// The board name.
     pub board: String,
     /// The firmware's version.
     pub firmware: String,
@@ -40,7 +40,7 @@ pub struct Profile {
 pub struct ProfilePhase {
     /// The scenario's short tag, with its method unless that is TFTF's, and its helper.
     pub scenario: String,
-    /// The phase's name.
+    /// The phase name.
     pub name: String,
     /// The CPU's label; empty for all CPUs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -89,7 +89,7 @@ impl PhaseFigure {
 }
 
 impl ProfilePhase {
-    /// Returns the figure's name, `SCENARIO:PHASE`, without spaces.
+    /// Returns the figure name, `SCENARIO:PHASE`, without spaces.
     pub fn figure_name(&self) -> String {
         format!("{}:{}", self.scenario, self.name.replace(' ', "-"))
     }

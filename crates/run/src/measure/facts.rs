@@ -37,7 +37,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// Returns the register's name.
+    /// Returns the register name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",

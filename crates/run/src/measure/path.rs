@@ -1,4 +1,4 @@
-//! Checks by value and order whether timestamps belong to a call.
+//! Checks whether timestamps belong to a call, by their values and order.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Stamp, Stamps};

@@ -107,7 +107,7 @@ pub struct Round {
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs without a task do not access memory or call the firmware, counted from
+    /// Ticks for which CPUs without a task do not access memory or call the firmware, counting from
     /// the first wake-up, or from the start if no CPU sleeps.
     pub quiet: u64,
     /// The wake-up order.

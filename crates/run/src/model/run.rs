@@ -59,7 +59,7 @@ pub struct End {
     pub records: u32,
     /// The verdict.
     pub verdict: Verdict,
-    /// Counts over all scenarios.
+    /// Counts across all scenarios.
     pub totals: Totals,
 }
 
@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// Returns the counter as a clock. Its frequency is unknown if the facts are lost. In a run
-    /// without records it is 1 GHz, because TFTF prints nanoseconds.
+    /// without records, it is 1 GHz, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,

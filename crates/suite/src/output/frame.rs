@@ -43,7 +43,7 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     }
 }
 
-/// Writes why a scenario was skipped or failed, inside or outside the frame.
+/// Writes the reason why a scenario was skipped or failed, inside or outside the frame.
 pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
     let text = match status {
         Status::Skipped(skip) => format!("Skipped: {skip}"),
@@ -71,7 +71,7 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes why a measured scenario has no rows here.
+/// Writes the reason why a measured scenario has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {

@@ -209,7 +209,7 @@ fn part(out: &mut dyn Write, style: Style, columns: &[(&Column, usize)]) -> fmt:
     out.write_char('\n')
 }
 
-/// Writes one line of these columns.
+/// Writes one line with these columns.
 fn line(
     out: &mut dyn Write,
     columns: usize,

@@ -54,7 +54,7 @@ const fn kind(
 /// A scenario that consists of loops.
 pub(crate) struct Loops {
     operations: &'static [OperationKind],
-    /// Returns why the machine cannot run the loops; None if it can.
+    /// Returns the reason why the machine cannot run the loops; None if it can.
     skip: fn(&Facts) -> Option<Skip>,
 }
 

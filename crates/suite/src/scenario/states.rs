@@ -255,7 +255,7 @@ mod tests {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
         }
-        // Levels in the board description take precedence over the order.
+        // Levels in the board description take precedence over their order.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
