@@ -68,7 +68,7 @@ const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
     ("--board juno --scp-fw fits --mbedtls .", "--mbedtls: Arm Juno r0, r1, r2 does not need"),
     ("--board rpi4 --payload fits", "--payload fits: shorter than"),
-    ("--board tc4", "platforms/tc4/board.toml does not say how to build TF-A"),
+    ("--board tc4", "platforms/tc4/board.toml does not specify how to build TF-A"),
     ("--board rpi4 --args iterations=x", "--args"),
 ];
 

@@ -27,7 +27,7 @@ pub fn commands(
     out: &Path,
     image: &str,
 ) -> Result<Vec<String>> {
-    let board = plan.wish.board;
+    let board = plan.request.board;
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
     let names = ByHand { plan, out };
@@ -79,7 +79,7 @@ impl ByHand<'_> {
         let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
         let mut inputs = inputs.iter();
         let input = inputs.find(|it| it.variable.as_deref() == Some(variable));
-        let file = input.and_then(|input| plan.wish.given.get(&input.option));
+        let file = input.and_then(|input| plan.request.given.get(&input.option));
         let file = file.unwrap_or(Path::new(variable));
         std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
@@ -104,7 +104,7 @@ impl ByHand<'_> {
 
     /// Returns the commands that build the FIPs for the board.
     fn fips(&self, package: &Package) -> Vec<String> {
-        let board = &self.plan.wish.board.name;
+        let board = &self.plan.request.board.name;
         let parts = package.parts.iter().map(|part| {
             let images = self.options(&part.requires, &part.blobs);
             let (file, to) = (&part.file, self.at(&part.file));
@@ -127,7 +127,7 @@ impl ByHand<'_> {
 
     /// Returns the options for the images in a FIP that the user supplied or that TF-A builds.
     fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> String {
-        let given = &self.plan.wish.given;
+        let given = &self.plan.request.given;
         let kinds = requires.iter().filter_map(|option| {
             let file = given.get(option)?;
             Some(format!(" --{option} {}", file.display()))

@@ -28,9 +28,9 @@ pub fn contents(
     plan: &BuildPlan<'_>,
     image: impl FnOnce() -> Result<Vec<u8>>,
 ) -> Result<Vec<FolderFile>> {
-    let board = plan.wish.board;
+    let board = plan.request.board;
     let package = package::package(board)?;
-    let given = plan.wish.given.read(board, plan.stock)?;
+    let given = plan.request.given.read(board, plan.stock)?;
     let firmware = firmware::build(workspace, &plan.tf_a, &plan.platform)?;
     check_timestamps(&firmware, &plan.timestamps)?;
     let image = image()?;
@@ -105,7 +105,7 @@ fn fip_files(
     firmware: &FirmwareBuild,
     image: Vec<u8>,
 ) -> Result<Vec<BoardEntry>> {
-    let board = plan.wish.board;
+    let board = plan.request.board;
     let place = |file: &str| match &package.folder {
         Some(folder) => format!("{folder}/{file}"),
         None => file.to_owned(),
@@ -180,7 +180,7 @@ fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Give
 
 /// Returns the image, its device tree, and the source of an image tree with both.
 fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<Vec<BoardEntry>> {
-    let board = plan.wish.board;
+    let board = plan.request.board;
     let tree = image.get(ParameterBlock::read(&image)?.tree_offset as usize..);
     let tree = tree.context("the image has no device tree")?.to_vec();
     let [name, dtb] = ["bl33.bin", "bl33.bin.dtb"].map(Path::new);

@@ -21,4 +21,4 @@ mod readme;
 pub use self::commands::commands;
 pub use self::contents::{MARK, contents};
 pub use self::inputs::{GivenFiles, NamedFile};
-pub use self::plan::{BuildPlan, Wish};
+pub use self::plan::{BuildPlan, BuildRequest};

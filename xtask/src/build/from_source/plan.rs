@@ -15,13 +15,12 @@ use crate::build::tf_a::{MBED_TLS, TfA};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The oldest TF-A version from which board firmware is built: the first whose PSCI figures are
-/// published with PMF by this interface.
+/// The oldest TF-A version that this has been tested with.
 const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
 
 /// What the user wants to build.
 #[derive(Clone, Debug)]
-pub struct Wish<'w> {
+pub struct BuildRequest<'w> {
     /// The board.
     pub board: &'w BoardFile,
     /// The TF-A checkout; the pinned source is used if there is none.
@@ -34,6 +33,8 @@ pub struct Wish<'w> {
     pub debug: bool,
     /// The GIC.
     pub gic: GicVersion,
+    /// The number of CPUs.
+    pub cpus: u32,
     /// The images that are built elsewhere.
     pub given: GivenFiles,
 }
@@ -42,7 +43,7 @@ pub struct Wish<'w> {
 #[derive(Clone, Debug)]
 pub struct BuildPlan<'w> {
     /// What was asked for.
-    pub wish: Wish<'w>,
+    pub request: BuildRequest<'w>,
     /// The TF-A platform for the board; None for an overlay platform of this project.
     pub stock: Option<&'w Stock>,
     /// The source.
@@ -59,55 +60,50 @@ impl<'w> BuildPlan<'w> {
     /// # Errors
     /// Returns an error if the board firmware cannot be built from this source, or if an image is
     /// missing.
-    pub fn new(workspace: &Workspace, wish: Wish<'w>) -> Result<Self> {
-        let board = wish.board;
+    pub fn new(workspace: &Workspace, request: BuildRequest<'w>) -> Result<Self> {
+        let board = request.board;
         let firmware = board.firmware(&board.default_firmware)?;
         let stock = firmware.stock.as_ref();
         package::package(board)?;
-        let has_overlay = overlay(
-            workspace,
-            &board.name,
-            &format!("psci_bench_{}", board.name),
-        );
-        if stock.is_none() && has_overlay.is_none() {
-            bail!(
-                "platforms/{}/board.toml does not say how to build TF-A; build it yourself, and \
-                 use `cargo xtask fip pack`",
-                board.name
-            );
-        }
-        wish.given.check(board, stock)?;
-        let tf_a = match stock {
-            Some(stock) => source(workspace, &wish, stock)?,
-            None => TfA::locate(workspace, wish.tf_a)?,
-        };
-        check_clean(&wish)?;
+        request.given.check(board, stock)?;
         let Some(stock) = stock else {
-            let variant = Variant::default();
-            let platform = Platform::overlay(workspace, &board.name, wish.gic, variant);
-            let timestamps = Timestamps::Readable(Vec::new());
-            let platform = Platform {
-                debug: wish.debug,
-                ..platform
-            };
-            return Ok(Self {
-                wish,
-                stock: None,
-                tf_a,
-                timestamps,
-                platform,
-            });
+            return Self::with_overlay(workspace, request);
         };
+        let tf_a = source(workspace, &request, stock)?;
+        check_clean(&request)?;
         let timestamps = Timestamps::find(firmware.pmf, &tf_a.dir, &tf_a.version);
-        let mut platform = platform(workspace, &wish, stock);
+        let mut platform = platform(workspace, &request, stock);
         platform.add_variables(timestamps.variables());
-        let needs = needs(workspace, &wish, stock)?;
-        platform.add_variables(&needs);
+        platform.add_variables(&needs(workspace, &request, stock)?);
         Ok(Self {
-            wish,
+            request,
             stock: Some(stock),
             tf_a,
             timestamps,
+            platform,
+        })
+    }
+
+    /// Plans a build of the overlay platform, which always has PMF.
+    fn with_overlay(workspace: &Workspace, request: BuildRequest<'w>) -> Result<Self> {
+        let name = &request.board.name;
+        if overlay(workspace, name, &format!("psci_bench_{name}")).is_none() {
+            bail!(
+                "platforms/{name}/board.toml does not specify how to build TF-A; build it \
+                 yourself, and use `cargo xtask fip pack`"
+            );
+        }
+        let tf_a = TfA::locate(workspace, request.tf_a)?;
+        check_clean(&request)?;
+        let platform = Platform {
+            debug: request.debug,
+            ..Platform::overlay(workspace, name, request.gic, Variant::default())
+        };
+        Ok(Self {
+            request,
+            stock: None,
+            tf_a,
+            timestamps: Timestamps::Readable(Vec::new()),
             platform,
         })
     }
@@ -119,8 +115,8 @@ impl<'w> BuildPlan<'w> {
 }
 
 /// Returns the source, if the `stock` platform can be built from it.
-fn source(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Result<TfA> {
-    let tf_a = TfA::open(workspace, wish.tf_a)?;
+fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Result<TfA> {
+    let tf_a = TfA::open(workspace, request.tf_a)?;
     let version = &tf_a.version;
     let is = TfAVersion::parse(version).context("TF-A's version")?;
     if is < OLDEST {
@@ -131,7 +127,7 @@ fn source(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Result<TfA> 
         bail!("this is TF-A {version}, and {because}; use version {needed} or later with --tf-a");
     }
     let platform = &stock.platform;
-    let is_ours = overlay(workspace, &wish.board.name, platform).is_some();
+    let is_ours = overlay(workspace, &request.board.name, platform).is_some();
     if !is_ours && !has_platform(&tf_a.dir.join("plat"), platform, 6) {
         bail!(
             "TF-A {version} in {} has no platform {platform}; use a version that has it with --tf-a",
@@ -155,11 +151,11 @@ fn has_platform(dir: &Path, platform: &str, depth: u32) -> bool {
 }
 
 /// Rejects a checkout whose figures nobody could reproduce.
-fn check_clean(wish: &Wish<'_>) -> Result<()> {
-    let Some(dir) = wish.tf_a.filter(|dir| dir.join(".git").exists()) else {
+fn check_clean(request: &BuildRequest<'_>) -> Result<()> {
+    let Some(dir) = request.tf_a.filter(|dir| dir.join(".git").exists()) else {
         return Ok(());
     };
-    if !wish.allow_dirty && checkout::has_changes(dir)? {
+    if !request.allow_dirty && checkout::has_changes(dir)? {
         bail!(
             "--tf-a {}: it has uncommitted changes; commit them, or add --allow-dirty",
             dir.display()
@@ -169,10 +165,10 @@ fn check_clean(wish: &Wish<'_>) -> Result<()> {
 }
 
 /// Returns the `stock` platform, without what PMF needs.
-fn platform(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Platform {
-    let board = wish.board;
-    let mut platform = Platform::of_board(workspace, board, stock, wish.gic);
-    platform.debug = wish.debug;
+fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Platform {
+    let board = request.board;
+    let mut platform = Platform::of_board(workspace, board, stock, request.gic);
+    platform.debug = request.debug;
     if board.qemu.is_some() {
         return platform;
     }
@@ -206,21 +202,21 @@ fn platform(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Platform {
 }
 
 /// Installs or fetches what the platform needs, and returns the variables that tell make about it.
-fn needs(workspace: &Workspace, wish: &Wish<'_>, stock: &Stock) -> Result<Vec<String>> {
+fn needs(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Result<Vec<String>> {
     let mut variables = Vec::new();
     for need in &stock.needs {
         match need {
             BuildNeed::ArmNoneEabi => setup::ensure(workspace, &[Need::ArmNoneEabi])?,
             BuildNeed::MbedTls => {
-                let given = wish.mbed_tls.map(std::fs::canonicalize);
+                let given = request.mbed_tls.map(std::fs::canonicalize);
                 let given = given.transpose().context("--mbedtls")?;
                 let dir = given.map_or_else(|| MBED_TLS.fetch(workspace), Ok)?;
                 variables.push(format!("MBEDTLS_DIR={}", dir.display()));
             }
         }
     }
-    if wish.mbed_tls.is_some() && !stock.needs.contains(&BuildNeed::MbedTls) {
-        bail!("--mbedtls: {} does not need it", wish.board.title);
+    if request.mbed_tls.is_some() && !stock.needs.contains(&BuildNeed::MbedTls) {
+        bail!("--mbedtls: {} does not need it", request.board.title);
     }
     Ok(variables)
 }

@@ -1,7 +1,7 @@
 //! The page that says what to do with a board's files.
 
 use anyhow::Result;
-use boards::{BoardFile, GicVersion, Qemu};
+use boards::Qemu;
 use minijinja::{Environment, context};
 
 use super::entry::BoardEntry;
@@ -11,21 +11,20 @@ const PAGE: &str = include_str!("readme.md.j2");
 
 /// Returns the page for `files`.
 pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<String> {
-    let board = plan.wish.board;
+    let board = plan.request.board;
     let rows = files.iter().map(|file| {
         let (path, install) = (&file.path, file.install.replace('|', "\\|"));
         context! { path, bytes => file.data.len(), install }
     });
     let firmware = board.firmware(&board.default_firmware)?;
     let qemu = board.qemu.as_ref();
-    let is_preloaded = plan.stock.is_some_and(|stock| stock.preloaded);
     let values = context! {
         title => &board.title,
         tf_a => &plan.tf_a.version,
         timestamps => capitalized(&plan.timestamps.describe()),
-        debug => plan.wish.debug,
+        debug => plan.request.debug,
         files => rows.collect::<Vec<_>>(),
-        command => qemu.map(|qemu| command(board, qemu, plan.wish.gic, is_preloaded)),
+        command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
         note => &firmware.note,
     };
@@ -39,19 +38,20 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns the command that starts QEMU.
-fn command(board: &BoardFile, qemu: &Qemu, gic: GicVersion, is_preloaded: bool) -> String {
+fn command(plan: &BuildPlan<'_>, qemu: &Qemu) -> String {
+    let request = &plan.request;
     let mut machine = qemu.machine.clone();
     if qemu.adjustable {
-        machine += &format!(",secure=on,virtualization=on,gic-version={}", gic.number());
+        machine += &format!(",secure=on,virtualization=on,gic-version={}", request.gic.number());
     }
-    let (cpu, cpus, memory) = (&qemu.cpu, qemu.cpus, qemu.memory_mib);
+    let (cpu, cpus, memory) = (&qemu.cpu, request.cpus, qemu.memory_mib);
     let mut words = vec![
         format!("qemu-system-aarch64 -M {machine} -cpu {cpu} -smp {cpus} -m {memory}"),
         "-nic none -nographic -bios flash.bin".into(),
     ];
     words.extend(qemu.arguments.iter().cloned());
-    if is_preloaded {
-        let at = board.load_address;
+    if plan.stock.is_some_and(|stock| stock.preloaded) {
+        let at = request.board.load_address;
         words.push(format!(
             "-device loader,file=bl33.bin,addr={at:#x},force-raw=on"
         ));

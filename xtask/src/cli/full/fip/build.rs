@@ -9,7 +9,7 @@ use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
 
-use crate::build::from_source::{BuildPlan, GivenFiles, MARK, Wish, commands, contents};
+use crate::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::cli::common::plan;
@@ -103,16 +103,17 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     board.check_gic(tree.gic)?;
     plan(tree.args.as_deref())?;
     let payload = image::released("--payload", arguments.payload.as_deref())?;
-    let wish = Wish {
+    let request = BuildRequest {
         board: &board,
         tf_a: source.tf_a.as_deref(),
         mbed_tls: source.mbedtls.as_deref(),
         allow_dirty: source.allow_dirty,
         debug: source.debug,
         gic: tree.gic.unwrap_or(board.default_gic()),
+        cpus: tree.smp.map_or_else(|| board.default_cpus(), Ok)?,
         given: arguments.inputs.given(),
     };
-    let plan = BuildPlan::new(&workspace, wish)?;
+    let plan = BuildPlan::new(&workspace, request)?;
     say(&plan.timestamps.describe());
     if arguments.dry_run {
         let mut image = tree.words();
