@@ -42,7 +42,10 @@ fn command(plan: &BuildPlan<'_>, qemu: &Qemu) -> String {
     let request = &plan.request;
     let mut machine = qemu.machine.clone();
     if qemu.adjustable {
-        machine += &format!(",secure=on,virtualization=on,gic-version={}", request.gic.number());
+        machine += &format!(
+            ",secure=on,virtualization=on,gic-version={}",
+            request.gic.number()
+        );
     }
     let (cpu, cpus, memory) = (&qemu.cpu, request.cpus, qemu.memory_mib);
     let mut words = vec![
