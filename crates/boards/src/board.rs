@@ -80,7 +80,7 @@ pub struct Cpus {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {
-    /// `-M`, without the adjustable properties.
+    /// The `-M` value, without the adjustable properties.
     pub machine: String,
     /// The default `-cpu`.
     pub cpu: String,
@@ -241,7 +241,7 @@ impl BoardFile {
     }
 
     /// Returns where the payload has been run using this file. The default is QEMU because a file
-    /// without this key has QEMU options, and this project's tests run it there.
+    /// without this key has QEMU options, and this project's tests run it under QEMU.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

@@ -53,7 +53,7 @@ pub struct Package {
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,
-    /// The folder on the boot medium for this file and for `parts`.
+    /// The folder on the boot media for this file and `parts`.
     pub folder: Option<String>,
     /// Installation instructions for the user.
     pub install: String,

@@ -31,7 +31,7 @@ pub struct Stock {
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
     pub needs: Vec<BuildNeed>,
-    /// The images from third parties.
+    /// The third-party images.
     #[serde(default)]
     pub inputs: Vec<BuildInput>,
     /// The files copied to the board, other than the one that contains the payload.
@@ -95,7 +95,7 @@ pub enum BuildNeed {
     MbedTls,
 }
 
-/// An image from a third party.
+/// A third-party image.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BuildInput {

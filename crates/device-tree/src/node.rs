@@ -20,7 +20,7 @@ impl TreeNode {
         dtoolkit::Node::name(&self.0)
     }
 
-    /// Adds a property whose value is these bytes.
+    /// Adds a property with these bytes as its value.
     #[must_use]
     pub fn bytes(mut self, name: &str, value: &[u8]) -> Self {
         self.0
@@ -28,14 +28,14 @@ impl TreeNode {
         self
     }
 
-    /// Adds a property whose value is these cells.
+    /// Adds a property with these cells as its value.
     #[must_use]
     pub fn cells(self, name: &str, cells: &[u32]) -> Self {
         let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
         self.bytes(name, &bytes)
     }
 
-    /// Adds a property whose value is these strings.
+    /// Adds a property with these strings as its value.
     #[must_use]
     pub fn texts(self, name: &str, strings: &[&str]) -> Self {
         let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();

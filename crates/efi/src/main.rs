@@ -1,4 +1,4 @@
-//! `BOOTAA64.EFI`: starts the payload on the machine on which the application runs.
+//! `BOOTAA64.EFI`: starts the payload on the machine that the application runs on.
 //!
 //! Every step that can fail happens while EFI can still print the reason and continue: `start`
 //! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan in the

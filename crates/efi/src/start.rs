@@ -74,7 +74,7 @@ enum UnfitTree {
     NoGicV3,
     #[error("the console is at address 0, which is not a UART")]
     NoUart,
-    /// The tree's boot arguments are wrong. Contains the plan's error message.
+    /// The tree's boot arguments are invalid. Contains the plan's error message.
     #[error("{0}")]
     BootArguments(String),
     #[error("its size is {size} bytes; the limit is {TREE_MAX}")]
@@ -265,7 +265,7 @@ impl Loaded {
     }
 }
 
-/// Exits EFI and starts the payload. Returns only if boot services cannot be exited.
+/// Exits boot services and starts the payload. Returns only if boot services cannot be exited.
 fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
     let left = match services.leave() {

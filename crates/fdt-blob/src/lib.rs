@@ -170,7 +170,7 @@ impl Blob {
     }
 }
 
-/// Returns the big-endian bytes of cells.
+/// Returns the cells as big-endian bytes.
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }

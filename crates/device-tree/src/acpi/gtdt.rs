@@ -95,8 +95,8 @@ pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
     }
 }
 
-/// Returns true if a device can be located at this page. Firmware may use address 0 for a missing
-/// device.
+/// Returns true if a device can be located at this page address. Firmware may use address 0 for a
+/// missing device.
 fn is_usable(page: &Region) -> bool {
     page.base != 0 && page.is_page()
 }

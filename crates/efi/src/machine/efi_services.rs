@@ -25,7 +25,7 @@ use super::heap::{self, HEAP_SIZE};
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
 /// The configuration table that contains the ACPI RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
-/// The number of extra descriptors for which a buffer has room.
+/// The number of extra descriptors that a buffer has room for.
 const SPARE_DESCRIPTORS: usize = 64;
 /// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
@@ -83,7 +83,7 @@ pub struct MemoryMap {
     key: usize,
 }
 
-/// Proof that boot services have been exited, with the last memory map.
+/// Proof that boot services have been exited, together with the last memory map.
 pub struct Left(pub Vec<MemoryDescriptor>);
 
 fn done(status: Status) -> Result<(), Status> {
@@ -122,7 +122,7 @@ impl EfiServices {
     fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
         let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
         let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
-        // SAFETY: the last argument is a valid pointer for the address.
+        // SAFETY: the last argument points to valid storage for the address.
         done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
         self.pages[slot] = (base, count);
         Ok(base)
@@ -182,7 +182,7 @@ impl EfiServices {
     unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
         let mut interface: *mut c_void = ptr::null_mut();
         let image = IMAGE.load(Ordering::Relaxed);
-        // SAFETY: the last argument is a valid pointer for the interface address.
+        // SAFETY: the last argument points to valid storage for the interface address.
         done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
         // SAFETY: the caller guarantees the type, and the interface exists for as long as the image
         // does.
@@ -203,7 +203,7 @@ impl EfiServices {
     }
 
     /// Returns the arguments parsed by the EFI shell, without the program name, or None if the
-    /// application was not started by the shell. Each argument is UCS-2 text.
+    /// application was not started by the shell. Each argument is a UCS-2 string.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
         let guid = ShellParametersProtocol::GUID;
         // SAFETY: the GUID matches the type.
@@ -331,7 +331,7 @@ impl fmt::Write for EfiConsole {
         };
         let put = |unit: u16| {
             let text = [unit, 0];
-            // SAFETY: the function belongs to this console, and the text ends with a NUL.
+            // SAFETY: the function belongs to this console, and the string ends with a NUL.
             let _ = unsafe { (output.output_string)(console, text.as_ptr()) };
         };
         for unit in text.encode_utf16() {

@@ -37,7 +37,7 @@ pub struct Board<'t> {
     pub timers: TimerPpis,
     /// A memory-mapped timer for states in which the per-CPU timers stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
-    /// A watchdog, if the board has one that can be used.
+    /// The watchdog, if the board has a usable one.
     pub watchdog: Option<Watchdog>,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,

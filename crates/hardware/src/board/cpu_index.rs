@@ -18,7 +18,7 @@ impl CpuIndex {
     /// Returns the index of the CPU at position `place`.
     ///
     /// # Panics
-    /// Panics if `place` is not below [`CPU_MAX`].
+    /// Panics if `place` is not less than [`CPU_MAX`].
     pub const fn new(place: usize) -> Self {
         assert!(place < CPU_MAX, "a board has at most CPU_MAX CPUs");
         Self(place as u16)

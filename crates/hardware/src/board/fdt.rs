@@ -187,7 +187,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         return Err((at, "totalsize is smaller than the header"));
     };
     let tree = Fdt { blob, header };
-    // Check the version and the oldest version with which it is compatible.
+    // Check the version and the oldest version that it is compatible with.
     if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
         let at = offset_of!(Header, version);
         return Err((at, "the format version is not 17"));
