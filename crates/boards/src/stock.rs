@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for TfAVersion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildNeed {
-    /// A compiler for the Cortex-M or Cortex-R processors on the SoC, `arm-none-eabi-gcc`.
+    /// `arm-none-eabi-gcc`, a compiler for the Cortex-M or Cortex-R processors on the SoC.
     ArmNoneEabi,
     /// The Mbed TLS source.
     MbedTls,

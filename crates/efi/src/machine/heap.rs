@@ -1,4 +1,4 @@
-//! The heap, in pages that are allocated from EFI once so that lists and strings do not change the
+//! The heap, whose pages are allocated from EFI once, so that lists and strings do not change the
 //! memory map.
 
 use core::mem::MaybeUninit;

@@ -165,8 +165,8 @@ fn for_each<'t>(
 }
 
 /// Finds the child of `parent` whose name is `kind` followed by the lowest number that is at least
-/// `from`. This rescans the children for each lookup, which needs no memory. The limit on map nodes
-/// bounds the run time.
+/// `from`. The children are rescanned for each lookup, which avoids allocating memory. The limit on
+/// map nodes bounds the run time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {

@@ -40,7 +40,7 @@ impl<'t> Node<'t> {
         self.fdt.string(self.at + 4).unwrap_or_default()
     }
 
-    /// Returns the name as text. All names in a checked tree are valid text.
+    /// Returns the name as a string. All names in a checked tree are valid strings.
     pub fn name_text(self) -> &'t str {
         core::str::from_utf8(self.name()).unwrap_or_default()
     }

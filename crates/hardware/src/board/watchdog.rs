@@ -63,8 +63,8 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
 /// Reads an SP805's WDOGCLK frequency in Hz. The tree contains the frequency only if the clock is
 /// fixed.
 fn clock(node: Node<'_>) -> Option<NonZeroU64> {
-    // WDOGCLK must be the first clock. Finding a later clock would require the number of cells for
-    // each clock before it.
+    // WDOGCLK must be the first clock. Finding a later clock would require knowing the number of
+    // cells for each clock before it.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {
         return None;

@@ -50,7 +50,7 @@ pub fn forward_interrupts(gicd: &mut impl Bus) {
     GICD_CTLR.modify(gicd, GICD_CONTROL::ENABLE::SET);
 }
 
-/// Enables the private interrupts in `bits` with this priority and disables all others. Returns
+/// Enables the private interrupts in `bits` with this priority and disables all the others. Returns
 /// this CPU's bit in target lists.
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
@@ -92,7 +92,7 @@ pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     (!intid.is_special()).then_some((intid, register))
 }
 
-/// Ends an interrupt using the value that acknowledging it returned.
+/// Ends an interrupt, using the value returned when it was acknowledged.
 pub fn end(gicc: &mut impl Bus, register: u32) {
     EOIR.set(gicc, register);
 }

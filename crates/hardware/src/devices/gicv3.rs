@@ -1,4 +1,4 @@
-//! The distributor in a GICv3 or later (IHI 0069, 12.9), and the private interrupts in a
+//! The distributor of a GICv3 or later (IHI 0069, 12.9), and the private interrupts in a
 //! redistributor (12.11).
 
 use tock_registers::register_bitfields;
@@ -43,7 +43,7 @@ pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(GICD_CONTROL::RWP))
 }
 
-/// Enables the private interrupts in `bits` with this priority and disables all others. Returns
+/// Enables the private interrupts in `bits` with this priority and disables all the others. Returns
 /// false if the write that disables the others stays pending.
 pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -> bool {
     let private = PrivateInterrupts::SGI_FRAME;

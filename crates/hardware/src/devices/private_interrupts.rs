@@ -10,7 +10,8 @@ const ICENABLER0: u32 = 0x180;
 const ICACTIVER0: u32 = 0x380;
 const IPRIORITYR: u32 = 0x400;
 
-/// The registers for a CPU's private interrupts, as the offset of the first one in its device.
+/// The registers for a CPU's private interrupts, given as the offset of the first one in its
+/// device.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivateInterrupts(u32);
 

@@ -43,7 +43,7 @@ impl<R: RegisterLongName> Register<R> {
         LocalRegisterCopy::new(self.get(bus))
     }
 
-    /// Writes these fields and sets all others to 0.
+    /// Writes these fields and sets all the others to 0.
     #[inline(always)]
     pub(super) fn write(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         self.set(bus, fields.value);

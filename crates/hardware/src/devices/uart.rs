@@ -25,7 +25,7 @@ pub const PATIENCE_LEFT: u32 = 64;
 /// enough for a full FIFO to drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
-/// Indices in `Uart::patience` for the two kinds of wait: for room and for idle.
+/// Indices into `Uart::patience` for the two kinds of wait: for room and for idle.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 

@@ -167,8 +167,9 @@ impl<B: Bus> Driver<B> {
     }
 
     /// Arms the watchdog to reset the board after `wish` system counter ticks, or as late as
-    /// possible. If that would be in less than `least` ticks, restores the original setting
-    /// instead, because a previously armed deadline would be even earlier.
+    /// possible if that is too far away. If the reset would come in less than `least` ticks,
+    /// restores the original setting instead, because a previously armed deadline would be even
+    /// earlier.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);

@@ -108,7 +108,8 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     line * (ways + 1) * (sets + 1)
 }
 
-/// A cache size in bytes. `Display` uses the largest unit that divides it, such as `48 KiB`.
+/// A cache size in bytes. `Display` uses the largest unit that divides the size evenly, such as
+/// `48 KiB`.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSize(pub u64);
 

@@ -37,14 +37,14 @@ impl IntId {
     }
 
     /// Returns the ID for a PPI number from a device tree, where PPIs are numbered from 0. Returns
-    /// None for 16 or more.
+    /// None if the number is 16 or more.
     pub fn from_ppi(number: u32) -> Option<Self> {
         let intid = Self(Self::PPIS.start.checked_add(number)?);
         intid.is_ppi().then_some(intid)
     }
 
     /// Returns the ID for an SPI number from a device tree, where SPIs are numbered from 0. Returns
-    /// None for 988 or more.
+    /// None if the number is 988 or more.
     pub fn from_spi(number: u32) -> Option<Self> {
         let intid = Self(Self::SPIS.start.checked_add(number)?);
         intid.is_spi().then_some(intid)

@@ -11,7 +11,7 @@ use super::node_model::Tree::{Juno, Qemu};
 use super::node_model::Value::{Cells, Text};
 use crate::board::TreeConsole;
 
-/// Runs all code that reads a tree. Returns the error, if any.
+/// Runs all the code that reads a tree. Returns the error, if any.
 fn use_all(tree: &[u8]) -> Option<String> {
     if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());

@@ -12,9 +12,10 @@ pub struct Uart {
     pub kind: UartKind,
     /// The physical address of register 0.
     pub base: u64,
-    /// The left shift from register number to byte offset: 0 to 4 for a 16550, 2 for all others.
+    /// The left shift from register number to byte offset: 0 to 4 for a 16550, 2 for all other
+    /// types.
     pub reg_shift: u8,
-    /// The width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all others.
+    /// The width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all other types.
     pub io_width: u8,
 }
 

@@ -89,7 +89,7 @@ pub type RestoreWrite = (u16, u32);
 pub struct UartModel {
     /// The data register, which sends the bytes written to it.
     pub data: u16,
-    /// The register writes required before each byte, as registers and values.
+    /// The register writes required before each byte, as register and value pairs.
     pub before_byte: &'static [(u16, u32)],
     /// Bits that indicate that the UART can accept another byte.
     pub has_room: Bits,

@@ -68,7 +68,7 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
     room > 1000 && uart.bus.polls() > 1000 && uart.bus.sent.last() == Some(&b'y')
 }
 
-/// With flow control but no cable, the total time for a log stays below that of three full waits.
+/// With flow control but no cable, printing a log takes less time than three full waits.
 #[test]
 fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;

@@ -81,12 +81,12 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// Resets the settings, as a power loss does.
+    /// Resets the settings, as a power loss would.
     pub fn lose_power(&mut self) {
         self.settings = pairs(self.manual.reset).into_iter().collect();
     }
 
-    /// Returns the writes since the previous call, except data.
+    /// Returns the writes since the previous call, excluding data writes.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.writes)
     }
