@@ -16,8 +16,8 @@ use super::{Result, merge, nodes};
 pub const ITEMS_MAX: usize = 30_000;
 
 /// Returns a copy of `blob` with `bootargs` in `/chosen` and with only `memory` as usable memory.
-/// The payload can read the result. If an argument is None, that part is not changed. If both are
-/// None, the result is identical to `blob`.
+/// The payload can read the result. If an argument is None, the corresponding part is left
+/// unchanged. If both are None, the result is identical to `blob`.
 ///
 /// # Errors
 /// Returns an error if the payload cannot use the tree or a change cannot be made.
@@ -87,7 +87,7 @@ fn error(message: String) -> FormatError {
     FormatError::new(format_args!("{message}"))
 }
 
-/// Replaces the memory nodes. Regions that do not fit in the address and size cells of the root are
+/// Replaces the memory nodes. Regions that do not fit in the root's address and size cells are
 /// omitted.
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {

@@ -136,7 +136,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     Ok(loaded)
 }
 
-/// Returns the boot arguments with which the application was started.
+/// Returns the boot arguments that the application was started with.
 fn arguments(services: &EfiServices) -> Option<String> {
     if let Some(words) = services.shell_arguments() {
         let words: Vec<String> = words

@@ -30,7 +30,8 @@ pub enum Value<'m> {
     Name(Name),
 }
 
-/// A sequential reader for part of a table. After a method returns None, the position is undefined.
+/// A sequential reader for part of a table. Once a method has returned None, the position is
+/// undefined.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
     /// The unread bytes.

@@ -170,8 +170,8 @@ impl<'m> Namespace<'m> {
         }
     }
 
-    /// Resolves `name` in a scope. A single segment is also searched for in the enclosing scopes
-    /// (section 5.3).
+    /// Resolves `name` in a scope. A name with a single segment is also looked up in the enclosing
+    /// scopes (section 5.3).
     pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(ObjectPath, &Object<'m>)> {
         let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
         let last = if is_searched { 0 } else { scope.len() };

@@ -34,8 +34,8 @@ pub(super) fn enter_kept() -> ! {
     unsafe { enter(base, end) }
 }
 
-/// Turns the MMU and caches off and jumps to `base` with X0 to X3 = 0, like a boot loader that
-/// passes no arguments. First writes everything up to `end` back to memory, including the code that
+/// Turns the MMU and caches off and jumps to `base` with X0 to X3 = 0, as a boot loader that passes
+/// no arguments would. First writes everything up to `end` back to memory, including the code that
 /// runs with the caches off, because it was all written with caches on.
 ///
 /// # Safety

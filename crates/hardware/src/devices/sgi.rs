@@ -24,8 +24,8 @@ pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
 
 /// Merges two values into one if they differ only in the target list.
 ///
-/// Sending to all other CPUs (IRM) would need fewer writes. However, there may be CPUs that are not
-/// in the device tree. The SGI would stay pending there and could power one on.
+/// Sending to all the other CPUs (IRM) would need fewer writes. However, there may be CPUs that are
+/// not in the device tree. The SGI would stay pending on such a CPU and could power it on.
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)

@@ -180,8 +180,8 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // Other fields in GICv2, 64 extended SPIs, and no extended SPIs but a range that must be
-        // ignored.
+        // Other fields in GICv2, 64 extended SPIs, and a range that must be ignored because there
+        // are no extended SPIs.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),
             ("4=8000101", "184 384", "1400 1c00 1404 1c04"),

@@ -27,7 +27,7 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase. Contains four bits per frame. The lowest of these is set if the frame is
+/// In CNTCTLBase. Contains four bits per frame, of which the lowest is set if the frame is
 /// implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
 /// The offset of CNTACR0 in CNTCTLBase. Each frame has a four-byte CNTACR.
