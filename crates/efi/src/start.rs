@@ -63,7 +63,7 @@ enum StartError {
     NoMemory { size: usize, status: Status },
 }
 
-/// The reason why a device tree does not fit this machine.
+/// The reason why a device tree does not match this machine.
 #[derive(Debug, Error)]
 enum UnfitTree {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Reads registers of this CPU that are accessible at EL1 and EL2.
+//! Reads this CPU's registers that are accessible at both EL1 and EL2.
 
 use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
 use hardware::board::Mpidr;
@@ -12,7 +12,7 @@ pub fn mpidr() -> Mpidr {
     Mpidr::new(MPIDR_EL1.get())
 }
 
-/// Returns true if Aff0 numbers threads.
+/// Returns true if Aff0 is the thread number.
 pub fn mpidr_counts_threads() -> bool {
     MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }

@@ -69,7 +69,7 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
     }))
 }
 
-/// Counts the usable CPUs. The bool is true if any CPU is a Cortex-A73.
+/// Counts the usable CPUs. The returned bool is true if any CPU is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
     for cpu in cpu_nodes(tree)? {

@@ -54,7 +54,7 @@ const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 const UNLABELLED: u16 = u16::MAX;
 
 /// Labels a CPU based on its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
-/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used. In this case the
+/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used. In that case the
 /// function returns `None` if Aff3 is nonzero, because two CPUs could get the same label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);

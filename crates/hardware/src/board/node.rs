@@ -164,8 +164,7 @@ impl<'t> Node<'t> {
 
     /// Returns the index of the first `compatible` string that appears in `names`, a
     /// space-separated list. `compatible` strings are ordered from most specific to most general
-    /// (section
-    /// 2.3.1).
+    /// (section 2.3.1).
     pub fn compatible_with(self, names: &str) -> Option<usize> {
         let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
         strings.find_map(|string| {

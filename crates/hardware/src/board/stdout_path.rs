@@ -41,7 +41,7 @@ impl TreeConsole {
     }
 }
 
-/// Reads the UART specified by `/chosen` or, if it does not specify one, by the `serial0` alias.
+/// Reads the UART specified by `/chosen` or, failing that, by the `serial0` alias.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let node = locate(tree)?.0;
     for node in node.parents().into_iter().chain([node]) {

@@ -107,8 +107,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte was sent after the UART was full. Room on the first poll does not prove
-                // this because there may have been room all along.
+                // A byte was sent after the UART had been full. Room on the first poll does not
+                // prove this because there may have been room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }

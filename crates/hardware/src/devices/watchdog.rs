@@ -115,7 +115,7 @@ impl WatchdogKind {
 struct WatchdogSetting {
     /// The control bits that make it run and reset the board, or 0 if it is stopped.
     control: u32,
-    /// The number of ticks until the interrupt, and again from the interrupt to the reset.
+    /// The number of ticks until the interrupt, and then from the interrupt to the reset.
     count: u64,
 }
 
