@@ -76,7 +76,7 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Rejects a path to which a file obviously cannot be written.
+/// Rejects a path that obviously cannot be written to.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -109,7 +109,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
 }
 
 /// Writes the files and prints a message. At any time, each file has either its complete old or its
-/// complete new contents. No file is replaced until all new files are complete.
+/// complete new contents. No file is replaced until all the new files are complete.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;

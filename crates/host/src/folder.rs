@@ -35,7 +35,7 @@ impl FolderFile {
 /// An output folder that does not exist yet, is empty, or may be replaced.
 #[derive(Clone, Debug)]
 pub struct OutputFolder {
-    /// The name of the folder in messages.
+    /// The name used for the folder in messages.
     named: String,
     /// The folder, with links resolved.
     path: PathBuf,
@@ -73,7 +73,7 @@ impl OutputFolder {
             mark,
         };
         folder.check_free()?;
-        // The files take minutes to build, so an unwritable folder is rejected first.
+        // The files take minutes to build, so an unwritable folder is rejected up front.
         folder.scratch()?;
         Ok(folder)
     }
@@ -87,7 +87,7 @@ impl OutputFolder {
         scratch.with_context(|| self.named.clone())
     }
 
-    /// Writes the files, which replace the old ones.
+    /// Writes the files, replacing the old ones.
     ///
     /// # Errors
     /// Returns an error if there is not enough space, or if another process has written to the

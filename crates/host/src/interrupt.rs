@@ -11,7 +11,7 @@ use crate::side_by_side::is_given_up;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Returns a flag. From now on, such a signal sets the flag instead of ending this process. A
-/// second signal ends the process.
+/// second signal terminates the process.
 pub fn watch() -> Result<&'static AtomicBool> {
     static WATCHED: Once = Once::new();
     let mut set = Ok(());

@@ -42,7 +42,7 @@ pub struct ProgramFailure {
 
 impl ProgramFailure {
     fn new(message: String, output: &str) -> Self {
-        // The output is searched because the exit code is the same for any failure.
+        // The output is searched because the exit code is the same for every failure.
         let full = io::Error::from(Errno::NOSPC).to_string();
         let full = full.split(" (os error").next().unwrap_or(&full);
         let kind = output.contains(full).then_some(ErrorKind::StorageFull);
@@ -176,7 +176,7 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Returns a command with a minimal environment, because make imports each environment variable as
+/// Returns a command with a minimal environment, because make imports every environment variable as
 /// a make variable. It has a separate process group, like `cargo`.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);

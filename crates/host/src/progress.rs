@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::wrap::wrapped;
 
-/// A step that takes at least this long stays on the terminal after it has ended.
+/// A step that takes at least this long stays on the terminal after it ends.
 const LONG: Duration = Duration::from_secs(2);
 
 /// The displays for all steps in progress, stacked vertically.
@@ -21,7 +21,7 @@ static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The display for one long step.
 pub struct StepProgress {
     bar: ProgressBar,
-    /// The name of the step, if a terminal still shows the step after it has ended.
+    /// The name of the step, if the terminal keeps showing it after it ends.
     what: String,
     /// True if the progress is printed as lines instead.
     is_printed: bool,
@@ -121,7 +121,7 @@ pub fn note(text: &str) {
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// The name by which this program was called, without its directory.
+/// The name under which this program was invoked, without its directory.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);

@@ -22,8 +22,9 @@ thread_local! {
 /// Runs `first` on this thread and `second` on another, and returns both results.
 ///
 /// # Errors
-/// Returns the error from the step that fails first. The other step is then ended: its next call to
-/// [`crate::interrupt::check`] returns an error, and the programs it has started are ended too.
+/// Returns the error from the step that fails first. The other step is then stopped: its next call
+/// to [`crate::interrupt::check`] returns an error, and the programs it has started are terminated
+/// too.
 pub fn side_by_side<A, B: Send>(
     first: impl FnOnce() -> Result<A>,
     second: impl FnOnce() -> Result<B> + Send,
@@ -57,7 +58,7 @@ fn run_step<T>(
         Ok(value) => Some(value),
         Err(error) => {
             // Only the first error is useful, because the second may only report that the other
-            // step was ended.
+            // step was stopped.
             let _ = failure.set(error);
             pair.has_failed.store(true, Ordering::Relaxed);
             None

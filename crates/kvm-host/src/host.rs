@@ -1,4 +1,4 @@
-//! Process 1: starts a guest on a bare kernel, then turns the machine off.
+//! Runs as PID 1: starts a guest on a bare kernel, then powers off the machine.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ use rustix::termios::{self, OptionalActions};
 /// The file that contains the program and its arguments, one per line.
 const COMMAND: &str = "/vmm";
 
-/// Runs the guest, then turns the machine off.
+/// Runs the guest, then powers off the machine.
 pub fn run() -> ! {
     match guest() {
         Ok(how) => say(&format!("the VMM ended {how}")),
@@ -79,7 +79,7 @@ fn raw_console() {
     }
 }
 
-/// Prints the kernel's messages about KVM.
+/// Prints the kernel messages about KVM.
 fn say_kernel_log() {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits() as i32;

@@ -1,5 +1,5 @@
-//! A minimal virtual machine monitor with kvmtool's layout. It can boot an arm64 Image that prints
-//! and turns itself off.
+//! A minimal virtual machine monitor that uses the kvmtool layout. It can boot an arm64 Image that
+//! prints and turns itself off.
 //!
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
 //! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.

@@ -60,7 +60,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
-        // The files of a process disappear when it exits.
+        // The `/proc` files of a process disappear when it exits.
         if let Ok(text) = fs::read_to_string(process.join("status")) {
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             peak = line.map_or(peak, |line| line.trim().to_owned());
@@ -93,8 +93,8 @@ impl fmt::Write for LogWriter {
     }
 }
 
-/// Writes the log and returns its number of samples. Every CPU has the same number of samples in
-/// every scenario.
+/// Writes the log and returns the number of samples in it. Every CPU has the same number of samples
+/// in every scenario.
 fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let mut out = LogWriter(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
     let rows = u64::from(CPUS) * ScenarioId::SUITE.len() as u64;
@@ -124,7 +124,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     Ok(each * rows)
 }
 
-/// Fills a row with `samples` copies of its first sample, each off by a few ticks.
+/// Fills a row with `samples` copies of its first sample, each differing from it by a few ticks.
 fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
     let first = cell.samples.iter().next().expect("a sample").instants;
     let after = first.at(Moment::After).expect("each call returns");

@@ -19,7 +19,7 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// A requested state, which comes last, preceded by the shallower states.
+/// A requested state, preceded by the shallower states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::text::plural::Many;
 
-/// The counter's frequency, which determines the length of a tick.
+/// The counter frequency, which determines the length of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Ticks per second, as reported by the machine.
@@ -83,7 +83,7 @@ impl Clock {
     }
 }
 
-/// A number with two decimals, stored as an integer in hundredths.
+/// A number with two decimal places, stored as an integer number of hundredths.
 #[derive(Clone, Copy)]
 pub struct Hundredths(pub u64);
 
@@ -101,7 +101,7 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(clock, ticks) = *self;
         match (clock.ns(ticks), clock.centi_us(ticks)) {
-            // Use nanoseconds, because two decimals of a microsecond could hide a tick.
+            // Use nanoseconds, because microseconds with two decimal places could hide a tick.
             (Some(ns @ ..1000), _) => write!(f, "{ns} ns"),
             (_, Some(value)) => write!(f, "{} us", Hundredths(value)),
             _ => Many(ticks, "tick").fmt(f),

@@ -11,7 +11,7 @@ pub fn join<T: Display>(items: impl Iterator<Item = T>, separator: &str) -> Stri
 }
 
 /// Appends an item, preceded by the separator unless `text` is empty. This function is not generic,
-/// so there is only one copy for all item types.
+/// so only one copy is compiled for all item types.
 pub fn append(text: &mut String, separator: &str, item: &dyn Display) {
     if !text.is_empty() {
         text.push_str(separator);

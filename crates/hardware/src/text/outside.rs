@@ -1,4 +1,4 @@
-//! Untrusted text: parses numbers and makes the text printable for messages.
+//! Helpers for untrusted text: they parse numbers and make text printable for messages.
 
 use alloc::string::String;
 use core::fmt::{self, Write};

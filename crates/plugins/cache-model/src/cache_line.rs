@@ -2,8 +2,8 @@
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer number for bytes that contain no needed data because nothing, or only an earlier
-/// stage, has stored to them.
+/// The writer number for bytes that contain no needed data because nothing has stored to them,
+/// except possibly an earlier stage.
 const EARLIER: u32 = 0;
 /// The writer number for bytes that an earlier stage loaded.
 const LOADER: u32 = u32::MAX;

@@ -32,7 +32,7 @@ use cache_line::{CacheLine, Owner};
 /// The size of a cache line, in bytes.
 pub const LINE: u64 = 64;
 
-/// The way memory is accessed.
+/// How memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     /// Through the caches.
@@ -64,9 +64,9 @@ pub enum CacheFault {
     /// The write-back of an older line may have overwritten the bytes. An invalidate before the
     /// store is missing.
     Overwritten,
-    /// The bytes' line was invalidated before it was cleaned.
+    /// The line was invalidated before it was cleaned.
     Discarded,
-    /// The bytes' line was in the cache of a CPU that lost power.
+    /// The line was in the cache of a CPU that lost power.
     PoweredOff,
 }
 

@@ -1,11 +1,11 @@
-//! Finds loads that may return stale values on hardware with caches. Passes all CPUs' memory
-//! accesses and cache maintenance to a [`CacheModel`].
+//! Finds loads that may return stale values on hardware with caches. Passes the memory accesses and
+//! cache maintenance of all CPUs to a [`CacheModel`].
 //!
 //! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the address range of the
-//! payload image. At the payload's first instruction, all other memory is marked as dirty in any
-//! cache because an earlier stage may have left it in this state. In `loss=A-B`, A is the address
-//! of the firmware instruction at which a CPU loses power. `xtask/src/verify/findings.rs` reads the
-//! findings.
+//! payload image. At the payload's first instruction, all other memory is treated as possibly dirty
+//! in any cache, because an earlier stage may have left it that way. In `loss=A-B`, A is the
+//! address of the firmware instruction at which a CPU loses power. `xtask/src/verify/findings.rs`
+//! reads the findings.
 
 mod attributes;
 

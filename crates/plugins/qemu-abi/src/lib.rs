@@ -44,7 +44,7 @@ pub trait Plugin: Send {
 pub struct InstructionCounts {
     /// The number in blocks counted as inside.
     pub inside: u64,
-    /// The number in all other blocks.
+    /// The number in all the other blocks.
     pub outside: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct MemoryAccess {
 static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
 
 fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
-    // The lock cannot be poisoned because a panic would have ended QEMU.
+    // The lock cannot be poisoned because a panic would have terminated QEMU.
     if let Ok(mut plugin) = PLUGIN.lock()
         && let Some(plugin) = plugin.as_mut()
     {
@@ -88,12 +88,12 @@ impl TranslatedBlock {
     }
 
     fn instructions(&self) -> impl Iterator<Item = *mut qemu::RawInstruction> {
-        // SAFETY: as in `address`. The index is below the number of instructions.
+        // SAFETY: as in `address`. The index is less than the number of instructions.
         (0..self.instruction_count())
             .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
     }
 
-    /// Returns the block's instruction at this index, or 0 if the index is too large.
+    /// Returns the instruction at this index in the block, or 0 if the index is too large.
     #[cfg(feature = "api-4")]
     pub fn word(&self, place: usize) -> u32 {
         let mut word = [0u8; 4];
@@ -106,12 +106,12 @@ impl TranslatedBlock {
         u32::from_le_bytes(word)
     }
 
-    /// Counts each of the block's instructions as outside.
+    /// Counts every instruction in the block as outside.
     pub fn count(&mut self) {
         self.instructions().for_each(|it| call(it, outside));
     }
 
-    /// Counts each of the block's instructions as inside.
+    /// Counts every instruction in the block as inside.
     pub fn count_inside(&mut self) {
         self.instructions().for_each(|it| call(it, inside));
     }

@@ -117,14 +117,14 @@ pub(super) fn callers_figures(run: &mut LoggedRun) {
     conditions(run).pmf = false;
 }
 
-/// Makes the last CPU of the first scenario its helper.
+/// Makes the last CPU in the first scenario its helper.
 pub(super) fn helper(run: &mut LoggedRun) {
     wake_source(run);
     let first = &mut run.run.scenarios[0];
     first.helper = first.cells.pop().map(|cell| cell.cpu);
 }
 
-/// Removes a row of the first scenario.
+/// Removes a row from the first scenario.
 pub(super) fn lost_row(run: &mut LoggedRun) {
     run.run.scenarios[0].cells.pop();
 }
@@ -136,7 +136,7 @@ pub(super) fn line(run: &mut LoggedRun) {
     cell.set_figure(Metric::Powerdown, Some(1));
 }
 
-/// Removes all rows of the second scenario.
+/// Removes all rows from the second scenario.
 pub(super) fn no_rows(run: &mut LoggedRun) {
     run.run.scenarios[1].cells.clear();
 }

@@ -32,7 +32,7 @@ pub struct At<'r> {
 
 impl<'r> At<'r> {
     /// Returns the representative figure. In a queue, this is the figure for the last CPU to get
-    /// through. Otherwise, it is the median figure (the lower of two).
+    /// through. Otherwise, it is the median figure (the lower of the two middle ones).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),

@@ -63,8 +63,8 @@ pub(crate) struct RunFigure {
 }
 
 /// Removes runs that are identical to an earlier one down to the last tick, and returns a sentence
-/// about each of them. Otherwise the samples would count twice if a run is given twice or if a
-/// machine repeats itself exactly.
+/// about each of them. Otherwise, the samples would be counted twice if a run is given twice or if
+/// a machine repeats itself exactly.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {
@@ -133,8 +133,8 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario in `run` that goes into the same table as `scenario`, or would do so if the
-/// same interrupt had woken the CPUs. Helper placements are listed separately.
+/// Returns the scenario in `run` that goes into the same table as `scenario`, or would if the same
+/// interrupt had woken the CPUs. Helper placements are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
     let is_woken_otherwise = |it: &&Scenario| {

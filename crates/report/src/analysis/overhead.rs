@@ -34,7 +34,7 @@ pub struct Overhead {
     pub unit: CostUnit,
     /// The unit name used in headings.
     pub unit_name: &'static str,
-    /// One entry for each figure in a scenario that both runs have.
+    /// One entry for each figure in a scenario that is present in both runs.
     pub costs: Vec<Cost>,
     /// Sentences about figures that were not compared.
     pub left_out: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Cost {
     pub scenario: ScenarioKey,
     /// The figure.
     pub key: FigureKey,
-    /// The CPUs that both runs have.
+    /// The CPUs present in both runs.
     pub cpus: Vec<CostOfCpu>,
 }
 
@@ -77,7 +77,7 @@ impl CostOfCpu {
 }
 
 impl Cost {
-    /// Returns the CPU with the median difference (the lower of two).
+    /// Returns the CPU with the median difference (the lower of the two middle ones).
     pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()

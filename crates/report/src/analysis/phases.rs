@@ -100,7 +100,7 @@ pub const PHASES: [CpuPhase; 13] = [
 
 const UNTIL_DUE: &str = "until the wake-up is due";
 
-/// One of a sample's phases, in ticks from [`Instants::base`].
+/// One phase of a sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The phase.

@@ -240,8 +240,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's step on one CPU: scenario, variant, Powerdown in ticks, and the worst entry. The worst
-/// entry is None if no CPU was seen to leave the state.
+/// One step of a sweep on one CPU: scenario, variant, Powerdown in ticks, and the worst entry. The
+/// worst entry is None if no CPU was seen to leave the state.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),

@@ -213,7 +213,7 @@ fn wake_source(scenario: &Scenario) -> WakeSource {
     conditions.map_or_else(WakeSource::default, |it| it.wake_source)
 }
 
-/// Returns true if each CPU of a scenario is woken by its own timer rather than by the lead's SGI.
+/// Returns true if each CPU in a scenario is woken by its own timer rather than by the lead's SGI.
 fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));

@@ -98,7 +98,7 @@ impl ReportArguments {
 fn say_marks(logs: &[PathBuf]) {
     let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
-        // Logs that cannot be read, or that contain more than a boot, are reported elsewhere.
+        // Logs that cannot be read, or that contain more than just a boot, are reported elsewhere.
         if let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX) {
             say_mark_of(&bytes);
         }

@@ -1,4 +1,4 @@
-//! `csv`: one line per figure, or per figure and release of a history, with a header line.
+//! `csv`: one line per figure (for a history, per figure and release), with a header line.
 
 use std::io::Write;
 

@@ -137,7 +137,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     all
 }
 
-/// Formats an integer unchanged, and any other number with three decimals.
+/// Formats an integer unchanged, and any other number with three decimal places.
 fn plain(value: f64) -> String {
     let digits = if value.fract() == 0.0 { 0 } else { 3 };
     format!("{value:.digits$}")

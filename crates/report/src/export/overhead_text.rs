@@ -116,7 +116,7 @@ fn signed(value: f64) -> String {
     format!("{sign}{}", number(value.abs()))
 }
 
-/// Formats an integer unchanged, and any other number with two decimals.
+/// Formats an integer unchanged, and any other number with two decimal places.
 fn number(value: f64) -> String {
     let is_whole = (value - value.round()).abs() < 1e-6;
     let digits = if is_whole { 0 } else { 2 };

@@ -108,7 +108,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns a part's range, or None unless its start and its end each occur exactly once.
+/// Returns the range of a part, or None unless its start and end each occur exactly once.
 fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     let place = |edge: &str| {
         let mark = format!(".. psci-bench: {edge} {part}");

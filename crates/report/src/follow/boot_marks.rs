@@ -87,7 +87,7 @@ mod tests {
         assert!(said.is_some_and(|it| it.contains("<S>")));
     }
 
-    /// docs/first-boot.md contains the same text, one row for each stage.
+    /// docs/first-boot.md contains the same text, with one row for each stage.
     #[test]
     fn the_page_has_a_row_for_each_stage() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-boot.md");

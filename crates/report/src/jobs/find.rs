@@ -25,7 +25,7 @@ pub struct Found {
     seen: HashSet<PathBuf>,
 }
 
-/// A job's folder, as written by `cargo xtask lab`.
+/// A job folder, as written by `cargo xtask lab`.
 #[derive(Clone, Debug)]
 pub(super) struct JobFolder {
     pub(super) dir: PathBuf,

@@ -30,7 +30,7 @@ pub struct LabJob {
 /// A job's name: the board and the firmware.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Key {
-    /// The board name in its cell or, if there is none, in the payload's output.
+    /// The board name in its cell or, if there is none, in the payload output.
     pub(crate) board: String,
     /// The firmware name in its cell or, if there is none, the firmware version.
     pub(crate) firmware: String,

@@ -128,8 +128,8 @@ fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySi
     all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
-/// Returns true if both are the same CPU: if their MPIDRs match or, if one has no MPIDR, their
-/// labels.
+/// Returns true if both are the same CPU: if their MPIDRs match or, if either has no MPIDR, if
+/// their labels do.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,

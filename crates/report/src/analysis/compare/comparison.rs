@@ -49,7 +49,7 @@ pub struct Comparison {
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
     pub(crate) keyed: Keyed,
-    /// The scenarios that both runs have.
+    /// The scenarios present in both runs.
     pub(crate) scenarios: Vec<ComparedScenario>,
     pub(crate) refused: Vec<Refused>,
     /// The differences that were ignored.

@@ -10,7 +10,7 @@ use super::change::Change;
 use crate::analysis::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// Metrics that certain CPUs have in one scenario.
+/// The metrics of certain CPUs in one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basis {
     /// The scenario in the run.

@@ -187,10 +187,10 @@ pub(super) fn exceeds(more: u64, less: u64, share: u64) -> bool {
 /// The minimum number of even steps.
 const EVEN_STEPS_MIN: usize = 3;
 
-/// Returns the range of the steps between sorted values if the values rise evenly. A step is even
-/// if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer than
-/// half, may be uneven, and the even steps must make up two fifths of the total range. Returns None
-/// if there are fewer than three such steps.
+/// Returns the range of the steps between sorted values if the values rise evenly. A step counts as
+/// even if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer
+/// than half, may be uneven, and the even steps must make up two fifths of the total range. Returns
+/// None if there are fewer than three such steps.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,

@@ -16,7 +16,7 @@ use super::{Explanation, explanations};
 use crate::analysis::made_up::published;
 use crate::log::{LoggedRun, Random};
 
-/// The releases that have all tables.
+/// The releases that have all the tables.
 const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
 
 fn release(name: &str) -> LoggedRun {

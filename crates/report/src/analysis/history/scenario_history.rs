@@ -32,7 +32,7 @@ pub(crate) struct FigureHistory {
     pub(crate) rows: Vec<HistoryRow>,
 }
 
-/// One CPU's figure, or the figure at one place, across all releases.
+/// One CPU's figure, or the figure in one position, across all releases.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryRow {
     /// The size rank, counting from 0; None if the row is for a CPU.

@@ -206,7 +206,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws a circle or, if not `round`, a diamond.
+    /// Draws a circle, or a diamond if `round` is false.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {

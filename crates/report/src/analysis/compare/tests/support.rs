@@ -1,4 +1,4 @@
-//! Helpers that make comparisons for tests and access their parts.
+//! Helpers that build comparisons for tests and access their parts.
 
 use anyhow::Result;
 use run::measure::Metric;
@@ -12,7 +12,7 @@ use crate::analysis::compare::{
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
-/// Compares with the options named in `across`.
+/// Compares using the options named in `across`.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let all = || Across::CONDITIONS.into_iter().chain(Across::PARTS);
     let of_word = |word| all().find(|across| across.word() == word);
