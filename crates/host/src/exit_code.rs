@@ -14,7 +14,7 @@ pub const BAD: u8 = 2;
 pub const INCOMPLETE: u8 = 3;
 
 /// The exit codes of all commands, for use in help texts. A command that uses other codes documents
-/// them in its own help.
+/// them in its help.
 pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";
 

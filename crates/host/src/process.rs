@@ -71,7 +71,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
 }
 
 /// Returns a command for the cargo that runs this tool, in a separate process group, so that an
-/// interrupt ends everything it has started.
+/// interrupt terminates everything it has started.
 pub fn cargo() -> Command {
     let mut command = Command::new(cargo_program());
     command.process_group(0);
@@ -159,7 +159,8 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may run as root. In that case, it cannot be signaled, so this only waits for it.
+    // A child may run as root. In that case, it cannot be signaled, so this function only waits for
+    // it.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
@@ -177,7 +178,7 @@ pub fn display(command: &Command) -> String {
 }
 
 /// Returns a command with a minimal environment, because make imports every environment variable as
-/// a make variable. It has a separate process group, like `cargo`.
+/// a make variable. It runs in a separate process group, like [`cargo`].
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

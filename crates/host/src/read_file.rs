@@ -1,4 +1,4 @@
-//! Reads input files. Their size is limited, and opening them never blocks forever.
+//! Reads input files. Their size is limited, and opening them never blocks indefinitely.
 
 use std::fs::{self, File};
 use std::io::Read;

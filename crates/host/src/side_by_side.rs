@@ -43,7 +43,7 @@ pub fn side_by_side<A, B: Send>(
     PAIR.set(outer);
     match (first, second, failure.into_inner()) {
         (Some(first), Some(second), None) => Ok((first, second)),
-        (.., failure) => Err(failure.expect("a step without a result stored its error")),
+        (.., failure) => Err(failure.expect("a step that has no result has stored its error")),
     }
 }
 

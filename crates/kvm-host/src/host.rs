@@ -62,7 +62,7 @@ fn guest() -> Result<String> {
             let signal = status.signal();
             format!(
                 "by signal {}",
-                signal.expect("without an exit code, it was ended by a signal")
+                signal.expect("without an exit code, it was killed by a signal")
             )
         }
     })

@@ -141,7 +141,7 @@ pub(super) fn no_rows(run: &mut LoggedRun) {
     run.run.scenarios[1].cells.clear();
 }
 
-/// Removes the Powerdown figure from a row of the second scenario.
+/// Removes the Powerdown figure from a row in the second scenario.
 pub(super) fn no_powerdown(run: &mut LoggedRun) {
     run.run.scenarios[1].cells[3].set_figure(Metric::Powerdown, None);
 }

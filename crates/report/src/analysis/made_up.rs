@@ -91,7 +91,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     cell
 }
 
-/// Replaces a metric's samples with statistics, and sets the figure shown.
+/// Replaces a metric's samples with statistics and sets the figure shown.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|it| it.metric != metric);

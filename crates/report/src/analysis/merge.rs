@@ -1,7 +1,7 @@
 //! Merges several runs from one board into one table, matching CPUs by MPIDR.
 //!
 //! If every run has all of its samples, the samples are pooled and the statistics are computed from
-//! the pool. Otherwise the runs' figures are listed side by side. They are never treated as
+//! the pool. Otherwise, the runs' figures are listed side by side. They are never treated as
 //! samples, because a row in a parallel scenario is part of a single round.
 
 use std::collections::BTreeMap;

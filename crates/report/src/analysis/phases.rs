@@ -15,13 +15,13 @@ pub struct CpuPhase {
     pub name: &'static str,
     /// The CSS class.
     pub class: &'static str,
-    /// Whether the phase is before, in or after low power.
+    /// Whether the phase comes before, during or after low power.
     pub side: PowerSide,
     /// The pairs of instants between which the phase can lie.
     ends: &'static [(Instant, Instant)],
 }
 
-/// Whether a phase is before, in or after low power.
+/// Whether a phase comes before, during or after low power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerSide {
     /// Before low power.
@@ -121,7 +121,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
     } else if instants.span(Before, TurnedOn).is_some() {
-        // CPU_ON is the last phase only after CPU_OFF. Otherwise the CPU is turned on before the
+        // CPU_ON is the last phase only after CPU_OFF. Otherwise, the CPU is turned on before the
         // call.
         vec![(Before, SeenOff), (TurnedOn, Entered)]
     } else {

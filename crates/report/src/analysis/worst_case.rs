@@ -1,7 +1,8 @@
 //! The worst entry and exit latency of each idle state.
 //!
-//! A device tree's `idle-states` node requires worst cases, so each latency is the maximum over all
-//! CPUs, all scenarios that suspend to the state, and all samples, including the cold first one:
+//! The `idle-states` node in a device tree requires worst cases, so each latency is the maximum
+//! over all CPUs, all scenarios that suspend to the state, and all samples, including the cold
+//! first one:
 //!
 //! * entry is measured by Powerdown, which in parallel scenarios includes queuing for firmware
 //!   locks and, for the last man, the cluster flush;

@@ -46,7 +46,7 @@ pub struct AuditArguments {
 }
 
 impl AuditArguments {
-    /// Writes the findings, and returns the exit code.
+    /// Writes the findings and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         check_output(self.output.as_deref(), "PAGE", &self.pages)?;
         if let Some(other) = self.pages.iter().find(|path| !page::is_at(path)) {

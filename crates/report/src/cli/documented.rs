@@ -89,7 +89,7 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Checks the help of `command` and all its subcommands. It must fit on a terminal of 80 columns
+/// Checks the help of `command` and all its subcommands. It must fit on a terminal with 80 columns
 /// and 40 lines without truncated lines, and must contain examples. `-h` and `--help` must print
 /// the same text.
 pub fn check_help(command: &Command) {

@@ -33,8 +33,8 @@ const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": 
 const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
     </testsuite></testsuites>";
 
-/// Creates a `work` folder in `parent` with all files named in the examples of the report verbs,
-/// and a TF-A source tree next to it. Files in `work` stand in for devices.
+/// Creates a `work` folder in `parent` containing all the files named in the examples of the report
+/// verbs, and a TF-A source tree next to it. Files in `work` stand in for devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {

@@ -43,7 +43,7 @@ pub struct HistoryArguments {
 }
 
 impl HistoryArguments {
-    /// Writes the history, and returns the exit code.
+    /// Writes the history and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
         check_output(output, "RELEASE", &self.releases)?;

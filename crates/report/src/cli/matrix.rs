@@ -39,7 +39,7 @@ pub struct MatrixArguments {
 }
 
 impl MatrixArguments {
-    /// Writes the matrix, and returns the exit code.
+    /// Writes the matrix and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
         // The files are not known until the folders have been walked.

@@ -36,7 +36,7 @@ pub struct MergeArguments {
 }
 
 impl MergeArguments {
-    /// Writes the merged report, and returns the exit code.
+    /// Writes the merged report and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
         check_output(output, "LOG", &self.logs)?;

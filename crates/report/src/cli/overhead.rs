@@ -32,7 +32,7 @@ pub struct OverheadArguments {
 }
 
 impl OverheadArguments {
-    /// Prints the costs, and returns the exit code.
+    /// Prints the costs and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let [pmf, plain] = [read_only_run(&self.pmf)?, read_only_run(&self.plain)?];
         print(&pmf, &plain, CostUnit::Time)?;

@@ -33,7 +33,7 @@ pub fn command() -> clap::Command {
     name_program(Program::command(), PROGRAM)
 }
 
-/// Runs the program with the arguments of this process, and returns its exit code.
+/// Runs the program with the arguments of this process and returns its exit code.
 pub fn main() -> u8 {
     let matches = command().get_matches();
     let program = Program::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

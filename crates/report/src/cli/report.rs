@@ -52,7 +52,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Writes the report, and returns the exit code.
+    /// Writes the report and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let result = self.report();
         if !matches!(result, Ok(0 | FAILED)) {

@@ -1,4 +1,4 @@
-//! Determines a report's exit code, and prints the problems with its runs and jobs.
+//! Determines a report's exit code and prints the problems with its runs and jobs.
 
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
 
-/// Prints the problems with jobs, and returns the exit code.
+/// Prints the problems with jobs and returns the exit code.
 pub fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
     let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
@@ -36,7 +36,7 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
     worst
 }
 
-/// Prints the problems found, and returns the exit code. An incomplete log takes precedence over a
+/// Prints the problems found and returns the exit code. An incomplete log takes precedence over a
 /// regression, because its figures are unreliable.
 pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
@@ -109,7 +109,7 @@ pub fn say_mark_of(log: &[u8]) {
     }
 }
 
-/// Prints `what` along with the run name.
+/// Prints `what`, preceded by the run name.
 pub fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));

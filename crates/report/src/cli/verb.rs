@@ -37,7 +37,7 @@ pub enum ReportVerb {
 }
 
 impl ReportVerb {
-    /// Runs the verb, and returns its exit code.
+    /// Runs the verb and returns its exit code.
     ///
     /// # Errors
     /// Returns an error if the input or the command line is invalid.

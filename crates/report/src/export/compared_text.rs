@@ -2,7 +2,7 @@
 
 use hardware::spec::ticks::Clock;
 
-/// Formats a value in the unit of the suite's tables or, for a step, per operation.
+/// Formats a value in the unit used by the suite's tables or, for a step, per operation.
 pub(super) fn value_text(clock: Clock, is_of_step: bool, value: f64) -> String {
     match (is_of_step, clock.is_known()) {
         (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),

@@ -94,7 +94,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     object! {
         run: it.run,
         baseline: &it.baseline.source,
-        // The CPUs that the baseline's indices refer to.
+        // The CPUs to which the baseline indices refer.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,

@@ -83,7 +83,7 @@ impl Trace<'_> {
         }
     }
 
-    /// Names a process or a thread, and sets its sort order to its number.
+    /// Names a process or a thread and sets its sort order to its number.
     fn name(&mut self, what: &str, [pid, tid]: Track, name: &str) {
         let place = if what == "process" { pid } else { tid };
         for (key, value) in [("name", json!(name)), ("sort_index", json!(place))] {
@@ -127,7 +127,7 @@ impl Trace<'_> {
         self.at = end.saturating_add(GAP);
     }
 
-    /// Draws a sample at its instants, and returns its end.
+    /// Draws a sample at its instants and returns its end.
     fn sample(
         &mut self,
         scenario: &Scenario,

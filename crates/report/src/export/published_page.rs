@@ -98,7 +98,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
     Ok(own)
 }
 
-/// Writes the page, and prints the remaining steps.
+/// Writes the page and prints the remaining steps.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
     files::write(&[(("the page", path), text.as_bytes())])?;

@@ -56,7 +56,7 @@ struct Release<'r> {
 }
 
 /// Publishes `run` in `root`, a TF-A source tree. If `given` is provided, it is the comparison to
-/// show, and its baseline becomes `previous`. Otherwise the run is compared with the existing
+/// show, and its baseline becomes `previous`. Otherwise, the run is compared with the existing
 /// figures.
 ///
 /// # Errors
@@ -273,7 +273,7 @@ fn sorted(files: &Files) -> Files {
     files
 }
 
-/// Returns a row of the TF-A tables, whose columns are PMF figures, or None if one is missing.
+/// Returns a row of the TF-A tables, or None if one of its PMF figures is missing.
 fn line(
     run: &LoggedRun,
     scenario: &Scenario,

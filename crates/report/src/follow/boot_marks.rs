@@ -2,7 +2,7 @@
 
 use hardware::image::BootStage;
 
-/// One of these lines follows each scenario. The first is only in TFTF output.
+/// One of these lines follows each scenario. The first appears only in TFTF output.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and

@@ -72,7 +72,7 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Takes the received line, and adds it to `shown` if it should be shown to the user.
+    /// Takes the received line and adds it to `shown` if it should be shown to the user.
     fn take_line(&mut self, shown: &mut Vec<u8>) {
         // Firmware may clear the screen and query the terminal size.
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Runs a machine with a time limit, and forwards its UART output as it arrives.
+//! Runs a machine with a time limit and forwards its UART output as it arrives.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -74,8 +74,8 @@ pub trait Display: Write {
 
 impl Display for io::Sink {}
 
-/// Two callbacks: the first returns new sample counts for the machine in a process, if any. The
-/// second is called at the deadline, before the process is killed.
+/// Two callbacks. The first takes a process ID and returns new sample counts for its machine, if
+/// any. The second is called at the deadline, before the process is killed.
 pub type Watch<'w> = (
     &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
     &'w mut dyn FnMut(),
@@ -147,7 +147,7 @@ pub fn run(
     let _ = reader.join();
     Ok(MachineResult {
         log,
-        stderr: complaints.join().expect("its reader does not panic"),
+        stderr: complaints.join().expect("the reader does not panic"),
         ending,
         elapsed: started.elapsed(),
     })

@@ -128,7 +128,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns a cell's list of unreadable paths, or the list for paths outside all cells.
+    /// Returns a cell's list of unreadable paths, or the list for paths outside any cell.
     fn lacks(&mut self, cell: Option<usize>) -> &mut Vec<String> {
         match cell {
             Some(cell) => &mut self.cells[cell].lacks,

@@ -88,7 +88,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
 }
 
 impl Suite {
-    /// Adds the suite to `results`, and stores the first failed test case's message in `first`.
+    /// Adds the suite to `results` and stores the first failed test case's message in `first`.
     /// Returns the number of test cases and the number of failed ones.
     fn read(self, results: &mut Results, first: &mut Option<String>) -> (u64, u64) {
         let (tests, errors) = (self.tests, self.errors);
@@ -115,7 +115,7 @@ impl Suite {
                 .faults
                 .push(format!("suite {name} declares {counts}"));
         }
-        // An error after a test has passed is counted as another test.
+        // An error after a test has passed counts as a separate test.
         if tests.saturating_sub(errors) > cases {
             let text = format!("suite {name} declares {tests} test cases, but contains {cases}");
             results.lacks.push(text);

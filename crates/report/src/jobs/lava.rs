@@ -76,7 +76,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
     let mut lines = LogLines::of(from);
     let mut found: Option<Results> = None;
-    // The line of the first damaged entry, and the number of damaged entries.
+    // The line number of the first damaged entry, and the number of damaged entries.
     let mut damaged: Option<(u64, usize)> = None;
     while let Some(line) = lines.next()? {
         let text = line.bytes.trim_ascii();

@@ -1,4 +1,4 @@
-//! Converts files from lab engines to jobs with outcomes.
+//! Converts files from lab engines into jobs with outcomes.
 
 mod agreed;
 pub mod cell;

@@ -171,7 +171,7 @@ impl Parts {
         }
     }
 
-    /// Notes what is missing from the engine's results, and returns a note about anything that was
+    /// Notes what is missing from the engine's results and returns a note about anything that was
     /// not checked. `is_read` is true if all files could be read.
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {

@@ -1,5 +1,6 @@
-//! Restores a line as the UART sent it, by removing LAVA YAML, escape sequences, control characters
-//! and timestamps. Lines are processed separately, because a log may combine several sources.
+//! Restores a line to what the UART sent by removing LAVA YAML, escape sequences, control
+//! characters and timestamps. Lines are processed separately, because a log may combine several
+//! sources.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

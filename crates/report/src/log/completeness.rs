@@ -143,7 +143,7 @@ impl LoggedRun {
         })
     }
 
-    /// If no record is missing, returns a contradiction between records, as when two runs were
+    /// If no record is missing, returns a contradiction between records, such as when two runs were
     /// pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;

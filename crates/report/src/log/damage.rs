@@ -56,7 +56,7 @@ impl Random {
     }
 }
 
-/// Returns how many logs a test damages.
+/// Returns the number of logs that a test damages.
 fn logs(usual: u64) -> u64 {
     let times = std::env::var("PSCI_BENCH_DAMAGE").ok();
     usual * times.map_or(1, |it| it.parse().expect("a number"))
@@ -192,7 +192,7 @@ impl Truth {
     }
 }
 
-/// Looks up a CPU by its labels, and returns its index in the run that was sent.
+/// Looks up a CPU by its labels and returns its index in the run that was sent.
 fn sent_cpu(logged: &LoggedRun, cpu: CpuIndex) -> CpuIndex {
     let cpu = logged.run.cpu(cpu);
     cpu.cluster

@@ -79,7 +79,7 @@ pub(crate) struct ComparedScenario {
     /// The changes for each CPU in both runs; empty if [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
     /// The changes in the smallest figure, the second smallest, and so on. Empty if the two runs
-    /// have different numbers of figures. In a parallel scenario the smallest Powerdown belongs to
+    /// have different numbers of figures. In a parallel scenario, the smallest Powerdown belongs to
     /// the CPU that arrives first.
     pub(crate) by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.

@@ -150,7 +150,7 @@ impl<'r> Sides<'r> {
              the same board?"
         );
         let mut old = old.clone();
-        // A table whose CPUs are known by MPIDR gets the run's labels.
+        // A table whose CPUs are identified by MPIDR takes its labels from the run.
         if keyed == Keyed::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
                 let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);

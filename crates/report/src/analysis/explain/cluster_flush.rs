@@ -11,7 +11,7 @@ use run::plan::ScenarioId::{
 
 use super::suite_tables::{Column, CpuKind, Figure, SuiteTables};
 
-/// All scenarios in which CPUs flush caches.
+/// All the scenarios in which CPUs flush caches.
 const FLUSHES: [ScenarioId; 5] = [
     SuspendDeepParallel,
     SuspendDeepSerial,
