@@ -12,7 +12,7 @@ use report::made_up_run;
 use run::plan::Records;
 use tempfile::TempDir;
 
-/// Runs `psci-report` in `folder`, with only PATH from this process's environment.
+/// Runs `psci-report` in `folder`, keeping only PATH from this process's environment.
 fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
     let path = std::env::var_os("PATH").expect("PATH");
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));

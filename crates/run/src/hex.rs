@@ -1,5 +1,5 @@
-//! Numbers as hexadecimal strings, for serde's `with`, because many JSON parsers preserve only 53
-//! bits of a number.
+//! Numbers as hexadecimal strings, for serde's `with` attribute, because many JSON parsers preserve
+//! only 53 bits of a number.
 
 use alloc::string::String;
 

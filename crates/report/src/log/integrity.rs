@@ -8,10 +8,10 @@ use itertools::Itertools as _;
 use run::model::RunId;
 use serde::Serialize;
 
-/// The losses in a log, and the reliability of the rest.
+/// What is missing from a log, and how reliable the rest is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Integrity {
-    /// Record counts. None for a log without records, such as TFTF's, in which every figure is from
+    /// Record counts. None for a log without records, such as TFTF's, where every figure comes from
     /// a line without a checksum.
     pub records: Option<Records>,
     /// True for published tables, which are not a log.
@@ -41,7 +41,7 @@ pub struct Integrity {
     pub contradictions: Vec<String>,
 }
 
-/// Counts for a run's records.
+/// The record counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
     /// The number of records that were sent, or None if there is no `end` record.
@@ -59,7 +59,7 @@ pub struct Records {
     pub unread: Vec<String>,
     /// The missing records, ordered by sequence number.
     pub missing: Vec<Missing>,
-    /// The run whose records started before this run's ended.
+    /// The run whose records began before those of this run ended.
     #[serde(skip)]
     pub cut_by: Option<RunId>,
 }

@@ -27,7 +27,7 @@ impl LavaEntry {
     }
 
     /// Returns the text that the target sent, or an empty string for any other entry. LAVA escapes
-    /// each quotation mark with a backslash before it writes the text as YAML.
+    /// each quotation mark with a backslash before writing the text as YAML.
     pub(super) fn into_target_text(self) -> String {
         let mut levels = ["target", "feedback"].iter();
         let is_target = levels.any(|it| self.level.starts_with(it));

@@ -10,7 +10,7 @@ use super::untrusted_text::plain;
 /// This limits the memory that a log can use.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// The maximum number of characters to show of a record's kind.
+/// The maximum number of characters of a record's kind to show.
 const KIND_MAX: usize = 16;
 
 /// Describes a valid record that this version cannot read.
@@ -57,7 +57,7 @@ impl Ledger {
     }
 
     /// Returns true if a valid record is from another run, because its run ID differs, its number
-    /// is taken by a different record, or it comes after the `end` record.
+    /// is already taken by a different record, or it comes after the `end` record.
     pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
@@ -67,7 +67,7 @@ impl Ledger {
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
 
-    /// Adds a valid, new record that belongs to this run. Returns false if there are too many
+    /// Adds a new, valid record that belongs to this run. Returns false if there are too many
     /// records.
     pub(super) fn enter(&mut self, claim: &Claim<'_>) -> bool {
         if claim.seq >= SEQ_MAX {

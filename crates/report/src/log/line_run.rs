@@ -14,7 +14,7 @@ use super::plain_line::RtInstr;
 /// The maximum number of rows in a scenario: eight for each of 512 CPUs.
 pub(super) const ROWS_MAX: usize = 4096;
 
-/// The scenarios found in lines so far.
+/// The scenarios found in the lines so far.
 #[derive(Debug, Default)]
 pub(super) struct LineRun {
     scenarios: Vec<LineScenario>,
@@ -101,8 +101,8 @@ impl LineRun {
         });
     }
 
-    /// Adds a line with figures, and starts its scenario if the line that starts it was lost.
-    /// Returns false if the scenario is unknown.
+    /// Adds a line with figures, and starts its scenario if the line that would have started it was
+    /// lost. Returns false if the scenario is unknown.
     pub(super) fn add(&mut self, id: Option<ScenarioId>, line: &RtInstr<'_>) -> bool {
         self.begin(id.map(|id| (id, Method::Tftf)));
         let own = self.current.map(|place| &mut self.scenarios[place].rows);

@@ -29,8 +29,7 @@ pub struct LoggedRun {
     pub closing: Option<Closing>,
     /// A line that looks like a damaged last line.
     pub broken_closing: Option<String>,
-    /// The number of scenarios that TFTF's lines report as failed but that this version does not
-    /// know.
+    /// The number of scenarios that TFTF reports as failed but that are unknown to this version.
     pub strays: u32,
 }
 
@@ -47,7 +46,7 @@ pub struct Source {
     pub bytes: (u64, u64),
 }
 
-/// A firmware stage, as reported by its own lines.
+/// A firmware stage, as reported in its own output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
     /// The name: `BL1`, `BL2`, `BL31`.
@@ -68,7 +67,7 @@ pub struct HeaderLines {
     pub version: Option<String>,
     /// The board name.
     pub board: Option<String>,
-    /// The release named by the titles of published tables.
+    /// The release named in the titles of published tables.
     pub release: Option<String>,
     /// The number of CPUs.
     pub cpus: Option<usize>,
@@ -103,7 +102,7 @@ impl LoggedRun {
         self.run.clock()
     }
 
-    /// Returns true if a cell's figures are to be marked because they come from a line without a
+    /// Returns true if a cell's figures should be marked because they come from a line without a
     /// checksum. Published tables are not marked.
     pub fn is_doubtful(&self, cell: &Cell) -> bool {
         let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
@@ -204,7 +203,7 @@ impl LoggedRun {
         named.collect()
     }
 
-    /// Names the first few CPUs, and counts the others.
+    /// Names the first few CPUs and counts the rest.
     pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));

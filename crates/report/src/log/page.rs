@@ -23,7 +23,7 @@ use super::release_version::ReleaseVersion;
 /// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
 /// If all figures for a release are integers and one is at least this large, they are in
-/// nanoseconds, whatever the titles say.
+/// nanoseconds, regardless of what the titles say.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
 /// A published page.
@@ -89,7 +89,7 @@ impl PageTable {
     }
 }
 
-/// Returns true if `path` has the file extension of a page.
+/// Returns true if the file extension of `path` is that of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
@@ -129,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
          with the columns Cluster and Core"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
-    // Some titles say 2.13 where others say v2.13.
+    // Some titles say 2.13 and others v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
     for age in releases.collect_vec() {
         let is_own = |it: &&mut PageTable| it.age() == age && it.unit == 1000;
@@ -191,7 +191,7 @@ fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
 
-/// Returns a sentence for each table whose title names a different release than the other tables in
+/// Returns a sentence for each table whose title names a different release from the other tables in
 /// its folder.
 fn releases_of_folders<'t>(
     input: &'t str,
@@ -360,8 +360,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario to which a title refers. Titles are worded as they are on TF-A's pages or
-/// on this project's pages.
+/// Returns the scenario to which a title refers. Titles are worded as on TF-A's pages or on this
+/// project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);

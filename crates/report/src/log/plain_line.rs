@@ -90,7 +90,7 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
 }
 
 /// Joins `begun`, the start of an RT_INSTR line broken by a terminal, with its next part. Returns
-/// None if `line` might not be that part. If both ends are digits, more digits or a space may be
+/// None if `line` may be something else. If both ends are digits, more digits or a space may be
 /// missing between them.
 pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);

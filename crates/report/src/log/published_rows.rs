@@ -16,7 +16,7 @@ use super::line_run::ROWS_MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PublishedCell {
     pub(super) text: String,
-    /// The line and column, both counting from 1. The column is in characters.
+    /// The line and column, both counting from 1. The column is counted in characters.
     pub(super) place: (usize, usize),
 }
 

@@ -20,7 +20,7 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// Why a log has no report, with the name of the log.
+/// Why there is no report for a log, including the log's name.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
@@ -132,7 +132,8 @@ struct LogReader {
 }
 
 impl LogReader {
-    /// Returns true if so much input has been read without a run that none can be expected.
+    /// Returns true if so much input has been read without finding a run that there is unlikely to
+    /// be one.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }

@@ -9,7 +9,7 @@ use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
 use crate::made_up_run;
 
-/// Returns the made-up run as if it had been measured again: with the same scenarios, but different
+/// Returns the made-up run as if it had been measured again, with the same scenarios but different
 /// figures.
 fn other_run() -> Run {
     let mut run = made_up_run::run();
@@ -118,7 +118,7 @@ fn header_of_another_run_is_named() {
     assert_eq!(lacks, [expected]);
 }
 
-/// As if a board had been reset and the first lines of its next run had been lost.
+/// Simulates a log in which the board was reset and the first lines of its next run were lost.
 #[test]
 fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let runs = [made_up_run::run(), other_run()];

@@ -1,4 +1,4 @@
-//! Complete logs, recorded in different ways and with different parts missing.
+//! Logs recorded in different ways or with different parts missing.
 
 use run::measure::Metric;
 use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
@@ -79,7 +79,7 @@ pub(super) fn whole_log_gives_the_run() {
     assert_eq!(logged.payload_version(), Some("0.1.0"));
 }
 
-/// Returns a log whose lines are broken as a terminal with `columns` columns would break them.
+/// Returns a log with its lines wrapped as a terminal with `columns` columns would wrap them.
 fn broken(log: &str, columns: usize) -> String {
     let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
     let parts = parts.map(String::from_utf8_lossy);
@@ -241,7 +241,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     }
 }
 
-/// As if two programs had logged the same console to one file.
+/// Simulates two programs logging the same console to one file.
 #[test]
 fn log_with_each_line_doubled_is_one_run_with_a_note() {
     let log = whole_log();

@@ -17,8 +17,8 @@ pub fn plain(text: &str) -> String {
 /// The maximum length of a message within a sentence.
 const MESSAGE_MAX: usize = 200;
 
-/// Shortens a message from another program to a form that fits in a sentence. The message may be of
-/// any length and may have any number of lines.
+/// Shortens a message from another program so that it fits in a sentence. The message may be of any
+/// length and may have any number of lines.
 pub(crate) fn message(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let words = plain(&lines.join(" "));

@@ -12,7 +12,7 @@ use super::difference::{self, InstructionScope, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 
-/// The maximum number of functions that a sentence names per phase.
+/// The maximum number of functions named per phase in a sentence.
 const NAMED_MAX: usize = 4;
 
 /// Returns the path of a log's profile.
@@ -20,7 +20,7 @@ pub fn place(log: &Path) -> PathBuf {
     log.with_added_extension("profile.json")
 }
 
-/// Returns the SHA-256 by which a profile identifies its log.
+/// Returns the SHA-256 that a profile uses to identify its log.
 pub fn log_hash(log: &[u8]) -> String {
     hex(&Sha256::digest(log))
 }

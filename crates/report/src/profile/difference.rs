@@ -51,7 +51,8 @@ impl InstructionScope {
     /// Both scopes.
     pub const BOTH: [Self; 2] = [Self::Own, Self::All];
 
-    /// Returns the part of `figure` that has this scope; None for [`Self::Own`] in a log's profile.
+    /// Returns the part of `figure` that is in this scope; None for [`Self::Own`] in a log's
+    /// profile.
     pub fn of(self, figure: PhaseFigure) -> Option<f64> {
         match self {
             Self::Own => figure.own,

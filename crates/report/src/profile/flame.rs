@@ -35,7 +35,7 @@ impl FlameNode {
     }
 
     /// Returns the number of instructions that determines the width. For each function, this is the
-    /// larger of the two sides.
+    /// larger of the two sides' counts.
     fn width(&self) -> f64 {
         let callees = self.callees.values().map(Self::width);
         self.own[0].max(self.own[1]) + callees.sum::<f64>()

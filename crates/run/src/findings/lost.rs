@@ -24,7 +24,7 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if !others.is_empty() {
         others = format!("; so was CPU {others}");
     }
-    // Only if CPU_ON failed is it known that the CPU is off.
+    // The CPU is known to be off only if CPU_ON failed.
     let sentence = format!(
         "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on and keep its cluster \
          on, so that the others do not flush the cluster."

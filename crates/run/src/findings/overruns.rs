@@ -19,7 +19,7 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let all = |cell: &Cell| u64::from(cell.valid()) + overruns(cell);
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
     let many = scenario.cells.iter().filter(has_many);
-    // Compare ratios. The products cannot overflow, because no stretch has 2^32 expiries.
+    // Compare ratios. The products cannot overflow, because no measurement has 2^32 expiries.
     let is_worse = |a: &Cell, b: &Cell| overruns(a) * all(b) > overruns(b) * all(a);
     let worst = many.clone();
     let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst });

@@ -44,7 +44,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures of only a few ticks, for which the counter's resolution matters.
+/// Finds figures of only a few ticks, where the counter's resolution matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,

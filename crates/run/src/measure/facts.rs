@@ -79,7 +79,7 @@ impl fmt::Display for NoCpuOff {
     }
 }
 
-/// Data from a CPU's own registers: model, caches and clocks.
+/// Data from a CPU's own registers, which describe its model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// MIDR_EL1: the implementer and the part.
@@ -103,7 +103,7 @@ pub struct Facts {
     pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: IntId,
-    /// The timer frame that wakes the lead in states that stop the CPUs' timers, or why there is
+    /// The timer frame that wakes the lead from states that stop the CPUs' timers, or why there is
     /// none.
     pub frame: Result<TimerFrame, NoFrame>,
     /// The payload's exception level: 1 or 2.

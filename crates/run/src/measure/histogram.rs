@@ -1,5 +1,5 @@
 //! Latencies counted in bins, because a run of several hours has more samples than fit in memory.
-//! Bins are exact below 32 ticks; above that, there are sixteen for each power of two, up to
+//! Bins are exact below 32 ticks; above that, there are sixteen per power of two, up to
 //! [`Histogram::LIMIT`].
 
 use super::statistics::{P99_MIN, Summary, rank};

@@ -70,7 +70,7 @@ pub struct Instants {
 }
 
 /// Ticks, in the same order as [`Instant::ALL`]. Serialized as a list with null for unknown
-/// instants, but takes half the memory of such a list.
+/// instants, but takes only half as much memory as such a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
 struct Offsets {
@@ -166,9 +166,8 @@ impl Instants {
         u64::try_from(ticks).ok()
     }
 
-    /// Returns a metric's figure in ticks, if its instants are known. This is the only place that
-    /// derives figures from instants. [`super::Outcome::metric`] defines the metrics of each
-    /// action.
+    /// Returns a metric's figure in ticks, if its instants are known. No other code derives figures
+    /// from instants. [`super::Outcome::metric`] defines the metrics of each action.
     pub fn metric(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));

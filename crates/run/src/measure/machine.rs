@@ -20,7 +20,7 @@ pub trait Machine {
     /// rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
-    /// Returns the counts kept by the CPU's timer handler; None if it keeps none or the CPU is
+    /// Returns the counts kept by the CPU's timer handler; None if there are none or the CPU is
     /// lost.
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
     /// Calls SET_SUSPEND_MODE on the lead while all other CPUs are off.

@@ -8,11 +8,11 @@ use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
 /// The time in microseconds from a due wake-up by an SGI or the timer frame to the next attempt, by
-/// the CPU's own timer or a second SGI from a helper. With this second attempt, a lost SGI spoils a
-/// sample, but the CPU is not lost.
+/// the CPU's own timer or a second SGI from a helper. With this second attempt, a lost SGI costs a
+/// sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The time in microseconds that each CPU in a helper's chain adds, and the limit on the total.
+/// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
@@ -147,7 +147,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns true if the lead wakes all others.
+    /// Returns true if the lead wakes all the others.
     fn is_chain(&self) -> bool {
         let chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,

@@ -34,7 +34,7 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// Make one call, timed on its own, after a preparation that may leave caches cold.
+    /// Make one individually timed call, after a preparation that may leave caches cold.
     ColdCall {
         /// The call that is timed.
         call: SingleCall,
@@ -46,7 +46,7 @@ pub enum Action {
     Expire,
     /// CPU_OFF at the agreed start. The lead starts polling for OFF before that.
     OnOff,
-    /// Repeat one operation, timed as a whole.
+    /// Repeat one operation, timing the batch.
     Repeat {
         /// The operation.
         operation: Operation,
@@ -69,8 +69,8 @@ pub enum SingleCall {
 pub enum Preparation {
     /// It makes the same call.
     Warm,
-    /// It makes the same call, then evicts those of its own cache lines that the call uses: code,
-    /// stack and results.
+    /// It makes the same call, then evicts its own cache lines that the call uses (code, stack and
+    /// results).
     Evict,
     /// It suspends; the timed call is the first one after the wake-up.
     Suspend {
@@ -343,7 +343,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the first instant after a suspend when the CPU is known to be awake.
+    /// Returns the first instant after a suspend at which the CPU is known to be awake.
     fn awake(&self) -> Option<CounterValue> {
         match self.action {
             // The suspend came before the timed call.

@@ -8,7 +8,7 @@ use super::outcome::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
-/// The CPUs that take part in a round. All others except the lead are OFF.
+/// The CPUs that take part in a round. All the others except the lead are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
     /// Every CPU that is not lost, including the lead.
@@ -51,7 +51,7 @@ pub enum Waker {
     Frame,
     /// An SGI from this CPU, which stays awake.
     Helper(CpuIndex),
-    /// An SGI, but no CPU is left to send it; the round is not counted.
+    /// An SGI, but there is no CPU left to send it; the round is not counted.
     NoHelper,
     /// The timer frame wakes the lead, the only CPU that suspends. If it does not, this CPU wakes
     /// the lead with an SGI.

@@ -16,7 +16,7 @@ pub const P99_MIN: u32 = 100;
 /// Order statistics of one figure, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The number of samples. If it is 0, so are all other fields.
+    /// The number of samples. If it is 0, so are all the other fields.
     pub n: u32,
     /// The minimum.
     pub min: u64,
@@ -107,8 +107,8 @@ impl FittedLine {
     }
 }
 
-/// Returns the greatest vertical distance between a point and the line through all points, rounded;
-/// None if [`FittedLine::through`] returns None.
+/// Returns the greatest vertical distance between a point and the line fitted to all points,
+/// rounded; None if [`FittedLine::through`] returns None.
 pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64> {
     FittedLine::through(points.clone())?;
     let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
@@ -185,7 +185,8 @@ mod tests {
             assert_eq!(fit(&mut points.iter().copied()), expected, "{points:?}");
         }
         assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
-        // The largest sums: half of the points in one corner, half in the opposite corner.
+        // The sums are largest with half of the points in one corner and half in the opposite
+        // corner.
         let (most_x, most_y) = (FittedLine::POINTS_MAX - 1, u64::from(u32::MAX));
         let mut corners = (0..FittedLine::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
         assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));

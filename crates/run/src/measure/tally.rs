@@ -12,7 +12,7 @@ use super::histogram::Histogram;
 /// The exact minimum, maximum and sum of a set of latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningSummary {
-    /// The number of latencies. If it is 0, so are all other fields.
+    /// The number of latencies. If it is 0, so are all the other fields.
     pub n: u32,
     /// The minimum, in ticks.
     pub min: u64,
@@ -93,7 +93,7 @@ pub struct Schedule {
     pub threshold: Option<u64>,
 }
 
-/// A CPU's account of its timer.
+/// The counts that a CPU keeps for its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The current or last window.

@@ -2,7 +2,7 @@
 
 use super::rejection::{Loss, Step};
 
-/// The time for all CPU_ON calls to be accepted, in microseconds: an earlier CPU_OFF may still be
+/// The time for all CPU_ON calls to be accepted, in microseconds. An earlier CPU_OFF may still be
 /// in progress.
 const TURN_ON_US: u64 = 2_000_000;
 /// The time for a CPU to execute its first instruction and report after CPU_ON, or to report at a
@@ -13,9 +13,9 @@ const ARRIVE_US: u64 = 10_000_000;
 pub const FINISH_US: u64 = 10_000_000;
 /// The time from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit on each of these waits once a CPU has been lost in it: a thousand times the step's
-/// duration on a working machine, but short enough that all of a board's CPUs can be reported lost
-/// before a runner times out.
+/// The limit on each of these waits once a CPU has been lost in it. It is a thousand times the
+/// step's duration on a working machine, but short enough for all of a board's CPUs to be reported
+/// lost before a runner times out.
 const AGAIN_US: u64 = 1_000_000;
 
 /// The limits on the lead's waits, depending on the losses so far.

@@ -158,7 +158,7 @@ pub struct Cell {
     /// The step in which the CPU was lost, and the cause, if it was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
-    /// The figures, in the same order as [`Metric::ALL`], only for metrics that have any.
+    /// The figures for metrics that have any, in the same order as [`Metric::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
     /// The instants of the CPU's representative sample.
@@ -322,8 +322,8 @@ impl Cell {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
-    /// Returns true for a cell without its own record: it comes from a line without a checksum, or
-    /// its record was lost but its parts arrived.
+    /// Returns true for a cell without its own record, either because it comes from a line without
+    /// a checksum, or because its record was lost but its parts arrived.
     pub fn lacks_own_record(&self) -> bool {
         self.counts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }

@@ -27,7 +27,7 @@ pub enum Failure {
         cpu: CpuIndex,
         loss: Loss,
     },
-    /// In every trial round, some CPU was not down before the first wake-up.
+    /// In every trial round, at least one CPU was not down before the first wake-up.
     NotCalibrated {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,

@@ -1,4 +1,4 @@
-//! The scenarios: their IDs, and the table that describes them.
+//! The scenario IDs, and the table that describes the scenarios.
 
 use core::fmt;
 
@@ -309,7 +309,7 @@ impl de::Visitor<'_> for TagVisitor {
     }
 }
 
-/// Tags as used in records, for serde's `with`.
+/// Tags as used in records, for serde's `with` attribute.
 pub(crate) mod short {
     use serde::{Deserialize, Deserializer, Serializer};
 

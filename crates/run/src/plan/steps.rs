@@ -1,4 +1,4 @@
-//! The steps of a sweep: numbers separated by commas, and ranges with a hyphen.
+//! The steps of a sweep, written as numbers separated by commas and ranges with a hyphen.
 
 use alloc::vec::Vec;
 

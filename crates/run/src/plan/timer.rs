@@ -30,7 +30,7 @@ pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
 /// The options for `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerPlan {
-    /// The duration of each stretch in seconds.
+    /// The duration of each measurement in seconds.
     pub duration: u32,
     /// Microseconds from one expiry to the next.
     pub period: u32,
@@ -65,7 +65,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Removes a load. Returns false if no stretch used it.
+    /// Removes a load. Returns false if no measurement used it.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);
@@ -101,7 +101,7 @@ impl TimerPlan {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
 
-    /// Returns the number of expiries of a timer in a stretch, and in a one-second window.
+    /// Returns the number of expiries of a timer in one measurement, and in a one-second window.
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));

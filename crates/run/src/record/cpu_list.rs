@@ -1,4 +1,4 @@
-//! CPUs as a list of MPIDR, cluster, core and thread values, for serde's `with`.
+//! CPUs as a list of MPIDR, cluster, core and thread values, for serde's `with` attribute.
 
 use alloc::vec::Vec;
 

@@ -51,11 +51,11 @@ type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// The number of rounds so far, except trials with CPUs' own timers.
+    /// The number of rounds so far, except trials of the CPUs' own timers.
     pub rounds: u64,
-    /// The rounds requested, except trials with CPUs' own timers.
+    /// The rounds requested, except trials of the CPUs' own timers.
     pub asked: Vec<Round>,
-    /// The trials with CPUs' own timers.
+    /// The trials of the CPUs' own timers.
     pub trials: Vec<Round>,
     /// The number of rounds before the first of those trials.
     pub trials_began_at: Option<usize>,

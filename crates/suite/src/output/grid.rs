@@ -101,9 +101,9 @@ pub(crate) fn simple(
 /// The style of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// Has a frame around each cell.
+    /// A frame around each cell.
     Grid,
-    /// Has rules above and below the headings, and after the last row.
+    /// Rules above and below the headings, and after the last row.
     Simple,
 }
 

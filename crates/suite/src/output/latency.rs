@@ -1,6 +1,6 @@
 //! The `timer_latency` lines, in the layout used by the `latency` programs of real-time extensions,
 //! so that the same tools can read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
-//! window and the stretch so far, and `RTS` the entire stretch.
+//! window and the totals so far, and `RTS` the final totals.
 //!
 //! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency
 //! is unknown. There are no mode switches here, so that column is always 0 and is present only for
@@ -27,7 +27,7 @@ pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second.
     bounds of classes. Overruns are expiries that had passed before their turn. For one CPU alone, \
     the other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
 
-/// Writes the lines for a stretch while it is measured.
+/// Writes the lines for a measurement in progress.
 pub(crate) struct LatencyLines<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) observer: &'w mut dyn RunObserver,

@@ -424,7 +424,7 @@ impl<'m> Bench<'m> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if three times as many attempts as requested have failed.
+    /// Returns true if three times as many attempts have failed as were requested.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)

@@ -36,7 +36,8 @@ const GROWTH: u64 = 8;
 /// The CPU whose part invalidated a round, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep by running trials with `who`. Keeps each CPU's first sample as its cold sample.
+/// Finds the sleep duration by running trials with `who`. Keeps each CPU's first sample as its cold
+/// sample.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
@@ -145,7 +146,7 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     judge_round(bench)
 }
 
-/// Judges the round: every CPU must have a sample, and no CPU may wake up before all are down.
+/// Judges the round. Every CPU must have a sample, and no CPU may wake up before all are down.
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);

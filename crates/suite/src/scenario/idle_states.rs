@@ -1,5 +1,5 @@
-//! The `idle_states` scenario: every idle state in the device tree, on one CPU after another, on
-//! all CPUs at once, and in OS-initiated mode.
+//! The `idle_states` scenario: every idle state in the device tree, on each CPU in turn, on all
+//! CPUs at once, and in OS-initiated mode.
 
 use hardware::spec::psci::ReturnCode;
 use run::measure::{Action, Who};

@@ -1,5 +1,5 @@
-//! Micro-benchmarks that repeat an operation in a loop. A sample is a batch of operations, timed as
-//! a whole in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
+//! Micro-benchmarks that repeat an operation in a loop. A sample is a batch of operations, timed
+//! together in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
 //! of the loop itself; nothing is subtracted.
 
 use hardware::board::CpuIndex;
@@ -17,7 +17,7 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
-/// The number of batches taken even after the time limit, which is enough for a percentile.
+/// The number of batches run even after the time limit, which is enough for a percentile.
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
@@ -197,7 +197,7 @@ impl Micro<'_, '_> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough or the time limit is reached. The limit includes
+    /// Runs batches until there are enough or the time limit is reached. The limit includes
     /// warm-up.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);

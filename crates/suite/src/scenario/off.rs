@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites its sample's timestamps, so, with a
-            // helper, the lead must come last.
+            // A helper powers off once more, which overwrites its sample's timestamps. With a
+            // helper, the lead must therefore come last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);

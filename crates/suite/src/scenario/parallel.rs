@@ -1,7 +1,7 @@
 //! Scenarios on all CPUs at once: suspends, and PSCI_VERSION.
 //!
-//! Either all of a round counts or none of it: if one CPU does not power down, the others' waiting
-//! times change.
+//! A round counts entirely or not at all, because if one CPU does not power down, the others'
+//! waiting times change.
 
 use hardware::board::CpuIndex;
 use run::measure::{Reason, Rejection};

@@ -38,10 +38,10 @@ pub trait Progress {
     fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports that memory is not zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Starts a stretch on only the given CPU, or on all CPUs.
+    /// Starts a measurement on only the given CPU, or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
-    /// Reports a window, which is already included in the stretch; `sum` combines all CPUs.
+    /// Reports a window, which `stretch` already includes; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
-    /// Ends the stretch.
+    /// Ends the measurement.
     fn end(&mut self, stretch: &Stretch) -> fmt::Result;
 }

@@ -1,5 +1,5 @@
-//! Suspends one CPU after another, with the lead last. All others are off, except the lead and a
-//! helper. With TF-A's test method, each sample follows a CPU_ON, and every CPU takes one turn
+//! Suspends one CPU after another, with the lead last. All the others are off, except the lead and
+//! a helper. With TF-A's test method, each sample follows a CPU_ON, and every CPU takes one turn
 //! before any CPU takes its second. With the warm method, a CPU stays on until it has all its
 //! samples.
 
@@ -17,8 +17,8 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     skip_lead_without_helper(bench);
     let (cpus, lead) = (bench.cells.len(), bench.lead());
     if bench.machine.facts().no_cpu_off.is_some() {
-        // Turn on all CPUs before the first one is measured, so that its conditions match later
-        // turns.
+        // Turn on all CPUs before the first one is measured, so that its conditions match those of
+        // later turns.
         bench.run(Who::All, Action::Version);
     }
     // All CPUs then use the sleep and quiet times that the slowest CPU needs.

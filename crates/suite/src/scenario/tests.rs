@@ -55,7 +55,7 @@ struct Log {
     /// The samples kept and requested, before each round.
     samples: Vec<(u32, u32)>,
     without_zero: bool,
-    /// The ends of stretches.
+    /// The measurements that have ended.
     ends: Vec<Stretch>,
 }
 

@@ -1,4 +1,4 @@
-//! The `timer_latency` scenario. A *stretch* is a period under one load, with either one CPU's
+//! The `timer_latency` scenario. A *stretch* is a measurement under one load, with either one CPU's
 //! timer or all CPUs' timers running. It is measured in *windows* of at most a second. Each window
 //! is a round. A line is printed after it, while the timers are stopped. All CPUs stay on
 //! throughout.

@@ -148,7 +148,7 @@ fn each_rule_of_an_outcome() {
         (|o| o.quiet_until = at(349), Some(LateReturn)),
         (|o| o.quiet_until = at(350), None),
     ];
-    // Without PMF, the wake-up time is what counts.
+    // Without PMF, only the wake-up time matters.
     let without: [(Edit, Option<Reason>); 9] = [
         (|o| o.due = at(350), None),
         (|o| (o.due, o.end) = (at(350), ActionEnd::Returned), None),

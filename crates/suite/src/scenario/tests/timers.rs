@@ -9,7 +9,7 @@ fn run_timers(fake: Fake, args: &str) -> Ran {
     run(fake, &std::format!("only=timer_latency {args}"))
 }
 
-/// Returns the measured and requested expiries for each stretch.
+/// Returns the measured and requested expiries for each measurement.
 fn ends(ran: &Ran) -> Vec<(u32, u32)> {
     ran.log.ends.iter().map(|it| (it.done, it.total)).collect()
 }
