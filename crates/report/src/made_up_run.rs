@@ -1,7 +1,7 @@
 //! A made-up run, and the log that the payload would print for it.
 //!
-//! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, with CPU 0
-//! and with CPU 2 as the helper. Two more suite scenarios and a sweep are also included.
+//! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, once with
+//! CPU 0 as the helper and once with CPU 2. Two more suite scenarios and a sweep are also included.
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
@@ -242,7 +242,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
     cell.choose_figures(is_parallel);
 }
 
-/// Returns the log of `run`, with each record written as many times as `records` specifies.
+/// Returns the log of `run`, with each record repeated as specified by `records`.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));

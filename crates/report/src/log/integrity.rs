@@ -28,8 +28,7 @@ pub struct Integrity {
     pub rt_instr_wrong: u32,
     /// RT_INSTR lines that repeat an earlier one. They count once.
     pub rt_instr_repeated: u32,
-    /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither of the two is
-    /// counted.
+    /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither is counted.
     pub rt_instr_ambiguous: u32,
     /// Lines that repeat the previous line. They count once.
     pub lines_repeated: u32,

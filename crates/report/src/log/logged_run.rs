@@ -19,7 +19,7 @@ pub struct LoggedRun {
     pub run: Run,
     /// The input and the run's position in it.
     pub source: Source,
-    /// The firmware stages, in the order in which they printed their lines.
+    /// The firmware stages, in the order they printed their lines.
     pub firmware: Vec<Stage>,
     /// The header's lines.
     pub header: HeaderLines,

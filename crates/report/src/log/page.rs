@@ -54,7 +54,7 @@ pub(crate) struct PageTable {
     pub(crate) rows: Vec<PublishedRow>,
 }
 
-/// The key by which a page's releases are ordered.
+/// The key used to order a page's releases.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ReleaseAge {
     Version(ReleaseVersion),
@@ -72,7 +72,7 @@ impl Page {
 }
 
 impl PageTable {
-    /// Returns the key by which releases are ordered: the data file's folder or, without a data
+    /// Returns the key used to order releases, which is the data file's folder or, without a data
     /// file, the version.
     fn age(&self) -> Option<ReleaseAge> {
         match self.folder.as_str() {
@@ -360,7 +360,7 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario to which a title refers. Titles are worded as on TF-A's pages or on this
+/// Returns the scenario that a title refers to. Titles are worded as on TF-A's pages or on this
 /// project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");

@@ -1,5 +1,5 @@
 //! Rows of published tables: a CPU's labels and figures, and any changes printed after the figures,
-//! each with its position.
+//! along with their positions.
 
 use std::sync::LazyLock;
 

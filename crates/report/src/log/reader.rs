@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Neither the end of a run nor the end of the log.
+    /// A read error is neither the end of a run nor the end of the log.
     #[test]
     fn read_error_is_returned_whatever_was_read_before() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);

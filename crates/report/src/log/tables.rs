@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Returns a grid table with one row, whose cells are separated by commas.
+    /// Returns a grid table with one row. Its cells are separated by commas in `row`.
     fn grid(title: &str, names: &str, row: &str) -> String {
         let rule = "+------------".repeat(row.split(',').count()) + "+";
         let line = |cells: &str| {

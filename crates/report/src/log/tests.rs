@@ -56,7 +56,7 @@ pub(super) fn sent() -> Run {
     run
 }
 
-/// Returns the log without the records for which `is_lost` returns true.
+/// Returns the log, leaving out records for which `is_lost` returns true.
 fn without(is_lost: impl Fn(&str) -> bool) -> String {
     let log = whole_log();
     let is_kept = |line: &&str| !line.starts_with(MARK) || !is_lost(line);

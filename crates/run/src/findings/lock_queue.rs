@@ -30,7 +30,7 @@ const FAR_LONGER: u64 = 2;
 pub type Arrival = (u64, CpuIndex, u64);
 
 /// Determines whether CPUs that go down together wait for one another, and for how long. This
-/// requires timestamps, because only they show the order in which the CPUs go down.
+/// requires timestamps, because nothing else shows the order in which CPUs go down.
 pub(super) fn find_lock_queue(
     run: &Run,
     scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! Figures of only a few ticks, for which the counter's resolution matters.
+//! Figures of only a few ticks, where the counter's resolution matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures of only a few ticks, for which the counter's resolution matters.
+/// Figures of only a few ticks, where the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
 /// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %,

@@ -1,4 +1,4 @@
-//! Wake-ups that waited: the first CPUs to wake up power up their cluster, and CPUs that wake up in
+//! Wake-ups that waited. The first CPUs to wake up power up their cluster, and CPUs that wake up in
 //! the meantime wait for the cluster's lock.
 
 use alloc::format;

@@ -13,7 +13,7 @@ use hardware::spec::ticks::Clock;
 use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
-/// The measurement overhead, in ticks: the minimum of many attempts on the lead.
+/// The measurement overhead in ticks, as the minimum of many attempts on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
     /// Two consecutive counter reads.

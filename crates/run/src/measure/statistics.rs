@@ -121,7 +121,7 @@ pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64>
 }
 
 /// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if fitting a
-/// line could overflow: the sum of y * y takes at most 73 bits, and n times that takes 82.
+/// line could overflow. The sum of y * y takes at most 73 bits, and n times that takes 82.
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {

@@ -25,7 +25,8 @@ pub fn jobs(plan: &Plan) -> Vec<Job> {
     jobs
 }
 
-/// Returns the scenarios of a plan, without helpers: the suite with each method, then the others.
+/// Returns the scenarios of a plan, without helpers. The suite comes first, with each method, and
+/// then the others.
 pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
     let mut keys = Vec::new();
     let mut add = |id, method| {

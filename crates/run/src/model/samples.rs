@@ -17,8 +17,8 @@ pub struct Sample {
 }
 
 /// A list of samples. Each is encoded as numbers with seven bits per byte: the place, the base, one
-/// bit for each instant that the sample has, and the difference between each of those and the
-/// previous one.
+/// bit for each instant in the sample, and the difference between each instant and the previous
+/// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     bytes: Vec<u8>,
@@ -65,7 +65,7 @@ impl Samples {
         self.bytes.push(number as u8);
     }
 
-    /// Returns the samples in the order in which they were appended.
+    /// Returns the samples in the order they were appended.
     pub fn iter(&self) -> impl Iterator<Item = Sample> {
         let mut rest = self.bytes.iter();
         (0..self.len).map(move |_| next_sample(&mut rest))

@@ -39,7 +39,7 @@ impl Methods {
         }
     }
 
-    /// Returns the methods in the order in which they run.
+    /// Returns the methods in the order they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
         let second = (self == Self::Both).then_some(Method::Warm);
         [self.first()].into_iter().chain(second)

@@ -126,7 +126,7 @@ impl Plan {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }
 
-    /// Parses boot arguments to which a loader may have added an operating system's arguments.
+    /// Parses boot arguments that may include an operating system's arguments, added by a loader.
     /// Ignores words whose key is not one of the payload's.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();

@@ -39,7 +39,7 @@ impl Steps {
         len: 0,
     };
 
-    /// Returns the steps in the order in which they were added.
+    /// Returns the steps in the order they were added.
     pub fn as_slice(&self) -> &[u32] {
         &self.list[..usize::from(self.len)]
     }

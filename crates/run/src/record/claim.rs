@@ -9,7 +9,7 @@ use crate::model::RunId;
 /// A line that looks like a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim<'l> {
-    /// The run to which the record belongs.
+    /// The run that the record belongs to.
     pub run: RunId,
     /// The record number in the run, counting from 0.
     pub seq: u32,

@@ -5,8 +5,8 @@
 //!   cell's place is its CPU's index;
 //! * a list for each of [`Metric::ALL`], empty if there are no samples: the median; how far the
 //!   minimum is below it; how far the maximum, the very first sample and the 99th percentile are
-//!   above it; MAD; by how much the number of samples exceeds the cell's. A metric that the cell
-//!   has but for which there are no samples is null;
+//!   above it; MAD; by how much the number of samples exceeds the cell's. A metric that is in the
+//!   cell but has no samples is null;
 //! * the base of [`Cell::shown`], and the steps from one instant to the next; null if there are
 //!   none;
 //! * `due`, `residency_us` and `most_us` from [`Reached`];

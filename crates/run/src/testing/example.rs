@@ -39,7 +39,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// The tests' fake machine, with a service and different CPUs.
+/// The fake machine used in tests, but with a service and different CPUs.
 fn facts() -> Facts {
     Facts {
         smccc: Some(0x1_0005),

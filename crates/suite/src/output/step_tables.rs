@@ -87,7 +87,7 @@ fn one_table(
     simple(out, &title, &names, &columns)
 }
 
-/// Returns the heading for samples that were taken but not counted.
+/// Returns the heading for samples that were measured but not counted.
 pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     match id.procedure() {
         Procedure::Timers => "Overruns",

@@ -19,8 +19,8 @@ use run::plan::{Axis, Method, Plan, ScenarioId};
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
 
-/// The number of skip entries for one scenario with both helper placements: for the scenario
-/// itself, for two reasons for CPUs in each placement, or for steps.
+/// The maximum number of skip entries for one scenario across both helper placements. They are for
+/// the scenario itself, for its steps, or for CPUs (up to two reasons per placement).
 const PLACES: usize = 4;
 
 /// Results of earlier scenarios that are printed at the end of a run, after the scenarios

@@ -16,7 +16,7 @@ pub(crate) struct Chosen {
     pub(crate) timer_stops: bool,
     /// The power level; None if neither the board nor the format specifies it.
     level: Option<u8>,
-    /// The states that lead to this one.
+    /// The states on the way down to this one.
     pub(crate) ladder: Ladder,
 }
 

@@ -86,7 +86,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
-/// If something is missing from a log without records, this is reported and the log is incomplete.
+/// Anything missing from a log without records is reported, and the log is incomplete.
 #[test]
 fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";
