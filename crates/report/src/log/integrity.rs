@@ -47,7 +47,7 @@ pub struct Records {
     pub expected: Option<u64>,
     /// Records that were received at least once.
     pub received: u64,
-    /// Received records that came after a later one, which means that they are from a second copy.
+    /// Records received after a later one, which means that they are from a second copy.
     pub from_second: u64,
     /// Lines that look like records but have a wrong checksum.
     pub damaged: u64,

@@ -43,7 +43,7 @@ struct LineRow {
     label: (u16, u16),
     /// The number of earlier rows with the same labels.
     nth: usize,
-    /// The values, or None if lines contradict each other.
+    /// The values, or None if lines are contradictory.
     values: Option<[Option<u64>; 3]>,
 }
 
@@ -125,7 +125,7 @@ impl LineRun {
         }
     }
 
-    /// Ends the scenario. Returns false if the line adds no information.
+    /// Ends the scenario. Returns false if the line adds nothing new.
     pub(super) fn complete(&mut self, status: Status) -> bool {
         if self.ended.len() < ROWS_MAX {
             self.ended.push(status);
@@ -169,8 +169,8 @@ impl LineRun {
 }
 
 impl LineScenario {
-    /// Returns the number of rows per label, unless repeated lines could explain it. A single label
-    /// is not enough to draw a conclusion.
+    /// Returns the number of rows per label, unless it could be explained by repeated lines. A
+    /// single label is not enough to draw a conclusion.
     fn rows_of_label(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         let rows = self.rows.iter().counts_by(|row| row.label);

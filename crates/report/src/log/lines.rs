@@ -50,7 +50,7 @@ impl<R: Read> LogLines<R> {
         }
     }
 
-    /// Returns the number of lines that have been started.
+    /// Returns the number of lines started so far.
     pub(crate) fn count(&self) -> u64 {
         self.number - u64::from(self.is_at_start)
     }

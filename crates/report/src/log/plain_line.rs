@@ -55,7 +55,7 @@ pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
     /// Cluster and core.
     pub(super) label: (u16, u16),
-    /// Powerdown, wakeup and cache flush, or, for PSCI_VERSION, only the latency.
+    /// Powerdown, wakeup and cache flush, or only the latency for PSCI_VERSION.
     pub(super) values: [Option<u64>; 3],
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::LoggedRun;
 
-/// The upper bound for the numbers in a valid profile. A million such numbers can be added without
+/// The upper bound on the numbers in a valid profile. A million such numbers can be added without
 /// overflow.
 const NUMBER_MAX: u64 = 1 << 44;
 /// The version of the JSON format and of the rules for attributing calls.
@@ -38,7 +38,7 @@ pub struct Profile {
 /// One phase of all sampled calls in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfilePhase {
-    /// The scenario's short tag, with its method unless that is TFTF's, and its helper.
+    /// The scenario's short tag, its method (unless it is TFTF's), and its helper.
     pub scenario: String,
     /// The phase name.
     pub name: String,
@@ -245,7 +245,7 @@ fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     }
 }
 
-/// Returns a name that is unique among the run's scenarios.
+/// Returns a name that is unique within the run.
 pub fn name_of(scenario: &Scenario) -> String {
     let tag = scenario.id.short_tag().to_owned();
     let method = Some(scenario.method).filter(|it| *it != Method::Tftf);

@@ -124,7 +124,7 @@ impl OrderBook<'_> {
         };
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
-        // The SGI or the timer frame's interrupt, if any, comes before that.
+        // The SGI or the timer frame interrupt, if any, comes before that.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
             false => 0,

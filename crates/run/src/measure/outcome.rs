@@ -414,8 +414,8 @@ impl Outcome {
             Metric::Latency => simply_returns,
             Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
-            // With PMF, the lead polls rarely so that it does not interfere with other CPUs. The
-            // instant at which it sees that the CPU is off is therefore imprecise.
+            // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
+            // which it sees that the CPU is off is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),

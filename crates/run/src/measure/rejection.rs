@@ -70,8 +70,8 @@ impl fmt::Display for Loss {
 words! {
     /// Why an outcome is not counted as a sample.
     pub enum Reason, key {
-        /// An interrupt stayed pending, or the timer frame's interrupt could not be enabled. The
-        /// call was not made, because it might never have returned.
+        /// An interrupt stayed pending, or the timer frame interrupt could not be enabled. The call
+        /// was not made, because it might never have returned.
         Pending = "pending",
         /// A power-down returned to its caller: the firmware abandoned it or merely waited.
         Abandoned = "abandoned",

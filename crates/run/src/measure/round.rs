@@ -186,7 +186,7 @@ impl Round {
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.
     pub schedule: Schedule,
-    /// The CPUs whose timers are measured: all, or a single one.
+    /// The CPUs whose timers are measured, either all of them or a single one.
     pub timers: Who,
     /// The load on all CPUs, except a CPU whose timer is measured on its own.
     pub load: Load,

@@ -1,4 +1,4 @@
-//! Order statistics of samples, and straight-line fits, all with integers only.
+//! Order statistics of samples, and straight-line fits, using only integers.
 //!
 //! * The median and every percentile are measured samples: the p-quantile of n values is the value
 //!   of rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical
@@ -56,7 +56,8 @@ impl Summary {
     }
 }
 
-/// Sorts `values` and returns the median (the lower one of two), or 0 if there are no values.
+/// Sorts `values` and returns the median (the lower of the middle two), or 0 if there are no
+/// values.
 pub fn lower_median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     of_rank(values, 50)
@@ -73,7 +74,7 @@ pub(super) fn rank(n: u64, percent: u64) -> u64 {
     (n * percent).div_ceil(100)
 }
 
-/// A straight line through points, by ordinary least squares.
+/// A straight line fitted to points by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FittedLine {
     /// The number of points.
@@ -90,8 +91,8 @@ impl FittedLine {
     /// The exclusive upper limit of x.
     const X_LIMIT: u64 = 512;
 
-    /// Returns the line through `points`; None if there are fewer than three, if all have the same
-    /// x or the same y, or if a sum could overflow.
+    /// Returns the line fitted to `points`; None if there are fewer than three, if all have the
+    /// same x or the same y, or if a sum could overflow.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
         let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);

@@ -59,7 +59,7 @@ pub struct Account {
     pub series: [RunningSummary; 2],
     /// Completed expiries, including overruns.
     pub expiries: u32,
-    /// Expiries that had already passed when their turn came.
+    /// Expiries that were already past when their turn came.
     pub overruns: u32,
     /// Interrupts with no expiry due: the GIC withdrew its signal.
     pub spurious: u32,
@@ -102,7 +102,7 @@ pub struct Tally {
     pub settled: Account,
     /// The latencies across all windows, indexed by [`Until`].
     pub histograms: [Histogram; 2],
-    /// The interrupt, other than the timer's, that ended the measurement.
+    /// The interrupt that ended the measurement, other than the timer's own.
     pub stray: Option<IntId>,
     /// The latency that ended the measurement by exceeding the threshold.
     pub exceeded: Option<u64>,
@@ -182,7 +182,7 @@ impl Tally {
 pub enum TimerFault {
     /// An interrupt was pending before the timer was armed, and stayed pending.
     Pending,
-    /// An interrupt other than the timer's was signaled, with this ID.
+    /// An interrupt other than the timer's was signaled; this is its ID.
     Stray(IntId),
     /// Interrupts were signaled repeatedly, but none could be acknowledged.
     Spurious,
@@ -225,7 +225,7 @@ mod tests {
             (&[196], 1),
             (&[197, 197], 4),
             (&[1, 1, 350], 3),
-            // There are no expiries after the last.
+            // There are no more expiries after the last.
             (&[1, 1, 1, 1, 1, 1, 1, 1, 1_000_000], 1),
             (&[u64::MAX / 2], 9),
         ] {

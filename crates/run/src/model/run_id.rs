@@ -20,10 +20,10 @@ impl RunId {
     /// The number of digits in the textual form.
     pub const DIGITS: usize = 8;
 
-    /// Returns the identity of a run of the payload whose checksum is `build`, with the device tree
-    /// `tree` (which contains the boot arguments), on a machine and firmware with these `facts`.
-    /// `counter` is read while preparing the run. On hardware, it is different every time; on an
-    /// emulator with an instruction clock, it is the same every time.
+    /// Returns the identity of a run. `build` is the payload's checksum, `tree` is the device tree
+    /// (including the boot arguments), and `facts` describes the machine and firmware. `counter` is
+    /// read while preparing the run. On hardware, it is different every time; on an emulator with
+    /// an instruction clock, it is the same every time.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
         let facts = serde_json::to_vec(facts);
         let facts = facts.expect("facts contain no fractions or maps");

@@ -169,8 +169,8 @@ impl Scenario {
         self.cells.iter().flat_map(Cell::all_series)
     }
 
-    /// Returns the number of attempts that do not count, by reason, across all cells. Includes only
-    /// reasons that occurred.
+    /// Returns the number of attempts that do not count, by reason, across all cells. Only reasons
+    /// that occurred are included.
     pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
         let all = Reason::ALL.into_iter().map(|reason| {
             let counts = self.cells.iter().filter_map(|cell| cell.counts.as_ref());

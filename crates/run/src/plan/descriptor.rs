@@ -59,9 +59,9 @@ pub enum Procedure {
 /// The idle state that a scenario requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateChoice {
-    /// The power-down state of the highest level, or the state given by `deepest=`.
+    /// The power-down state at the highest level, or the state given by `deepest=`.
     Deepest,
-    /// The power-down state of level 0, or the state given by `core=`.
+    /// The power-down state at level 0, or the state given by `core=`.
     Core,
 }
 

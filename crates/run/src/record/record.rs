@@ -59,8 +59,9 @@ pub enum Record {
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// A cell without samples or histograms, with its place in the scenario, in a short form. If it
-    /// is too long for one line, further cells that contain only series and instants follow it.
+    /// The short form of a cell, with its place in the scenario but without samples or histograms.
+    /// If it is too long for one line, further cells that contain only series and instants follow
+    /// it.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
     /// A sample of a cell, with the cell's place.
     Sample(ScenarioKey, u32, Sample),

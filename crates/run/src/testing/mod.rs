@@ -1,5 +1,4 @@
-//! A fake machine and an example run, for the tests of this crate and of the crates that depend on
-//! it.
+//! A fake machine and an example run, for the tests of this crate and its dependents.
 
 pub mod example;
 pub mod fake;

@@ -71,8 +71,8 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
 }
 
 /// The leading words of boot arguments intended for another program. They are written without using
-/// the heap, because a loader's arguments may be longer than the heap, which is small until working
-/// memory is known.
+/// the heap, which is small until working memory is known, because a loader's arguments may not fit
+/// in it.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {
@@ -126,7 +126,7 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
-/// Formats a version: the major number is in bits 30:16, the minor number in bits 15:0.
+/// Formats a version: the major number is in bits 30:16 and the minor number in bits 15:0.
 fn version(number: u32) -> String {
     format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
 }

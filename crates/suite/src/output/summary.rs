@@ -1,5 +1,6 @@
-//! The summary at the end of a run, which fits on one screen: a row for each scenario, with the
-//! median across the CPUs and the worst CPU; total counts; and everything that was skipped.
+//! The summary at the end of a run. It fits on one screen and contains a row for each scenario,
+//! with the median across the CPUs and the worst CPU; total counts; and everything that was
+//! skipped.
 
 use alloc::format;
 use alloc::string::String;

@@ -168,7 +168,8 @@ impl Sleep {
     }
 }
 
-/// Returns how many ticks all participants may need to see the start, because they may be napping.
+/// Returns how many ticks it may take for all participants to see the start, because they may be
+/// napping.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }

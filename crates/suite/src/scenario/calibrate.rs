@@ -20,7 +20,7 @@ pub(crate) const LEAST_US: u64 = 500;
 /// The sleep in microseconds without PMF. Only PMF shows how long the power-down takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
-/// The sleep as a multiple of the longest power-down in the trial. In each round, CPUs queue for
+/// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
 const MARGIN_ALL: u64 = 4;
 /// The corresponding multiple for a single CPU.

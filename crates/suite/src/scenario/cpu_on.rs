@@ -2,7 +2,7 @@
 //!
 //! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on, the
 //! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
-//! OFF, because the lead can poll only one CPU at a time.
+//! OFF, because the lead can only poll one CPU at a time.
 //!
 //! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not interfere with CPUs that are powering up.

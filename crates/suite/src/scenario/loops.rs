@@ -207,7 +207,7 @@ impl Micro<'_, '_> {
             self.round(who, kind.operation, self.batch)?;
             self.spent(&mut began);
         }
-        // An abandoned batch may have taken seconds.
+        // An abandoned batch may have run for seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.attempts += 1;
             self.round(who, kind.operation, self.batch)?;

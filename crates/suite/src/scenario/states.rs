@@ -56,7 +56,7 @@ pub struct States {
     pub(crate) format: StateFormat,
     /// The board's states in the firmware's format.
     pub(crate) accepted: Vec<Chosen>,
-    /// The rest of the board's states, whose `power_state` is in the other format.
+    /// The board's remaining states, whose `power_state` is in the other format.
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
@@ -319,7 +319,7 @@ mod tests {
             };
             assert_eq!(found.explain(Skip::NoIdleState), named);
         }
-        // A level that standby states never have.
+        // A level that no standby state has.
         let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
         assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
     }

@@ -141,7 +141,7 @@ impl Timers<'_> {
         measured: impl Iterator<Item = CpuIndex> + Clone,
     ) -> (Account, u32, Option<Failure>) {
         for cpu in measured.clone() {
-            // If a CPU does not start, its previous account must not be counted again.
+            // If a CPU does not start, its previous counts must not be added again.
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.window = Account::default();
             }

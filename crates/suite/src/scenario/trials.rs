@@ -48,8 +48,8 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
 
 /// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
-    /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up by
-    /// itself, because the lead will do the same, or if the lead was the only CPU to try.
+    /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up on its
+    /// own, because the lead will do the same, or if the lead was the only CPU to try.
     Wakes,
     /// It did not wake this CPU; an SGI did.
     Stops(CpuIndex),

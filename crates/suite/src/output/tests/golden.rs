@@ -220,7 +220,7 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
     log
 }
 
-/// Rows that differ from the golden rows in only one respect.
+/// Rows that differ from the golden rows in a single respect.
 #[test]
 fn odd_rows() {
     let four = example::run(4);

@@ -303,7 +303,7 @@ fn without_cpu_off_cpus_stay_on() {
         assert!(words.contains(&format!("CPU_OFF : not used: {reason}.")));
         assert!(words.contains(&format!("Skipped: {reason}")), "{rest}");
         assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
-        // No scenario is measured twice, or skipped in favor of the other method.
+        // No scenario is measured twice or is skipped in favor of the other method.
         assert_eq!(run.plan.map(|plan| plan.methods), Some(Methods::Warm));
         assert_eq!(run.scenarios.len(), 8);
         let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
