@@ -68,7 +68,7 @@ fn end_without_firmware() -> ! {
     give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
 }
 
-/// Returns the parameter block of the running image, and true if the block is damaged.
+/// Returns the parameter block of the running image, and whether the block is damaged.
 fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     let region = Region {
         base: layout::image().base + PARAMETER_BLOCK as u64,

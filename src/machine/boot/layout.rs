@@ -37,11 +37,11 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the address range of the channels, in which each entry point finds its CPU's channel.
+/// Publishes the address range of the channels, where each entry point finds its CPU's channel.
 /// Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
-    // SAFETY: boot.S reserves this aligned pair of words for the directory. Only the lead stores
-    // them, once, while no other CPU that could load them is on.
+    // SAFETY: boot.S reserves this aligned pair of words for the directory. The lead stores them
+    // once, while no other CPU that could load them is on.
     unsafe { slot_directory = [first, end] };
 }
 

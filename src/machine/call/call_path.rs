@@ -217,8 +217,8 @@ impl CallPath {
         self.read(raw)
     }
 
-    /// Times a call like [`Self::time_call`], after evicting everything the call uses from this
-    /// CPU's caches: the code of the timed function, its stack frame, and the results.
+    /// Times a call like [`Self::time_call`], after evicting from this CPU's caches everything that
+    /// the call uses: the code of the timed function, its stack frame and the results.
     #[inline(never)]
     pub fn time_call_evicted(self, function: &FirmwareFunction) -> TimedCall {
         let mut raw = RawCall::default();

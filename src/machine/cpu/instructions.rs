@@ -16,13 +16,13 @@ pub fn is_interrupt_pending() -> bool {
 }
 
 pub fn wait_for_interrupt() {
-    // SAFETY: WFI only waits; the barrier completes stores for which other CPUs wait.
+    // SAFETY: WFI only waits; the barrier completes stores that other CPUs are waiting for.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
-/// Unmasks SErrors, including one that is already pending. The lead does so once it has a console
-/// on which to report them. (`boot.S` does so at the other entry points.) The image must contain
-/// only one copy of it, because a test checks each place where SErrors are unmasked.
+/// Unmasks SErrors, including one that is already pending. The lead calls this once it has a
+/// console to report them on. (`boot.S` unmasks them at the other entry points.) The image must
+/// contain only one copy of it, because a test checks each place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S

@@ -15,8 +15,8 @@ use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// The number of interrupts that [`GicDriver::drain`] acknowledges before it gives up, which
-/// exceeds the number of private interrupts.
+/// The number of interrupts that [`GicDriver::drain`] acknowledges before giving up. It exceeds the
+/// number of private interrupts.
 const DRAIN_LIMIT: u32 = 64;
 
 /// The number of ISR_EL1 polls after which the GIC must have withdrawn an interrupt that is no
@@ -81,8 +81,8 @@ impl GicDriver {
         }
     }
 
-    /// Enables forwarding of non-secure interrupts in the distributor. The lead does so once, and
-    /// again after SYSTEM_SUSPEND.
+    /// Enables forwarding of non-secure interrupts in the distributor. The lead calls this once,
+    /// and again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
@@ -95,8 +95,8 @@ impl GicDriver {
         }
     }
 
-    /// Disables SPIs that an earlier stage left enabled. The lead does so once, before it enables
-    /// an SPI itself.
+    /// Disables SPIs that an earlier stage left enabled. The lead calls this once, before enabling
+    /// any SPI itself.
     pub fn silence_spis(&self) -> Result<(), GicError> {
         let is_silent = |mut bus| {
             spi::silence_all(&mut bus)
@@ -128,8 +128,8 @@ impl GicDriver {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
 
-    /// Routes a level-sensitive SPI to the CPU given by `own`, whose part of the GIC is set up.
-    /// Only the lead calls this. Returns false if the SPI cannot be enabled.
+    /// Routes a level-sensitive SPI to the CPU given by `own`, whose part of the GIC is already set
+    /// up. Only the lead calls this. Returns false if the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),

@@ -1,7 +1,7 @@
 //! The memory load and its buffer.
 //!
 //! The stores and the cache maintenance are in `stress.S`, so that they are executed as written,
-//! and not transformed by a compiler.
+//! not transformed by a compiler.
 
 use core::arch::global_asm;
 

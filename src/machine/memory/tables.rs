@@ -265,7 +265,7 @@ impl Pages {
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
-        // SAFETY: this is mapped memory, and the request comes from its only owner.
+        // SAFETY: this is mapped memory, and the caller is its only owner.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
         barrier::dsb(barrier::ISHST);
     }

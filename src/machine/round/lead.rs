@@ -30,7 +30,7 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// measured. It is 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
 /// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses
-/// firmware data, and must not disturb a CPU that is powering down.
+/// firmware data, and must not slow down a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
@@ -433,7 +433,7 @@ impl Machine for Lead {
         if lacks_helper {
             // No CPU was available as the helper, or the helper was just lost. The others already
             // have their orders. The lead stays awake so that they do not sleep forever, and the
-            // round does not count.
+            // round is discarded.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

@@ -1,4 +1,4 @@
-//! The SGIs by which a participant wakes the other CPUs in its round.
+//! The SGIs that a participant sends to wake the other CPUs in its round.
 
 use run::measure::order::{Order, SgiTargets};
 

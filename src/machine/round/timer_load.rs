@@ -59,8 +59,8 @@ struct TimerHandler {
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // If an erratum spoiled both reads, the handler's own, later read is used. The measured latency
-    // then includes the instructions in between.
+    // If an erratum spoiled both reads, the handler's own read, which is later, is used. The
+    // measured latency then includes the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
@@ -193,8 +193,8 @@ fn take_interrupts(
     if let Some(guard) = guard {
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
-    // SAFETY: as in load_until(). In addition, while the loop runs only the handler is called, with
-    // its own state, which nothing else uses.
+    // SAFETY: as in load_until(). In addition, only the handler is called while the loop runs, and
+    // nothing else uses its state.
     unsafe {
         stress_loop(
             (&raw mut handler).cast(),

@@ -1,7 +1,7 @@
 //! Waits for another CPU, or until a given instant. A waiting CPU naps: it arms its timer to expire
 //! shortly and waits for the interrupt, which stays masked. A napping CPU does not access memory
-//! that other CPUs use and, if one host CPU emulates several, lets the others run. No CPU naps just
-//! before an agreed instant (`CallPath::spin_until`).
+//! that other CPUs use. If one host CPU emulates several CPUs, it also lets the others run. No CPU
+//! naps just before an agreed instant (`CallPath::spin_until`).
 
 use hardware::spec::ticks::Clock;
 
@@ -59,7 +59,7 @@ impl Waiter {
             }
             let now = self.now();
             if now >= deadline {
-                // Poll one last time, because this CPU may have been delayed in between.
+                // Poll one last time, because this CPU may have been delayed since the last poll.
                 return condition();
             }
             match self.nap_length(now - began, nap) {

@@ -33,8 +33,8 @@ fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     process::output(command.args(arguments))
 }
 
-/// Returns commit A and the commits in `range`, which is `A..B`, in order. With `first_parent`,
-/// commits from merged branches are omitted.
+/// Returns commit A and the commits in `range` (`A..B`), in order. With `first_parent`, commits
+/// from merged branches are omitted.
 pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
     let ends = range.split_once("..").filter(|(from, to)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);

@@ -9,7 +9,7 @@ use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need};
 
-/// Builds the application around `image`, which may have a device tree. The boot arguments in
+/// Builds the application around `image`, which may include a device tree. The boot arguments in
 /// `args` apply if the application's load options contain none.
 pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<Vec<u8>> {
     const PACKAGE: &str = "psci-bench-efi";

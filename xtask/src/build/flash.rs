@@ -18,7 +18,7 @@ pub const IMAGE_MAX: usize = FLASH_MAX - FIP_BASE;
 const FLASH_MAX: usize = 64 << 20;
 
 /// Builds the flash contents for `firmware` with `image` as BL33. Returns the image if the platform
-/// expects BL33 in memory.
+/// expects to find BL33 in memory.
 pub fn build(
     firmware: &FirmwareBuild,
     stock: Option<&Stock>,

@@ -47,8 +47,8 @@ fn power_state(text: &str) -> Result<u32, NotAPowerState> {
 }
 
 impl GivenStates {
-    /// Returns the states for the device tree of `board` with `firmware`, which was built for the
-    /// `built` format.
+    /// Returns the states for the device tree of `board` with `firmware` (built for the `built`
+    /// format).
     pub(crate) fn choose(
         &self,
         board: &BoardFile,
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn states_have_level_and_timers_of_the_board_file_if_it_has_them() {
         let extended = Some(StateFormat::Extended);
-        // The extended format does not encode a level. The timers stop in all states in rk3399's
+        // The extended format does not encode a level. The timers stop in all states in the rk3399
         // board file, which does not list 0x10001.
         for (name, state_format, core, deepest, expected) in [
             (

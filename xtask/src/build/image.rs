@@ -40,7 +40,7 @@ impl Emergency {
         }
     }
 
-    /// Returns the UART and the conduit from `tree`, a device tree.
+    /// Returns the UART and the conduit from the device tree `tree`.
     pub fn of_tree(tree: &[u8]) -> Self {
         let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
@@ -50,7 +50,7 @@ impl Emergency {
     }
 }
 
-/// Returns the memory contents of the segments in `elf`, the payload, starting with the first.
+/// Returns the memory contents of the segments in `elf` (the payload), starting with the first.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
@@ -61,7 +61,7 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
             bail!("{WHAT}: a segment of {size} bytes at {from:#x} does not fit in an image");
         };
-        // This includes .bss, so the file contains its zeros.
+        // This includes .bss, so the file contains its zeros too.
         flat.resize(flat.len().max(end as usize), 0);
         flat[from as usize..][..data.len()].copy_from_slice(data);
     }
@@ -134,7 +134,7 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     path.map(read).transpose()
 }
 
-/// Returns the flat payload from `file`, an image, without its device tree, if there is one.
+/// Returns the flat payload from the image `file`, without any appended device tree.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);

@@ -43,7 +43,7 @@ impl TreeWish {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
-    /// Returns these options as they are passed to `cargo xtask image`, each after a space.
+    /// Returns these options as passed to `cargo xtask image`, each preceded by a space.
     #[cfg(feature = "full")]
     pub(crate) fn words(&self) -> String {
         let Self {
@@ -69,7 +69,7 @@ impl TreeWish {
         tree.chain(format).chain(core).chain(deepest).collect()
     }
 
-    /// Builds the payload, unless `base` is one, and its image for `board`.
+    /// Builds the payload, unless `base` supplies one, and its image for `board`.
     pub fn make_image(
         &self,
         workspace: &Workspace,
@@ -108,7 +108,7 @@ pub struct ImageWish<'w> {
     /// Boot arguments.
     pub args: Option<&'w str>,
     /// True if the image is for an emulated machine with this GIC, which the user's tree must
-    /// describe. False if it is for the machine that the tree describes.
+    /// describe. False if the image is for the machine that the tree describes.
     pub emulated: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct Contents {
     pub cpus: usize,
 }
 
-/// Builds the payload, unless `base` is one, and its image for `board` with `tree`.
+/// Builds the payload, unless `base` supplies one, and its image for `board` with `tree`.
 pub(crate) fn make_image(
     workspace: &Workspace,
     board: &BoardFile,
@@ -162,16 +162,16 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
     })
 }
 
-/// Memory for a tree that describes none. No device that the payload uses is at the end of the
-/// first 4 GiB.
+/// Memory for a tree that describes none. None of the devices that the payload uses is at the end
+/// of the first 4 GiB.
 const MADE_UP: Region = Region {
     base: 0xffff_f000,
     size: 0x1000,
 };
 
-/// Returns `blob`, the user's tree, with `bootargs`, for an EFI application, which will replace its
-/// memory. A tree without memory is given one page, because the payload cannot read a tree that has
-/// none.
+/// Returns `blob` (the user's tree) with `bootargs` set, for an EFI application that will replace
+/// its memory nodes. A tree without memory is given one page, because the payload cannot read a
+/// tree that has none.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
     // The application will make the same change.

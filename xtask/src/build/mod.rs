@@ -1,7 +1,7 @@
-//! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33,
-//! `package` the file that a board loads, `fip` a Firmware Image Package, `flash` QEMU's flash,
-//! `from_source` everything that a board boots, `efi` the application around an image, `stick` a
-//! medium that contains it, and `report_program` the program `psci-report`.
+//! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33;
+//! `package`, the file that a board loads; `fip`, a Firmware Image Package; `flash`, QEMU's flash
+//! image; `from_source`, everything that a board boots; `efi`, the EFI application that wraps an
+//! image; `stick`, boot media containing it; and `report_program`, the `psci-report` program.
 
 #[cfg(feature = "full")]
 pub mod checkout;

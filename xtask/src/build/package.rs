@@ -34,7 +34,7 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     })
 }
 
-/// Returns the `[package]` table of `board`, which must be for a FIP.
+/// Returns the `[package]` table of `board`, which must describe a FIP.
 pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
@@ -129,7 +129,7 @@ impl Recipe<'_> {
         Ok(fip)
     }
 
-    /// Rejects images that cannot form a FIP for `board` with any payload.
+    /// Rejects images that cannot form a FIP for `board`, whatever the payload.
     fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
@@ -223,7 +223,7 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
     text.starts_with(begin.as_bytes())
 }
 
-/// Returns the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with the
+/// Returns the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) for the
 /// image and its device tree, which are files in the same folder. U-Boot's `bootm` enters the image
 /// like a Linux kernel.
 pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {

@@ -74,9 +74,10 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 
 /// The rustc flags for the payload.
 ///
-/// * `code-model=tiny`: the entire image is within 1 MiB, so a single instruction, not two, can
+/// * `code-model=tiny`: the entire image fits within 1 MiB, so one instruction rather than two can
 ///   reach any address in it.
-/// * `homogeneous-prolog-epilog`: functions save and restore registers with a few shared routines.
+/// * `homogeneous-prolog-epilog`: functions save and restore registers through a few shared
+///   routines.
 /// * `fix-cortex-a53-835769`: keeps a 64-bit multiply-accumulate from directly following a load or
 ///   store, after which Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the
 ///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; lints
@@ -92,7 +93,7 @@ const FLAGS: [&str; 4] = [
 pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
 /// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages begin
-/// with the folder of the source, but build results must not depend on the user's home directory.
+/// with the source folder, but build results must not depend on the user's home directory.
 pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
@@ -103,7 +104,7 @@ pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> 
     Ok(user.chain(own).chain(remaps).join(SEPARATOR))
 }
 
-/// Returns the flag that removes the folder that cargo unpacks dependencies to.
+/// Returns the flag that strips the path of the folder where cargo unpacks dependencies.
 fn remap_dependencies() -> Option<String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
@@ -111,8 +112,9 @@ fn remap_dependencies() -> Option<String> {
     Some(format!("--remap-path-prefix={}=", sources.display()))
 }
 
-/// Returns the flag that replaces the folder of the standard library's source, which rustc uses if
-/// rustup's component rust-src is installed, by the name that rustc uses otherwise.
+/// Returns the flag for the standard library's source path. If rustup's rust-src component is
+/// installed, rustc uses a local folder; the flag replaces it with the name that rustc uses
+/// otherwise.
 fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
     let ask = |arguments: &[&str]| {
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));

@@ -7,7 +7,7 @@ use host::process;
 
 use crate::setup::workspace::Workspace;
 
-/// Builds `package`, a plugin, with a feature, and returns the path of its file.
+/// Builds the plugin `package` with a feature, and returns the path of the resulting file.
 pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Result<PathBuf> {
     let target = workspace.target.join("plugins").join(feature);
     let features = format!("{package}/{feature}");

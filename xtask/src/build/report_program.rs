@@ -9,10 +9,10 @@ use super::payload::rust_flags;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, REPORT_TARGET};
 
-/// The name of the program.
+/// The program name.
 pub const REPORT_PROGRAM: &str = "psci-report";
 
-/// Builds the program and returns its ELF file. It is statically linked and contains no path of
+/// Builds the program and returns its ELF file. It is statically linked and contains no paths from
 /// this machine.
 pub fn build(workspace: &Workspace) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::ReportTarget])?;
@@ -23,8 +23,8 @@ pub fn build(workspace: &Workspace) -> Result<Vec<u8>> {
     command.arg(target);
     command.args(["--package", "report", "--bin", REPORT_PROGRAM]);
     command.current_dir(&workspace.root);
-    // Generated code is compiled from the target directory. With Rust's own linker and C library,
-    // the program depends on nothing else of this machine.
+    // Generated code is compiled in the target directory. With Rust's own linker and C library, the
+    // program depends on nothing else on this machine.
     let remap = format!("--remap-path-prefix={}=target", target.display());
     let own = ["-Clinker=rust-lld", "-Cstrip=symbols", &remap];
     let flags = rust_flags(workspace, &own)?;

@@ -16,7 +16,7 @@ use crate::setup::{self, Need};
 /// The maximum size of a certificate, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;
 
-/// A key and its certificate, which Secure Boot on the machine accepts.
+/// A key and its certificate, which Secure Boot on the machine must accept.
 #[derive(Clone, Copy, Debug)]
 pub struct Signer<'s> {
     key: &'s Path,

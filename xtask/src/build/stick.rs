@@ -18,8 +18,8 @@ pub const SCRIPT: &str = "\
 # psci-bench: starts the application. Boot arguments can be added to the next line.\r
 %0\\..\\EFI\\BOOT\\BOOTAA64.EFI\r
 ";
-/// Number of 512-byte sectors (8 MiB): an application with the largest device tree takes less than
-/// 3 MiB.
+/// Number of 512-byte sectors (8 MiB): an application with the largest possible device tree takes
+/// less than 3 MiB.
 const SECTORS: &str = "16384";
 /// The volume name.
 const LABEL: &str = "PSCI-BENCH";
@@ -31,7 +31,7 @@ const LABEL_OFFSET: usize = 0x2b;
 /// epoch is 1980.
 const EPOCH: &str = "315532800";
 
-/// Returns the image of a FAT16 volume with `application` and the script.
+/// Returns the image of a FAT16 volume that contains `application` and the script.
 pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::Mtools])?;
     let dir = temporary(tempfile::tempdir())?;

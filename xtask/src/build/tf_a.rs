@@ -39,7 +39,7 @@ const OLDEST: (u32, u32) = (2, 12);
 /// The newest version that the overlay platform has been run with.
 const NEWEST: (u32, u32) = (2, 15);
 
-/// Folders in TF-A that are not inputs of a build, or that a build has written.
+/// Folders in TF-A that are not build inputs, or that a build has written.
 const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
 
 /// A TF-A source tree.
@@ -97,7 +97,8 @@ impl TfA {
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        // Up to 2.15.0, this assertion is all there is to a power-down and the return from it.
+        // Up to 2.15.0, this assertion is the entire implementation of a power-down and the return
+        // from it.
         if !hooks.contains("assert(0)") {
             return Ok(());
         }
@@ -167,8 +168,8 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Hashes the names and contents of all regular files below `dir`, sorted by name, except the
-/// `skip` folders in `root`. Does not follow symbolic links.
+/// Hashes the names and contents of all regular files below `dir`, sorted by name, except those in
+/// the `skip` folders of `root`. Does not follow symbolic links.
 pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)

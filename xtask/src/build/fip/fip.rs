@@ -21,10 +21,10 @@ const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 /// An upper bound on the number of entries; TF-A has about 40 kinds of images.
 const ENTRIES_MAX: usize = 256;
 
-/// More than a boot flash can hold. A stray section in an ELF file can make `objcopy` write a
+/// More than any boot flash can hold. A stray section in an ELF file can make `objcopy` write a
 /// gigabyte, which is not a firmware image.
 pub const IMAGE_MAX: usize = 128 << 20;
-/// The maximum size of a package, in bytes: more than the flash of any board.
+/// The maximum size of a package, in bytes: larger than the flash on any board.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
 /// The header of a package.
@@ -129,7 +129,7 @@ impl Fip {
     /// because fiptool writes and repairs such packages.
     ///
     /// # Errors
-    /// Returns an error if the file is not a package or does not contain all bytes of an image.
+    /// Returns an error if the file is not a package or does not contain every byte of an image.
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
         let (header, rest) = header(file)?;
         let (entries, terminator) = list(file, rest)?;

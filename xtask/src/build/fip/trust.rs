@@ -42,7 +42,7 @@ const HASHES: [(&str, &str); 3] = [
     ("2.16.840.1.101.3.4.2.2", "sha384"),
     ("2.16.840.1.101.3.4.2.3", "sha512"),
 ];
-/// The keys without which cert_create does not sign anything.
+/// The keys that cert_create requires before it signs anything.
 const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-fw-key \
                     --soc-fw-key --tos-fw-key --nt-fw-key";
 
@@ -51,7 +51,7 @@ pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns the name of a certificate in the package, if there is one.
+/// Returns the name of a certificate in the package, if it has any.
 pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
@@ -143,7 +143,7 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     fs::read(&made).context("cert_create wrote no certificate")
 }
 
-/// A certificate in the form that TF-A's `cert_create` writes.
+/// A certificate in the format that TF-A's `cert_create` writes.
 struct Read {
     what: String,
     /// The public key that verifies it, a SubjectPublicKeyInfo in DER.

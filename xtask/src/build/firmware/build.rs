@@ -21,13 +21,13 @@ use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The folder of device trees in a build.
+/// The device tree folder in a build.
 pub(crate) const TREES: &str = "fdts/";
 
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
-    /// The folder with the platform files, such as `bl31.bin` and `bl31.elf`.
+    /// The folder that contains the platform files, such as `bl31.bin` and `bl31.elf`.
     pub dir: PathBuf,
 }
 

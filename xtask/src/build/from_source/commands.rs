@@ -15,7 +15,7 @@ use crate::setup::workspace::Workspace;
 /// The names of files in a manual build.
 struct ByHand<'p> {
     plan: &'p BuildPlan<'p>,
-    /// The folder for the result.
+    /// The output folder.
     out: PathBuf,
 }
 
@@ -53,7 +53,7 @@ pub fn commands(
 }
 
 impl ByHand<'_> {
-    /// Returns the path of a file in the result folder.
+    /// Returns the path of a file in the output folder.
     fn at(&self, file: &str) -> String {
         self.out.join(file).display().to_string()
     }
@@ -70,7 +70,7 @@ impl ByHand<'_> {
         folder.join(file).display().to_string()
     }
 
-    /// Returns the file for `variable`, a make variable: BL33, or the user's file.
+    /// Returns the file for the make variable `variable`: BL33, or a file from the user.
     fn input(&self, variable: &str) -> PathBuf {
         if variable == "BL33" {
             return self.at("bl33.bin").into();

@@ -21,8 +21,8 @@ use crate::setup::workspace::Workspace;
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";
 
-/// Builds TF-A and the payload. `image` builds the payload image. Returns the files for the
-/// board, and a page about them.
+/// Builds TF-A and the payload. `image` builds the payload image. Returns the files for the board,
+/// and a README describing them.
 pub fn contents(
     workspace: &Workspace,
     plan: &BuildPlan<'_>,
@@ -96,7 +96,7 @@ fn flash_files(
     Ok(files)
 }
 
-/// Returns the FIP with the payload, and the board's other FIPs.
+/// Returns the FIP that contains the payload, and the board's other FIPs.
 fn fip_files(
     workspace: &Workspace,
     plan: &BuildPlan<'_>,
@@ -144,7 +144,7 @@ fn fip_files(
         key: None,
     };
     let mut fip = recipe.make(workspace, board, || Ok(image))?;
-    // The placeholders' offsets may be aligned by chance.
+    // The placeholder offsets may be aligned by chance.
     fip.align(package.align)?;
     let install = package::after_fip(package);
     files.insert(
@@ -164,7 +164,7 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
     given.cloned().collect()
 }
 
-/// Returns the images in `part` that the TF-A build makes.
+/// Returns the images in `part` that the TF-A build produces.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
     let own = part.blobs.iter().filter(|blob| blob.option.is_none());
     let own = own.filter_map(|blob| Some((blob, blob.file.as_deref()?)));
@@ -178,7 +178,7 @@ fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Give
     read.collect()
 }
 
-/// Returns the image, its device tree, and the source of an image tree with both.
+/// Returns the image, its device tree, and the source of an image tree that combines them.
 fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<Vec<BoardEntry>> {
     let board = plan.request.board;
     let tree = image.get(ParameterBlock::read(&image)?.tree_offset as usize..);

@@ -10,7 +10,7 @@ use host::read_file;
 use crate::build::fip::IMAGE_MAX;
 use crate::build::package::Given;
 
-/// The option for an image, without the dashes, and its file.
+/// The option for an image, without its dashes, and the image file.
 pub type NamedFile = (&'static str, PathBuf);
 
 /// The images that the user supplied for a board.
@@ -43,7 +43,7 @@ impl GivenFiles {
         Ok(())
     }
 
-    /// Reads the images. Their sizes must be valid for the board.
+    /// Reads the images. Their sizes must be acceptable to the board.
     pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<Given>> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs).iter();
         let given = inputs.filter_map(|input| Some((input, self.get(&input.option)?)));

@@ -1,5 +1,5 @@
-//! What must be built for a board, and whether it can be. Everything that can be rejected before a
-//! build is rejected here.
+//! Works out what to build for a board, and whether it can be built. Everything that can be
+//! rejected before a build is rejected here.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::build::tf_a::{MBED_TLS, TfA};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The oldest TF-A version that this has been tested with.
+/// The oldest TF-A version that this tool has been tested with.
 const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
 
 /// What the user wants to build.
@@ -23,11 +23,11 @@ const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
 pub struct BuildRequest<'w> {
     /// The board.
     pub board: &'w BoardFile,
-    /// The TF-A checkout; the pinned source is used if there is none.
+    /// The TF-A checkout. If None, the pinned source is used.
     pub tf_a: Option<&'w Path>,
-    /// The Mbed TLS source; the Debian package is used if there is none.
+    /// The Mbed TLS source. If None, the Debian package is used.
     pub mbed_tls: Option<&'w Path>,
-    /// True if the checkout may have uncommitted changes.
+    /// True if uncommitted changes in the checkout are allowed.
     pub allow_dirty: bool,
     /// True for a build with `DEBUG=1`.
     pub debug: bool,
@@ -150,7 +150,7 @@ fn has_platform(dir: &Path, platform: &str, depth: u32) -> bool {
     })
 }
 
-/// Rejects a checkout whose figures nobody could reproduce.
+/// Rejects a checkout whose figures could not be reproduced.
 fn check_clean(request: &BuildRequest<'_>) -> Result<()> {
     let Some(dir) = request.tf_a.filter(|dir| dir.join(".git").exists()) else {
         return Ok(());
@@ -164,7 +164,7 @@ fn check_clean(request: &BuildRequest<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the `stock` platform, without what PMF needs.
+/// Returns the `stock` platform, without the changes that PMF needs.
 fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Platform {
     let board = request.board;
     let mut platform = Platform::of_board(workspace, board, stock, request.gic);

@@ -9,7 +9,7 @@ use super::plan::BuildPlan;
 
 const PAGE: &str = include_str!("readme.md.j2");
 
-/// Returns the page for `files`.
+/// Returns the page that describes `files`.
 pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<String> {
     let board = plan.request.board;
     let rows = files.iter().map(|file| {
