@@ -35,8 +35,8 @@ const TIMEOUT: Duration = Duration::from_secs(420);
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
-/// The scenarios that cause exits to the hypervisor, each with the variant that is compared with
-/// the empty loop.
+/// The scenarios that cause exits to the hypervisor, each with the variant to compare with the
+/// empty loop.
 const EXITS: [(ScenarioId, Variant); 3] = [
     (ScenarioId::NullCall, Variant::PsciVersion),
     (ScenarioId::SelfSgi, Variant::Sgi),

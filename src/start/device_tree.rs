@@ -171,7 +171,7 @@ fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree
     let header = header(tables, base, handoff::SIGNATURE).ok_or(LoadError::NoList)?;
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
-    // If the list does not contain a tree, its memory may become working memory.
+    // If the list does not contain a tree, its memory may be used as working memory.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
     let Some(place) = place?? else {
         return Ok(None);

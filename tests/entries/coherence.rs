@@ -1,5 +1,5 @@
-//! Runs the code that executes before the caches are on under the cache model, from all three entry
-//! points. The runs cover every instruction and all kinds of loaders and CPUs.
+//! Runs the code that executes before the caches are on, from all three entry points, under the
+//! cache model. The runs cover every instruction and all kinds of loaders and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -25,8 +25,8 @@ fn binds(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
 }
 
-/// Follows every path from `entry` to the writes to SP. Returns each write's address, and true if
-/// TPIDR was written before it.
+/// Follows every path from `entry` to the writes to SP. Returns the address of each write, and
+/// whether TPIDR was written before it.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {

@@ -1,5 +1,5 @@
-//! The firmware with which frozen figures were measured. The figures count firmware instructions,
-//! so they differ if TF-A is built with a different compiler.
+//! The firmware that frozen figures were measured with. The figures count firmware instructions, so
+//! they differ if TF-A is built with a different compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::machine::Machine;
 /// The file in each folder of frozen figures that describes the firmware.
 pub const DESCRIPTION: &str = "firmware.json";
 
-/// The tools that built a firmware, and hashes of the result.
+/// The tools that built the firmware, and hashes of the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
     /// The first lines of the compiler and linker version output.

@@ -24,7 +24,7 @@ enum Part {
     Lead,
     /// A CPU whose cluster stays on.
     MateOfLead,
-    /// A CPU that powers its cluster down with it.
+    /// A CPU that takes its cluster down with it.
     LastMan,
 }
 

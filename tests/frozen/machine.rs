@@ -29,7 +29,7 @@ impl Machine {
         all
     }
 
-    /// Returns the name of the file with the figures for this machine.
+    /// Returns the name of the file that contains the figures for this machine.
     pub fn file(&self) -> String {
         let level = match self.level {
             Level::El1 => 1,

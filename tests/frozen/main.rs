@@ -1,4 +1,4 @@
-//! Compares figures with those from the first edition, which must not change when the code is
+//! Compares figures with those from the first edition. They must not change when the code is
 //! restructured. Each folder `tests/data/frozen/gcc-*` contains the figures for one firmware. One
 //! column has been remeasured: the wake-up latency of the parallel deepest-level scenario, which
 //! used to include the time that awake CPUs spent reading timestamps.
@@ -42,9 +42,9 @@ use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
 
-/// Figures in a parallel column may differ by 1 in this number.
+/// Figures in a parallel column may differ by one part in this number.
 const FIGURE_PARTS: u64 = 5;
-/// The sum of a parallel column may differ by 1 in this number.
+/// The sum of a parallel column may differ by one part in this number.
 const SUM_PARTS: u64 = 100;
 
 /// In parallel scenarios with more CPUs than this, only the last men are compared.

@@ -163,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths that consist of at least two names in other code, including macros. Expects
-/// tokens that are printed with spaces between them.
+/// Returns the paths with at least two names in all other code, including macros. Expects tokens
+/// that are printed with spaces between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
@@ -174,8 +174,8 @@ fn paths_in(item: &Item) -> Vec<Names> {
     found.map(path).collect()
 }
 
-/// Returns the imports that are part of a cycle, in which the imported file directly or indirectly
-/// imports the importing file.
+/// Returns the imports that are part of a cycle: the imported file directly or indirectly imports
+/// the importing file.
 pub fn circular(imports: &Imports) -> Imports {
     let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
     for (from, to) in imports {

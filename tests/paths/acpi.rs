@@ -23,7 +23,7 @@ const RAM: Region = Region {
 };
 const HEADER: usize = 36;
 
-/// A machine's memory when it was turned off.
+/// A machine's memory at the moment it was turned off.
 struct Ram(Vec<u8>);
 
 impl<'m> Memory<'m> for &'m Ram {
@@ -140,7 +140,7 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
-/// The 128-byte commands with which QEMU tells the firmware how to place the tables
+/// The 128-byte commands that QEMU uses to tell the firmware how to place the tables
 /// (hw/acpi/bios-linker-loader.c in QEMU).
 #[derive(Default)]
 struct Linker(Vec<u8>);

@@ -103,7 +103,7 @@ fn the_counter_has_an_erratum() {
 }
 
 /// A loader at EL2 leaves an SError pending for the payload at EL1. The payload takes it once there
-/// is a console on which to report it.
+/// is a console to report it on.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
@@ -149,7 +149,7 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     code
 }
 
-/// An earlier stage left the UART SPI enabled, which is asserted from the first byte onwards. It
+/// An earlier stage left the UART SPI enabled, and it is asserted from the first byte onwards. It
 /// also acknowledged SGI 0, which has the same priority as the payload's SGI, but did not end the
 /// interrupt.
 #[test]

@@ -72,8 +72,8 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 /// Runs `spec` and expects this verdict, these strings, and the fault to have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
-    // The firmware prints the fault's name when it occurs. Without this line, the test would prove
-    // nothing.
+    // The firmware prints the fault name when the fault occurs. Without this line, the test would
+    // prove nothing.
     let fault = spec.fault.as_deref().expect("the run has a fault");
     let name = fault.split(',').next().expect("the fault has a name");
     let struck = format!("psci-bench fault: {name} struck ");

@@ -40,8 +40,8 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 }
 
 /// Two of four runs must be byte-for-byte identical. On a busy host, up to one in eight runs with
-/// 32 CPUs differs because of QEMU, rarely twice in the same way (`xtask::qemu::host_cpu`). If the
-/// payload depended on memory contents or host time, hardly any two runs would be identical.
+/// 32 CPUs differs because of QEMU, and rarely twice in the same way (`xtask::qemu::host_cpu`). If
+/// the payload depended on memory contents or host time, hardly any two runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();

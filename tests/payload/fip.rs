@@ -136,8 +136,8 @@ fn in_a_fip_with_certificates() {
         MachineEnding::Exited { success: true },
         "{log}"
     );
-    // If BL33 is forcibly replaced and keeps the old certificate, the FIP does not boot. This shows
-    // that the firmware really checks the certificate.
+    // If BL33 is forcibly replaced but the old certificate is kept, the FIP does not boot. This
+    // shows that the firmware really checks the certificate.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

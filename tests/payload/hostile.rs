@@ -190,7 +190,7 @@ fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
 #[test]
 fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     let mut image = common::image(2, "");
-    // Corrupts the conduit, which follows the UART.
+    // Corrupts the conduit, which comes after the UART.
     image[PARAMETER_BLOCK + 0x39] = 0xff;
     let words = ["the parameter block is damaged; rebuild the image"];
     ends(&of_image(image.clone()), Verdict::BadInput, &words);

@@ -67,7 +67,7 @@ fn every_wake_pattern_and_both_methods() {
     }
 }
 
-/// Runs only a few batches, because only the presence and scale of figures are tested. A suite
+/// Runs only a few batches, because only the presence and magnitude of figures are tested. A suite
 /// scenario and CPU_ON show that the CPUs are still in the expected state.
 #[test]
 fn loops_and_timers_on_every_machine() {
@@ -124,8 +124,8 @@ fn loops_and_timers_on_every_machine() {
 }
 
 /// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. It
-/// does not include the rest of the lead's nap, which takes 50 us or 3125 instructions. The
-/// difference is due to the call that detected OFF and to the caller's own instructions.
+/// does not include the remainder of the lead's nap (50 us, or 3125 instructions). The difference
+/// is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";

@@ -32,7 +32,7 @@ fn medians(
 }
 
 /// TF-A holds the locks for the levels above the core while a CPU powers down at these levels. It
-/// takes no lock if only the core level powers down.
+/// takes no lock if only the core powers down.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";

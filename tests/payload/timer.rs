@@ -64,8 +64,8 @@ fn handled_and_overruns_are_all_expiries() {
     }
 }
 
-/// A timer stops firing because the image turns it off in the loop, with an instruction that
-/// replaces the one that selects the first load. An idle CPU then waits in WFI until another timer
+/// A timer stops firing because the image turns it off in the loop, using an instruction patched
+/// over the one that selects the first load. An idle CPU then waits in WFI until another timer
 /// wakes it, even if the lead is the only CPU.
 #[test]
 fn a_silent_timer_is_named_where_the_cpu_is_idle() {

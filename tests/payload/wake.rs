@@ -2,8 +2,8 @@
 //! timer frame is used only if it wakes the lead in a trial.
 //!
 //! The overlay firmware stops the timers (`timer-stop=1`). QEMU has no AArch64 machine with a
-//! memory-mapped generic timer, so plain memory is used in its place here. Working frames are
-//! tested with fakes: `crates/hardware/src/devices/timer_frame.rs`,
+//! memory-mapped generic timer, so plain memory stands in for one here. Working frames are tested
+//! with fakes: `crates/hardware/src/devices/timer_frame.rs`,
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;

@@ -132,8 +132,8 @@ pub enum CallPath {
 }
 
 impl CallPath {
-    /// Returns the path for this conduit, which all CPUs use, with the erratum named in the device
-    /// tree or implied by the lead's MIDR. Guests use HVC and the virtual counter, which belongs to
+    /// Returns the path that all CPUs use for this conduit, given the erratum that the device tree
+    /// names or the lead's MIDR implies. Guests use HVC and the virtual counter, which belongs to
     /// the guest.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);

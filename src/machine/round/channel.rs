@@ -20,7 +20,7 @@ pub struct CpuChannel {
     pub entry: EntryRecord,
     pub index: CpuIndex,
     pub gic: GicCpu,
-    /// Memory to which the CPU writes, if the plan requires it.
+    /// Memory for the CPU to write to, if the plan requires it.
     pub stress_buffer: StressBuffer,
     /// True once the CPU's timer interrupt has been observed. Only this CPU reads and writes it.
     pub timer_is_proven: AtomicBool,

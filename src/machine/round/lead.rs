@@ -109,7 +109,7 @@ impl Lead {
         self.begin_step(step, deadline);
         let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        // The cause if no call is accepted before the deadline, which is the last return value.
+        // The loss cause if no call is accepted before the deadline: the last return value.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
         // The order must be in memory before CPU_ON.

@@ -1,8 +1,8 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can notice. The lead
-//! publishes its current step and an instant 10 s after the deadline of that step. All other CPUs
-//! that are on wait for the lead, and the first one to see that instant pass ends the run. The
-//! board's watchdog, if any, is set to expire 10 s after that instant, or at the longest timeout
-//! that it supports, but never before that instant.
+//! publishes its current step and an instant 10 s after the deadline of that step. Every other CPU
+//! that is on waits for the lead, and the first to see that instant pass ends the run. The board's
+//! watchdog, if any, is set to expire 10 s after that instant, or at the longest timeout that it
+//! supports, but never before that instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -20,16 +20,16 @@ use crate::machine::watchdog::WatchdogDriver;
 /// How long the lead may be silent after a step's deadline.
 const GRACE_US: u64 = 10_000_000;
 
-/// The longest time for which a round leaves a CPU undisturbed, in microseconds: three times the
-/// longest sleep of 2 s (in OS-initiated mode), plus the delay of a chained CPU's own timer and the
-/// longest quiet time.
+/// The longest time that a round leaves a CPU undisturbed, in microseconds: three times the longest
+/// sleep of 2 s (in OS-initiated mode), plus the delay of a chained CPU's own timer and the longest
+/// quiet time.
 const ASLEEP_US: u64 = 7_500_000;
 
 /// The minimum timeout that a watchdog must support, in seconds: as long as the lead may be silent
 /// in the longest step.
 pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
-/// The deadline while no CPU waits for the lead.
+/// The deadline while no CPU is waiting for the lead.
 const NEVER: u64 = u64::MAX;
 
 pub struct LeadWatch {

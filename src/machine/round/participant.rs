@@ -46,7 +46,7 @@ pub struct RoundParts {
     pub is_kvm_guest: bool,
 }
 
-/// The parts, which are set before the first other CPU is turned on.
+/// The parts, which are set before any other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
 /// Called when the CPU is ready. Waits for the agreed instant and returns it. Returns None if the
@@ -299,7 +299,7 @@ impl Participant {
     }
 
     /// Arms the wake-up for a suspend. If an interrupt is pending, wakes the other CPUs instead,
-    /// because they wait for this CPU, and returns false.
+    /// because they are waiting for this CPU, and returns false.
     #[inline(always)]
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// The name under which QEMU passes the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
 
-/// The firmware's list, in which only fault names are in quotes.
+/// The firmware's list, where only fault names are in quotes.
 const LIST: &str = include_str!(
     "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );

@@ -48,6 +48,6 @@ fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
 fn tool(variable: &str, tool: &str) -> Result<[String; 3]> {
     let path = find(tool).with_context(|| format!("there is no {tool}"))?;
     let path = path.display().to_string();
-    // `-o` keeps make from rebuilding a tool that exists.
+    // `-o` keeps make from rebuilding a tool that already exists.
     Ok([format!("{variable}={path}"), "-o".to_owned(), path])
 }

@@ -7,7 +7,7 @@ use boards::{BoardFile, GicVersion, Stock};
 use super::variant::Variant;
 use crate::setup::workspace::Workspace;
 
-/// Whether the TF-A build makes a FIP.
+/// Whether the TF-A build produces a FIP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FipBuild {
     /// It only builds the stages.
@@ -19,7 +19,7 @@ pub enum FipBuild {
     Trusted,
 }
 
-/// A platform, its makefile variables, and what is built for it.
+/// A platform, its makefile variables, and what to build for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
     /// `PLAT`.
@@ -29,7 +29,7 @@ pub struct Platform {
     /// Additional `NAME=value` arguments for make.
     pub variables: Vec<String>,
     /// Additional arguments that only affect BL31. BL1 and BL2 are built without them, once for all
-    /// platforms that differ only in these.
+    /// platforms that differ only in these arguments.
     pub bl31_variables: Vec<String>,
     /// True for a build with `DEBUG=1`.
     pub debug: bool,
@@ -39,8 +39,7 @@ pub struct Platform {
     pub files: Vec<String>,
     /// Whether to build a FIP.
     pub fip: FipBuild,
-    /// The variables that name images for the FIP that are built elsewhere. The FIP gets
-    /// placeholders for them.
+    /// The variables that name the FIP images built elsewhere. The FIP gets placeholders for them.
     pub inputs: Vec<String>,
 }
 
@@ -94,7 +93,7 @@ impl Platform {
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
-    /// Returns the name of the folder in which TF-A builds.
+    /// Returns the name of the folder that TF-A builds in.
     pub(crate) fn mode(&self) -> &'static str {
         if self.debug { "debug" } else { "release" }
     }

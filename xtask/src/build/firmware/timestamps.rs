@@ -26,7 +26,7 @@ pub enum Timestamps {
 }
 
 impl Timestamps {
-    /// Returns what is possible with the TF-A in `source`, whose version is `version`.
+    /// Returns what is possible with the TF-A in `source` (version `version`).
     pub fn find(pmf: Option<Pmf>, source: &Path, version: &str) -> Self {
         let instrumented = "ENABLE_RUNTIME_INSTRUMENTATION=1".to_owned();
         match pmf {
@@ -64,7 +64,7 @@ impl Timestamps {
     }
 }
 
-/// Returns true if `elf`, the BL31 file, lets the payload read PMF timestamps.
+/// Returns true if `elf` (the BL31 file) lets the payload read PMF timestamps.
 #[cfg(feature = "full")]
 pub(crate) fn are_in(elf: &[u8]) -> Result<bool> {
     let file = object::File::parse(elf).context("bl31.elf")?;

@@ -10,12 +10,12 @@ use thiserror::Error;
 const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
-    // The local GIC enable bits are lost in a power-down.
+    // The local GIC enable bits are lost on power-down.
     &["gic-reset=0", "gic-reset=1"],
-    // PMF timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
+    // PMF timestamps use vendor-specific EL3 function IDs, or the older SiP ones.
     &["pmf=new", "pmf=sip", "pmf=off"],
     &["state-id=original", "state-id=extended"],
-    // A CPU's own timers stop during a power-down.
+    // A CPU's own timers stop during power-down.
     &["timer-stop=0", "timer-stop=1"],
     // Cores reach the power controller one at a time.
     &["power-channel=0", "power-channel=1"],
@@ -37,7 +37,7 @@ const CPU_ON_RACE_MOST: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     words: [&'static str; KEYS.len()],
-    /// How long after a CPU_OFF a CPU_ON is still too early, in microseconds.
+    /// How long after CPU_OFF it is still too early for CPU_ON, in microseconds.
     cpu_on_race_us: u32,
 }
 
@@ -102,20 +102,20 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Settings that do not form a variant.
+/// Settings that do not make up a valid variant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VariantError {
     /// A key appears twice; this is its second setting.
     #[error("{0:?}: this key is given twice")]
     Twice(String),
-    /// A setting that is in none of the lists.
+    /// A setting that is not in any of the lists.
     #[error(
         "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
          in microseconds, separated by commas",
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
-    /// A CPU_ON return value is given, but no race.
+    /// A CPU_ON return value is given without a race.
     #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
 }

@@ -53,7 +53,7 @@ pub enum NamedFileError {
     /// The name is not a valid firmware name.
     #[error(transparent)]
     Name(#[from] BadName),
-    /// The argument is only a name.
+    /// The argument is a name without a file.
     #[error("the file name is missing")]
     NoFile,
 }
@@ -411,7 +411,7 @@ fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the settings that differ from the default variant. Only these fit into a name.
+/// Returns the settings that differ from the default variant. Only these are allowed in a name.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

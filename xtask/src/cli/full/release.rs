@@ -12,7 +12,7 @@ use crate::setup;
 use crate::setup::workspace::Workspace;
 use host::folder::OutputFolder;
 
-/// Make a folder from which a lab without Rust measures its boards.
+/// Make a folder that lets a lab measure boards without Rust.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
 Its README.md says how to use it. Builds of the same source are identical.
 Details: docs/release.md")]
 pub struct ReleaseArguments {
-    /// Directory to make; it may exist if it is empty.
+    /// Directory to create; may exist if it is empty.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 }

@@ -19,7 +19,7 @@ const OUTPUT: &str = "--output";
 /// The maximum size of a file that this tool may have written, in bytes.
 const OLD_MAX: usize = 64 << 20;
 
-/// Make a boot medium that EFI starts the payload from.
+/// Make boot media that EFI starts the payload from.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

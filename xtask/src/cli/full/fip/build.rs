@@ -31,7 +31,7 @@ pub struct BuildArguments {
     /// Folder to write; replaced if written by this command.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// Print the commands that do the same, and do nothing.
+    /// Print the equivalent commands, but do nothing.
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -45,10 +45,10 @@ pub struct BuildArguments {
     pub tree: TreeWish,
 }
 
-/// TF-A's source, and how it is built.
+/// TF-A source and build options.
 #[derive(Debug, Args)]
 pub struct SourceArguments {
-    /// TF-A's source tree, 2.9 or later [default: 2.12.1].
+    /// TF-A source tree, 2.9 or later [default: 2.12.1].
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// Build even if files in --tf-a are not committed.
@@ -62,7 +62,7 @@ pub struct SourceArguments {
     pub debug: bool,
 }
 
-/// The images that TF-A's build does not make.
+/// The images that TF-A does not build.
 #[derive(Debug, Args)]
 pub struct InputArguments {
     /// SCP firmware, for boards that need it.
