@@ -244,7 +244,7 @@ impl<'m> Memory<'m> for &'m Machine {
 const RSDP: u64 = 0x1000;
 const XSDT: u64 = 0x2000;
 
-/// Returns an RSDP with valid checksums, to which `change` is then applied.
+/// Returns an RSDP with valid checksums and then `change` applied to it.
 fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
     let signature = u64::from_le_bytes(*b"RSD PTR ");
     let mut rsdp = bytes(

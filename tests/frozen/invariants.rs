@@ -2,7 +2,7 @@
 //!
 //! The suite's lead is CPU 0.0. In a serial scenario, the lead suspends while all other CPUs are
 //! off, and stays on while the others power down. Therefore, the other CPUs in its cluster are
-//! never the last man in their cluster, and the CPUs in other clusters always are.
+//! never the last man there, and the CPUs in other clusters always are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,12 +7,12 @@
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
 //! instructions from a wake-up to the spin loop therefore determines which CPU sees the start first
 //! and takes a lock first. If this number changes slightly, for example because the compiler
-//! outlines differently, a CPU may overtake three others in the queue. It then gains three steps,
-//! and each of the others loses one. Therefore, a column's sum may differ by 1%, and its sorted
-//! figures by 20%.
+//! outlines differently, a CPU may overtake three others in the queue. It then moves up three
+//! places, and each of the others moves down one. Therefore, a column's sum may differ by 1%, and
+//! its sorted figures by 20%.
 //!
-//! With 32 CPUs, even these limits are too strict: a CPU's turn ends in the middle of the queue,
-//! and a single NOP changes half of a column. In this case, the only requirements are that the same
+//! With 32 CPUs, even these limits are too strict: a CPU's turn ends partway through the queue, and
+//! a single NOP changes half of a column. In this case, the only requirements are that the same
 //! CPUs have rows and that the last men are in the same clusters as before.
 //!
 //! If there are no frozen figures for a firmware, each run is compared with a second run in the

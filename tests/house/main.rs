@@ -36,8 +36,7 @@ fn read_all(root: &Path) -> Crates {
     crates
 }
 
-/// Returns a crate's folders in the order in which the table at the start of its root file lists
-/// them.
+/// Returns a crate's folders in the order of the table at the start of its root file.
 fn order(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).expect("the crate's root");
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));

@@ -14,7 +14,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU passes the user's tree and adds the same /psci node that its own tree has.
+/// `-dtb`: QEMU passes the user's tree, adding the same /psci node as in its own tree.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";

@@ -43,7 +43,7 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// All the ways in which EDK2 describes a machine, with the GIC and the exception level.
+/// All the ways that EDK2 describes a machine, each with its GIC and exception level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),

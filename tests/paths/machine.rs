@@ -25,7 +25,7 @@ pub const FEW: &str = "iterations=2 warmup=0";
 /// Long enough even for a busy host.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// The file in which QEMU records exceptions, and QEMU's names for firmware calls.
+/// The file that QEMU logs exceptions to, and QEMU's names for firmware calls.
 const RECORD: &str = "exceptions.log";
 const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 

@@ -46,8 +46,8 @@ fn check_monitor(text: &str) {
     assert_eq!(cases, expected);
 }
 
-/// As TF-A's awk scripts require, there is one line for each CPU and test, in a stable order, with
-/// tabs and a trailing `/>`.
+/// As TF-A's awk scripts require, there is one line per CPU and test, in a stable order, with tabs
+/// and a trailing `/>`.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
     let mut rows = matches(row, text).into_iter().map(|found| {
@@ -105,7 +105,7 @@ fn other_programs_find_their_marks() {
     check_rows(&text);
     // TF-A's expect script waits for this.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // Starting with our first line, the log must be ASCII with CR LF line endings and short lines.
+    // From our first line onwards, the log must be ASCII with CR LF line endings and short lines.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
         let is_record = line.starts_with("@PB ");

@@ -124,7 +124,7 @@ fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
 }
 
 /// Expects only the victim's loss to be reported, with the reason in the first of `words`. The
-/// report must be on a line of its own, before the scenario ends.
+/// report must be on its own line, before the scenario ends.
 fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();

@@ -150,7 +150,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
-    // There is no device at the first address. At the second, the UART status register is in a
+    // No device is present at the first address. At the second, the UART status register is in a
     // different page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();

@@ -27,7 +27,7 @@ fn count_rows(log: &common::Log) -> usize {
 /// present.
 const FEW: &str = "iterations=4 warmup=1";
 
-/// A single CPU has no other CPUs to turn off, but it has a row of its own.
+/// A single CPU has no other CPUs to turn off, but it has its own row.
 #[test]
 fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
     let new = "vendor-specific EL3 call 0xc7000020";

@@ -249,7 +249,7 @@ impl CallPath {
     }
 
     /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
-    /// channel, from which the entry point loads it.
+    /// channel, and the entry point loads it from there.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),

@@ -1,5 +1,5 @@
 //! GICv2. Some of its distributor registers are banked per CPU. All CPU interfaces share one
-//! address, at which each CPU accesses its own.
+//! address, where each CPU sees its own.
 
 use core::sync::atomic::Ordering;
 

@@ -72,7 +72,7 @@ pub enum MapError {
     TooFew(u64),
 }
 
-/// The tables, and the pool from which new tables are allocated.
+/// The tables, and the pool that new tables are allocated from.
 ///
 /// Mapping a page with a second [`Mapping`] is an error. A device region therefore never contains
 /// program data, and a constant region never contains data that is written to.
@@ -265,7 +265,7 @@ impl Pages {
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
-        // SAFETY: this is mapped memory, and the caller is its only owner.
+        // SAFETY: this is mapped memory, and `self` is its only owner.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
         barrier::dsb(barrier::ISHST);
     }

@@ -280,8 +280,7 @@ impl Lead {
         }
     }
 
-    /// Returns the instant by which every CPU must have reported in a round that started at
-    /// `start`.
+    /// Returns the deadline for all reports in a round that started at `start`.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
         orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
@@ -422,7 +421,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // This happens before the lead's own part, from which the lead may not return.
+        // This happens before the lead's own part, because the lead may not return from it.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);

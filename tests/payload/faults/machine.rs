@@ -93,8 +93,8 @@ fn an_serror_is_pending_at_an_entry() {
     assert!((1..8).any(is_lost_in_call), "no wake-up");
 }
 
-/// A pending interrupt is recognized as the timer's only by its number. Here, the tree specifies an
-/// interrupt that nothing raises.
+/// A pending interrupt is recognized as the timer interrupt only by its number. Here, the tree
+/// specifies an interrupt that nothing raises.
 #[test]
 fn another_interrupt_is_not_taken_for_the_timers() {
     let board = common::board_with("\nphysical = 30\n", "\nphysical = 24\n");
@@ -109,9 +109,9 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Incomplete, &words);
 }
 
-/// An endless stream of interrupts starts on one CPU 5 ms after it first arrives, when its timer
-/// has already proven to wake it. If they started earlier, the CPU could be lost, depending on when
-/// it checks for the timer interrupt.
+/// An endless stream of interrupts starts on one CPU 5 ms after it first arrives, once its timer
+/// has been shown to wake it. If they started earlier, the CPU could be lost, depending on when it
+/// checks for the timer interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];

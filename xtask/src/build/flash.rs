@@ -1,4 +1,4 @@
-//! The flash from which QEMU machines boot secure firmware.
+//! The flash that QEMU machines boot secure firmware from.
 //!
 //! BL1 is at the start, at the CPUs' reset vector; the FIP follows.
 

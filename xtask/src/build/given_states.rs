@@ -1,5 +1,5 @@
-//! Idle states given on the command line, for the device tree of a board whose board file does not
-//! list those of its firmware.
+//! Idle states given on the command line, for boards whose board file does not list the states that
+//! the firmware implements.
 
 use anyhow::{Result, bail};
 use boards::{BoardFile, Firmware, StateEntry};
@@ -99,7 +99,7 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
         return Ok(known.clone());
     }
     // The value does not show whether the timers stop. If they were wrongly assumed to keep
-    // running, nothing would wake the CPU.
+    // running, nothing would ever wake the CPU.
     let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
     Ok(StateEntry {
         name: name.to_owned(),

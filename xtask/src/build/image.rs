@@ -79,7 +79,7 @@ pub fn assemble(
     if base.len() > BASE_MAX {
         bail!("the payload has {} bytes, more than {BASE_MAX}", base.len());
     }
-    // If the file were too short, the tree would become part of it.
+    // If the file were too short, the tree would be taken for part of it.
     ParameterBlock::read(&base).context("the payload's image")?;
     let mut block = ParameterBlock {
         uart: emergency.uart,
@@ -104,7 +104,7 @@ pub fn assemble(
     Ok(base)
 }
 
-/// Makes `image` print a mark on the emergency UART at each boot stage.
+/// Modifies `image` so that it prints a mark on the emergency UART at each boot stage.
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;
     let Some(uart) = &block.uart else {

@@ -79,7 +79,7 @@ pub(crate) fn after_fip(package: &Package) -> String {
 
 /// The FIP for a board, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
-    /// How messages refer to the images.
+    /// The name that messages use for the images.
     pub name: &'r str,
     /// The user's FIP, whose BL33 is replaced.
     pub base: Option<Fip>,
@@ -90,8 +90,8 @@ pub(crate) struct Recipe<'r> {
 }
 
 impl Recipe<'_> {
-    /// Builds the FIP for `board`. `image` builds the payload. This takes longest, so most errors
-    /// are found before it runs.
+    /// Builds the FIP for `board`. `image` builds the payload. This takes the longest, so most
+    /// errors are found before it runs.
     pub fn make(
         self,
         workspace: &Workspace,

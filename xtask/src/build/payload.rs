@@ -35,7 +35,7 @@ pub enum TreeSource {
 }
 
 /// Builds the payload and returns the path of its ELF file. It is built only once per process, so
-/// all runs use the same payload even if the source is edited meanwhile.
+/// all runs use the same payload even if the source is edited in the meantime.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().expect("nothing panics while it is locked");

@@ -1,4 +1,4 @@
-//! Media from which EFI starts the application.
+//! Boot media that EFI starts the application from.
 
 use std::fs;
 

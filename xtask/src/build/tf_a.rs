@@ -24,7 +24,7 @@ pub const TF_A: SourcePackage = SourcePackage {
 };
 
 /// Mbed TLS, which TF-A uses to check signatures. Only tests use it. It is not pinned, because
-/// Debian removes the old version after a security update.
+/// Debian removes old versions after a security update.
 pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
@@ -49,7 +49,7 @@ pub struct TfA {
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,
-    /// Identifies the source: the package and its version, or a hash of its files.
+    /// Identifies the source: the package name and version, or a hash of its files.
     pub identity: String,
 }
 
@@ -93,7 +93,7 @@ impl TfA {
         })
     }
 
-    /// Rejects a source tree in which TF-A's `qemu` platform does not power CPUs down.
+    /// Rejects a source tree whose `qemu` platform does not power CPUs down.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

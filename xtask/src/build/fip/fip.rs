@@ -1,4 +1,4 @@
-//! Firmware Image Packages (FIPs), the files from which TF-A's boot stages load images.
+//! Firmware Image Packages (FIPs), the files that TF-A boot stages load images from.
 //!
 //! A FIP consists of a [`FipHeader`], an [`FipEntry`] for each image, a terminating entry, and the
 //! images. The terminating entry is zero except for its offset, which marks the end of the package.
@@ -68,7 +68,7 @@ pub struct Fip {
     pub serial: u32,
     /// The header flags; bits 47:32 are platform-specific.
     pub flags: u64,
-    /// The images, in the order in which they were read or added.
+    /// The images, in the order they were read or added.
     pub images: Vec<Image>,
     /// Alignment of each image and of the end of the package when written.
     align: u64,
@@ -83,7 +83,7 @@ pub struct Image {
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
-    /// The image offset in the file that it was read from; 0 if it is new.
+    /// The image's offset in the file it was read from; 0 if it is new.
     pub offset: u64,
     /// The bytes of the image.
     pub data: Vec<u8>,
@@ -221,7 +221,7 @@ impl Fip {
         Some(&image.data)
     }
 
-    /// Returns the alignment that all images had in the file, in bytes: a power of two up to 1 MiB.
+    /// Returns the alignment of all images in the file, in bytes: a power of two up to 1 MiB.
     pub fn alignment(&self) -> u64 {
         let offsets = self.images.iter().map(|image| image.offset);
         1 << offsets.map(u64::trailing_zeros).min().unwrap_or(0).min(20)

@@ -18,7 +18,7 @@ fn refused(file: &[u8]) -> String {
     format!("{:#}", Fip::read(file).expect_err("a broken package"))
 }
 
-/// Returns a FIP with three images in which the 8 bytes at `at` are replaced.
+/// Returns a FIP with three images and the 8 bytes at `at` replaced.
 fn spoilt(at: usize, value: u64) -> Vec<u8> {
     let mut file = fip();
     file[at..at + 8].copy_from_slice(&value.to_le_bytes());

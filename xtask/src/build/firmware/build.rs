@@ -113,7 +113,7 @@ fn goals(platform: &Platform) -> Vec<Vec<String>> {
 }
 
 /// Returns the commands that build `platform` in `place`. `file` returns the file for a variable
-/// that names an image for the FIP, such as `BL33`.
+/// that names a FIP image, such as `BL33`.
 pub fn commands(
     workspace: &Workspace,
     tf_a: &TfA,
@@ -156,7 +156,7 @@ fn with_places(
     command
 }
 
-/// Returns the first line of version output from the compiler and from the linker.
+/// Returns the first line of the compiler and linker version output.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
         let said = process::output_once(process::clean(program).arg("--version"))?;

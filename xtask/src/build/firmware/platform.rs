@@ -137,7 +137,7 @@ impl Platform {
         self.variables.extend_from_slice(variables);
     }
 
-    /// Returns the platform with only the stages for which `is_one` returns true, and their files.
+    /// Returns the platform with only the stages that `is_one` accepts, and their files.
     pub(super) fn only_stages(&self, is_one: impl Fn(&str) -> bool) -> Self {
         let mut part = self.clone();
         part.stages.retain(|stage| is_one(stage));

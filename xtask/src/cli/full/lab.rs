@@ -406,7 +406,7 @@ fn sources<'a>(
     }
 }
 
-/// Converts a variant or a fault to a form that can be part of a name.
+/// Converts a variant or a fault to a form that is allowed in a name.
 fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }

@@ -31,7 +31,7 @@ pub struct BuildArguments {
     /// Folder to write; replaced if written by this command.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// Print the equivalent commands, but do nothing.
+    /// Print the equivalent commands without running them.
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]

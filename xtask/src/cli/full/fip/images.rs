@@ -1,4 +1,4 @@
-//! Options that select images in packages and name their files.
+//! Options that select the images in a package and name their files.
 
 use std::path::{Path, PathBuf};
 
@@ -85,7 +85,7 @@ pub struct ImageFile {
     pub path: PathBuf,
 }
 
-/// Images in a FIP. Each kind has an option, which takes a file if `WITH_FILES` is true.
+/// Images in a FIP. Each image kind has an option, which takes a file if `WITH_FILES` is true.
 #[derive(Clone, Debug)]
 pub struct ImageOptions<const WITH_FILES: bool> {
     /// Blobs come last.

@@ -80,7 +80,7 @@ Details: docs/fip.md", options_help(true)))]
         /// File to write [default: the input].
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
-        /// Replace BL33, but keep its old certificate.
+        /// Replace BL33 but keep its old certificate.
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -206,7 +206,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // Like fiptool, continues, because the result is what was asked for.
+            // Continues, like fiptool, because the result is as requested.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path} has no {label} to remove"));
         }
