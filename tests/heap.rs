@@ -14,7 +14,7 @@ use suite::output::{self, RunObserver};
 use suite::scenario::Needs;
 use sync::Heap;
 
-/// A heap and its region's address range.
+/// A heap and the address range of its region.
 #[derive(Clone, Copy)]
 struct Memory {
     heap: &'static Heap,

@@ -68,7 +68,7 @@ const TURN_POLLS: u32 = 100_000_000;
 
 /// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed their
 /// last lines, and forces the lock open if it is not released. Returns false, without printing, if
-/// it is already this CPU's turn, because it took an exception while printing.
+/// it is already this CPU's turn, which means that it took an exception while printing.
 pub fn print_last(print: impl FnOnce()) -> bool {
     let own = registers::mpidr().number();
     if TURN.load(Ordering::Relaxed) == own {

@@ -125,7 +125,7 @@ fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     (cpus.leak(), labels)
 }
 
-/// Returns the channels, each with the CPU's stacks and the tally and buffer that the plan needs.
+/// Returns the channels, each with its CPU's stacks and the tally and buffer that the plan needs.
 fn channels(
     tables: &mut TranslationTables,
     memory: &mut WorkingMemory,

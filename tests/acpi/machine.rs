@@ -168,7 +168,7 @@ pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
-/// Returns the tree in `made` after adding memory and boot arguments, as the payload reads it.
+/// Returns the tree in `made` as the payload reads it, with memory and boot arguments added.
 pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     let memory = Region {
         base: 0x4000_0000,

@@ -2,7 +2,7 @@
 //!
 //! Until SCTLR is written, a load may return a stale value when another CPU's cache holds a newer
 //! one, and a store may be overwritten by a line that is written back later. QEMU does not model
-//! caches and therefore cannot detect this, so the instructions themselves are compared with a
+//! caches and therefore cannot detect this, so the instructions themselves are checked against a
 //! list.
 
 mod barriers;
@@ -77,8 +77,8 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
 }
 
-/// Compares the accesses before the SCTLR write with a list. The code must contain all accesses in
-/// the list and no others.
+/// Compares the accesses before the SCTLR write against a list. The code must contain all accesses
+/// in the list and no others.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let (mut accesses, mut met) = (BTreeMap::new(), false);
     code.follow(entry, (), |at, word, ()| {

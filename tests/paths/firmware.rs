@@ -40,7 +40,7 @@ pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
 
 /// Returns a machine that boots from this flash. QEMU's tree lists no idle states, so the boot
 /// arguments specify them. QEMU adds boot arguments to the tree only if there is a `-kernel`
-/// option, which TF-A does not load.
+/// option, but TF-A does not load that kernel.
 pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     Machine::new(&format!(
         "virt,secure=on,gic-version=3,virtualization={virtualization}"

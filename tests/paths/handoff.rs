@@ -27,7 +27,7 @@ fn tree() -> Vec<u8> {
     common::good_tree(4, &format!("{FEW} only=psci_version_parallel"))
 }
 
-/// Returns a transfer list that contains an empty entry, followed by this tree if there is one.
+/// Returns a transfer list that contains an empty entry, followed by this tree, if any.
 fn list(tree: Option<&[u8]>) -> Vec<u8> {
     let mut list = vec![0; 0x18];
     for (tag, data) in [(0u32, Some(&b"nothing"[..])), (1, tree)] {
@@ -51,7 +51,7 @@ fn a_tree_is_found() {
     let by_x2 = "device tree at 0x48000000 (X2)";
     entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
     entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
-    // A transfer list may contain no tree. Here the list is located after the tree.
+    // A transfer list need not contain a tree. Here the list is located after the tree.
     let mut both = tree();
     both.resize(0x8000, 0);
     both.extend(list(None));

@@ -100,7 +100,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
         assert_eq!(found, all[2..], "{metric:?}");
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
-    // The payload chooses the CPU that requests the cluster level, which is the last one.
+    // The payload chooses which CPU requests the cluster level: the last one.
     for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;

@@ -1,5 +1,5 @@
-//! Uses the watchdog as a last resort, on a machine with a watchdog and firmware whose suspends do
-//! not return.
+//! Uses the watchdog as a last resort, on a machine that has a watchdog and firmware that never
+//! returns from a suspend.
 
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;

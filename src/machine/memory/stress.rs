@@ -23,7 +23,7 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// Returns the functions that make up a load, which run in turn. Plain stores replace DC ZVA if
+/// Returns the functions that make up a load; they run in turn. Plain stores replace DC ZVA if
 /// `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };

@@ -1,4 +1,4 @@
-//! Translation tables: an identity mapping of only the memory and devices needed.
+//! Translation tables: an identity mapping of just the memory and devices that are needed.
 //!
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
 //! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and

@@ -29,8 +29,8 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
 /// measured. It is 0 if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
-/// The time between two such calls if PMF records the times of this CPU_OFF. Each call accesses
-/// firmware data, and must not slow down a CPU that is powering down.
+/// The time between two AFFINITY_INFO calls if PMF records the times of this CPU_OFF. Each call
+/// accesses firmware data, and must not slow down a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.

@@ -1,6 +1,6 @@
 // The only code that takes interrupts, on a CPU that measures its timer.
 //
-// stress_loop executes a load, chunk by chunk, until an instant. If it is given a watch, it does so
+// stress_loop executes a load, chunk by chunk, until an instant. If it is given a watch, it runs
 // with IRQs unmasked and on SP_EL0, which nothing else in the payload uses: an IRQ then has its own
 // vector (vectors.S); at any other time an IRQ takes the vector that dumps registers. The loop does
 // not use the stack, so SP_EL0 need not be valid; the handler uses the CPU's own stack.

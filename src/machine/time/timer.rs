@@ -1,5 +1,5 @@
 //! The per-CPU generic timers (Arm ARM, D12), which wake a CPU. A timer can be armed for a counter
-//! value, can be disarmed, and raises one private interrupt.
+//! value and disarmed, and raises one private interrupt.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{

@@ -33,7 +33,7 @@ pub fn build(
     Ok((flash(&firmware.read("bl1")?, &fip, fip_base)?, in_memory))
 }
 
-/// Builds a FIP for `firmware`, with `payload` as BL33 if there is one.
+/// Builds a FIP for `firmware`, with `payload` (if any) as BL33.
 pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut fip = Fip::default();
     fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;

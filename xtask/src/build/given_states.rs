@@ -16,10 +16,10 @@ pub struct GivenStates {
     #[arg(long, value_parser = format(), value_name = "FORMAT", conflicts_with = "dtb")]
     #[arg(hide_possible_values = true)]
     pub state_format: Option<StateFormat>,
-    /// power_state of the core power-down.
+    /// power_state for core power-down.
     #[arg(long, value_name = "0x…", value_parser = power_state, conflicts_with = "dtb")]
     pub core: Option<u32>,
-    /// power_state of the deepest power-down.
+    /// power_state for deepest power-down.
     #[arg(long, value_name = "0x…", value_parser = power_state, requires = "core")]
     pub deepest: Option<u32>,
 }

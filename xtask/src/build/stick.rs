@@ -51,7 +51,7 @@ pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     temporary(fs::read(dir.path().join("image")))
 }
 
-/// Returns true if `bytes` are an application, a script or an image made by this tool.
+/// Returns true if `bytes` is an application, a script or an image written by this tool.
 pub fn is_from_here(bytes: &[u8]) -> bool {
     let first = SCRIPT.split(':').next().unwrap_or(SCRIPT);
     let label = bytes.get(LABEL_OFFSET..);

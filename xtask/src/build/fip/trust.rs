@@ -57,8 +57,8 @@ pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(is_there)
 }
 
-/// Rejects a file, named by `option`, that cannot be used for signing. cert_create would only print
-/// that it failed, or would ask for a passphrase on the terminal.
+/// Rejects a file given with `option` if it cannot be used for signing. cert_create would only
+/// print that it failed, or would ask for a passphrase on the terminal.
 pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
@@ -77,7 +77,7 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
 
 /// Replaces the certificate for BL33 in the package. The new one is signed with the key in `key`,
 /// which must be the key named by nt-fw-key-cert. The extensions of the two certificates may differ
-/// only in the hashes of images in the package.
+/// only in the hashes of the images in the package.
 pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {

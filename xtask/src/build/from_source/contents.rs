@@ -59,7 +59,7 @@ pub fn contents(
     Ok(all.chain(own).collect())
 }
 
-/// Returns the file at `from` in the TF-A build folder; only its name is kept.
+/// Returns the file at `from` in the TF-A build folder, keeping only its file name.
 fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     let name = from.rsplit('/').next().unwrap_or(from);
     let path = firmware.dir.join(name);

@@ -137,7 +137,7 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
     Ok(tf_a)
 }
 
-/// Returns true if TF-A would find `platform` below `dir`, in up to `depth` folders.
+/// Returns true if TF-A would find `platform` below `dir`, up to `depth` folders deep.
 fn has_platform(dir: &Path, platform: &str, depth: u32) -> bool {
     let Ok(entries) = dir.read_dir() else {
         return false;
@@ -201,7 +201,7 @@ fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) ->
     platform
 }
 
-/// Installs or fetches what the platform needs, and returns the variables that tell make about it.
+/// Installs or fetches what the platform needs, and returns the variables that pass it to make.
 fn needs(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Result<Vec<String>> {
     let mut variables = Vec::new();
     for need in &stock.needs {

@@ -16,7 +16,7 @@ use crate::build::package;
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
-/// A file next to the image, and its description.
+/// A file written next to the image, and its description.
 type FitFile = (&'static str, PathBuf);
 /// The default board for an image.
 const BOARD: &str = "qemu";

@@ -36,7 +36,7 @@ pub struct ImageSource {
 }
 
 impl ImageSource {
-    /// Returns the input files along with the options that name them.
+    /// Returns the input files, each with the option that names it.
     pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
         let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
         let own = own.map(|(option, path)| (option, path.as_deref()));

@@ -256,7 +256,7 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-/// Builds the file that the board of a cell boots from.
+/// Builds the file that a cell's board boots from.
 fn cell<'a>(
     workspace: &Workspace,
     (arguments, engine): (&'a CellsArguments, EngineOptions<'a>),
