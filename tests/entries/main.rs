@@ -212,7 +212,7 @@ fn a_timers_handler_begins_with_the_counter() {
     }
 }
 
-/// `msr spsel, #0` and `msr daifclr, #2`. Without them, no IRQ is taken.
+/// `msr spsel, #0` and `msr daifclr, #2`. Without them, no IRQs are taken.
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 

@@ -99,7 +99,7 @@ fn planted_imports_are_found() {
     let test = "pub struct L; #[cfg(test)] mod tests { use crate::high::A; }";
     let low = ("low.rs", test);
     assert_eq!(judge(&[lib, high, sound, b, low]), (0, 0));
-    // Through a re-exported name, inline, and in a macro.
+    // Imports through a re-exported name, inline, and in a macro.
     let imports = [
         "use crate::high::A; pub struct B(A);",
         "pub struct B; fn f() { let _ = super::a::A::new(); }",

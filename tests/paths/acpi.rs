@@ -312,7 +312,7 @@ fn the_shell_comes_back_from_bad_tables() {
             ],
         );
     };
-    // The shell spends most of the time waiting for a key.
+    // The shell spends most of its time waiting for a key.
     thread::scope(|scope| {
         for (tables, expected) in &rows {
             scope.spawn(|| check(tables, expected));

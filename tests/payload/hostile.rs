@@ -226,7 +226,7 @@ fn an_exception_names_its_place() {
     }
 }
 
-/// The region has space for only the lead's redistributor.
+/// The region only has room for the lead's redistributor.
 #[test]
 fn a_cpu_without_a_redistributor_is_named() {
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]);

@@ -4,7 +4,7 @@
 // The last two begin with the MMU and data cache off. So does _start, unless its loader left them
 // on; it then writes back the image and turns them off. Until cpu_setup has turned them on, nothing
 // may be loaded that was written with them on, because it may be in a cache that this CPU does not
-// look up yet. Until then, secondary_entry and wake_entry therefore load only one word, the address
+// look in yet. Until then, secondary_entry and wake_entry therefore load only one word, the address
 // of the translation tables, which was written once, with caches off. _start loads and stores only
 // what it must (relocations, translation tables, the parameter block). It invalidates the lines it
 // writes twice: before the first store, because an earlier stage may have left dirty lines whose

@@ -1,7 +1,7 @@
-// Exception vectors. The payload runs with interrupts masked and polls for them. All exceptions but
-// two are fatal for the CPU: every vector but one saves a full frame and calls exception(). The two
-// non-fatal exceptions are a fault at probe_load (probe.rs), which is stepped over, and an IRQ
-// taken with SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
+// Exception vectors. The payload runs with interrupts masked and polls for them. All but two
+// exceptions are fatal for the CPU: every vector but one saves a full frame and calls exception().
+// The two non-fatal exceptions are a fault at probe_load (probe.rs), which is stepped over, and an
+// IRQ taken with SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
 //
 // The stack may be the cause of the failure, so the frame is saved on the CPU's emergency stack,
 // above its ordinary one: TPIDR holds the address of the CPU's channel, whose first word is the top

@@ -66,8 +66,8 @@ impl LeadWatch {
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
-            // The watchdog normally expires only after another CPU would have noticed, because that
-            // CPU's report is more detailed. It never expires before that instant.
+            // The watchdog never expires before another CPU would notice, and normally expires
+            // later, because that CPU's report is more detailed.
             let least = until.saturating_sub(waiter.now());
             let wish = least + waiter.ticks_of_us(GRACE_US);
             watchdog.arm(least, wish, waiter.clock.believed());

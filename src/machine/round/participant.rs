@@ -230,9 +230,9 @@ impl Participant {
     }
 
     /// Waits for the agreed instant, except for the last part, during which the CPU spins. All CPUs
-    /// start to spin at the same instant, no matter how they waited before. The lead wakes up
-    /// shortly before the others, so that an emulator that runs CPUs in turn starts each round with
-    /// the same CPU.
+    /// start spinning at the same instant, however they waited before. The lead wakes up shortly
+    /// before the others, so that an emulator that runs CPUs in turn starts each round with the
+    /// same CPU.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
         let waiter = &self.parts.waiter;

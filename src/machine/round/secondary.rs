@@ -69,7 +69,7 @@ fn power_off(own: Participant) {
     own.channel.handover.report_cpu_off_failure(code);
 }
 
-/// Powers off, or parks if the firmware refuses.
+/// Powers off this CPU, or parks it if the firmware refuses.
 fn power_off_for_good(own: Participant) -> ! {
     if own.parts.no_cpu_off.is_none() {
         power_off(own);

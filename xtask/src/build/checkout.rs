@@ -82,7 +82,7 @@ pub fn has_changes(checkout: &Path) -> Result<bool> {
     Ok(!git(checkout, &status)?.trim().is_empty())
 }
 
-/// Unpacks the source at `commit` into `place`, an empty folder.
+/// Unpacks the source at `commit` into the empty folder `place`.
 pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");
     let output = format!("--output={}", archive.display());

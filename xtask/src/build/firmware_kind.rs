@@ -9,7 +9,7 @@ pub enum FirmwareKind {
     TfAStock,
     /// QEMU's built-in PSCI, which does not power CPUs down and has no PMF.
     Builtin,
-    /// KVM: the payload is a guest of an emulated Linux.
+    /// KVM: the payload is a guest of an emulated Linux host.
     Kvm,
     /// QEMU's built-in PSCI, and EDK2 with a device tree, which starts the EFI application.
     Efi,

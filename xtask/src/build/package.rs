@@ -217,7 +217,7 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> R
 
 const FIT: &str = include_str!("fit.its.j2");
 
-/// Returns true if `text` is flattened image tree source written by this tool.
+/// Returns true if `text` is the source of a flattened image tree written by this tool.
 pub(crate) fn is_fit_source(text: &[u8]) -> bool {
     let begin = FIT.split("{{").next().unwrap_or(FIT);
     text.starts_with(begin.as_bytes())

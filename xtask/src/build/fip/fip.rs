@@ -108,7 +108,7 @@ pub struct Inspected {
     pub fip: Fip,
     /// The faults that firmware cannot handle, one sentence each, with their location.
     pub faults: Vec<String>,
-    /// A sentence about trailing bytes, which are harmless.
+    /// A sentence about any trailing bytes, which are harmless.
     pub rest: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether PMF timestamps can be read from the firmware, and what a build needs for that.
+//! Whether PMF timestamps can be read from the firmware, and what a build needs to allow it.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use boards::Pmf;
 #[cfg(feature = "full")]
 use object::{Object as _, ObjectSymbol as _};
 
-/// The files that handle SMCs that read PMF timestamps, on platforms that do not add them.
+/// The files that handle SMCs for reading PMF timestamps, on platforms that do not add such
+/// handlers.
 const HANDLER: [&str; 2] = ["services/el3/ven_el3_svc.c", "lib/pmf/pmf_smc.c"];
 
 /// The function in BL31 that reads a timestamp for the normal world. The compiler may inline its
@@ -19,7 +20,7 @@ const READER: &str = "pmf_get_timestamp_smc";
 /// PMF timestamps in a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timestamps {
-    /// The payload can read them, if TF-A is built with these variables.
+    /// The payload can read them if TF-A is built with these variables.
     Readable(Vec<String>),
     /// The payload cannot read them, so TF-A is built without them. The string says why.
     Unreadable(String),

@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// Runs QEMU. Returns the exit code, and the profile if the run has a verdict.
+/// Runs QEMU. Returns the exit code, and the profile if the run ended with a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
     let prepared = ProfiledRun::prepare(spec, None)?;
     let mut log = log.map(LogFile::create).transpose()?;

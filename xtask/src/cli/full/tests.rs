@@ -55,7 +55,7 @@ fn setup_page_lists_all_that_is_installed() {
     }
 }
 
-/// Returns the index of the column for this system in the table in docs/hosts.md.
+/// Returns the index of this system's column in the table in docs/hosts.md.
 fn column(heading: &str) -> Option<usize> {
     let release = fs::read_to_string("/etc/os-release").ok()?;
     let value = |key: &str| {
@@ -104,7 +104,7 @@ fn documented_versions_are_those_of_this_host() {
     }
 }
 
-/// Returns the verb of each `cargo xtask VERB` in backticks in `text`.
+/// Returns the verb of each `cargo xtask VERB` that `text` shows in backticks.
 fn verbs_in(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pairs = words.windows(3).filter(|words| {
