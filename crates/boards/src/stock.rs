@@ -5,7 +5,14 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Deserializer, de};
 
 /// The `fip build` options that name an input.
-pub const INPUT_OPTIONS: [&str; 4] = ["scp-fw", "mcp-fw", "ddr-fw", "hw-config"];
+pub const INPUT_OPTIONS: [&str; 6] = [
+    "scp-fw",
+    "mcp-fw",
+    "ddr-fw",
+    "tos-fw",
+    "tos-fw-extra1",
+    "hw-config",
+];
 
 /// One of TF-A's own platforms, or one built on top of it in `platforms/BOARD/tf-a/plat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -112,18 +112,53 @@ impl OutputFolder {
             interrupt::check()?;
             write_file(scratch.path(), file).with_context(|| self.named.clone())?;
         }
+        if let Some(mark) = self.mark {
+            let names = files.iter().map(|file| file.path.as_str());
+            let list = FolderFile::new(mark, names.collect::<Vec<_>>().join("\n"));
+            write_file(scratch.path(), &list).with_context(|| self.named.clone())?;
+        }
         self.check_free()?;
         let at = || self.named.clone();
-        // Dropped, and therefore removed, after the new folder has been renamed.
-        let old = self.scratch()?;
-        if self.is_marked() {
-            fs::rename(&self.path, old.path().join("old")).with_context(at)?;
+        if !self.is_marked() {
+            return fs::rename(scratch.path(), &self.path).with_context(at);
         }
-        fs::rename(scratch.path(), &self.path).with_context(at)
+        // Dropped, and so removed, only after the new folder has its name.
+        let old = self.scratch()?;
+        let aside = old.path().join("old");
+        fs::rename(&self.path, &aside).with_context(at)?;
+        let renamed = fs::rename(scratch.path(), &self.path);
+        if renamed.is_err() {
+            fs::rename(&aside, &self.path).with_context(at)?;
+        }
+        renamed.with_context(at)
     }
 
     fn is_marked(&self) -> bool {
         self.mark.is_some_and(|mark| self.path.join(mark).is_file())
+    }
+
+    /// Returns a file in the folder that this tool has not written.
+    fn foreign_file(&self) -> Result<Option<PathBuf>> {
+        let Some(mark) = self.mark else {
+            return Ok(None);
+        };
+        let list = fs::read_to_string(self.path.join(mark))?;
+        let is_ours =
+            |path: &Path| path == Path::new(mark) || list.lines().any(|it| path == Path::new(it));
+        let mut folders = vec![self.path.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                let path = entry.path();
+                let name = path.strip_prefix(&self.path).unwrap_or(&path);
+                if entry.file_type()?.is_dir() {
+                    folders.push(path);
+                } else if !is_ours(name) {
+                    return Ok(Some(name.to_path_buf()));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Rejects a folder that is in use.
@@ -139,6 +174,12 @@ impl OutputFolder {
         let mut entries = fs::read_dir(path).with_context(at)?;
         if entries.next().is_some() && !self.is_marked() {
             bail!("{named}: this directory is not empty; name a new one, or remove it first");
+        }
+        if self.is_marked()
+            && let Some(file) = self.foreign_file().with_context(at)?
+        {
+            let file = file.display();
+            bail!("{named}: {file} in it is not from this tool; move it, or name a new directory");
         }
         let around = fs::metadata(&self.parent).with_context(at)?;
         if there.dev() != around.dev() {
@@ -212,11 +253,18 @@ mod tests {
         let path = dir.path().join("out");
         for name in ["one", "two"] {
             let folder = OutputFolder::new("-o", &path, Some("mark")).expect("free");
-            let files = [FolderFile::new("mark", ""), FolderFile::new(name, name)];
+            let files = [FolderFile::new("a/b", name), FolderFile::new(name, name)];
             folder.write(&files).expect("written");
-            assert_eq!(names(&path), ["mark", name]);
+            assert_eq!(names(&path), ["a", "mark", name]);
         }
         assert_eq!(names(dir.path()), ["out"]);
+        fs::write(path.join("a/run.log"), "").expect("written");
+        let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("a user's file");
+        assert!(
+            error.to_string().contains("a/run.log in it is not from"),
+            "{error}"
+        );
+        fs::remove_file(path.join("a/run.log")).expect("removed");
         fs::remove_file(path.join("mark")).expect("removed");
         let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("not ours");
         assert!(error.to_string().contains("is not empty"), "{error}");

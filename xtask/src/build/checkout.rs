@@ -82,6 +82,12 @@ pub fn has_changes(checkout: &Path) -> Result<bool> {
     Ok(!git(checkout, &status)?.trim().is_empty())
 }
 
+/// Returns the commit and the nearest tag, with "-dirty" if files differ from the commit.
+pub fn describe(checkout: &Path) -> Result<String> {
+    let describe = ["describe", "--always", "--dirty", "--abbrev=12"];
+    Ok(git(checkout, &describe)?.trim().to_owned())
+}
+
 /// Unpacks the source at `commit` into the empty folder `place`.
 pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");

@@ -43,9 +43,9 @@ impl TreeWish {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
-    /// Returns these options as passed to `cargo xtask image`, each preceded by a space.
+    /// Returns these options as words for `cargo xtask image`.
     #[cfg(feature = "full")]
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> Vec<String> {
         let Self {
             dtb,
             args,
@@ -53,20 +53,24 @@ impl TreeWish {
             gic,
             states,
         } = self;
-        let dtb = dtb.iter().map(|dtb| format!(" --dtb {}", dtb.display()));
-        let args = args.iter().map(|args| format!(" --args '{args}'"));
-        let smp = smp.iter().map(|smp| format!(" --smp {smp}"));
-        let gic = gic.iter().map(|gic| format!(" --gic {}", gic.number()));
-        let format = states.state_format.iter();
-        let format = format.map(|format| format!(" --state-format {}", format.name()));
-        let core = states
-            .core
-            .iter()
-            .map(|state| format!(" --core {state:#x}"));
-        let deepest = states.deepest.iter();
-        let deepest = deepest.map(|state| format!(" --deepest {state:#x}"));
-        let tree = dtb.chain(args).chain(smp).chain(gic);
-        tree.chain(format).chain(core).chain(deepest).collect()
+        let options = [
+            ("--dtb", dtb.as_ref().map(|dtb| dtb.display().to_string())),
+            ("--args", args.clone()),
+            ("--smp", smp.map(|smp| smp.to_string())),
+            ("--gic", gic.map(|gic| gic.number().to_string())),
+            (
+                "--state-format",
+                states.state_format.map(|it| it.name().to_owned()),
+            ),
+            ("--core", states.core.map(|state| format!("{state:#x}"))),
+            (
+                "--deepest",
+                states.deepest.map(|state| format!("{state:#x}")),
+            ),
+        ];
+        let given = options.into_iter();
+        let given = given.filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        given.flatten().collect()
     }
 
     /// Builds the payload, unless `base` supplies one, and its image for `board`.

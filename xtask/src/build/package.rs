@@ -73,7 +73,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
 
 /// Describes the steps that remain once the FIP has been written.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let by = |tool| format!("the file that the board boots is made from this FIP by {tool}. ");
+    let by = |tool| format!("the file that the board boots is built from this FIP by {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 

@@ -93,7 +93,8 @@ fn copy(board: &BoardFile) -> String {
         return format!("make `{image}` BL33; the firmware starts it at {address:#x}.");
     };
     let (file, install) = (&package.file, &package.install);
-    let tool = package.tool.iter().map(|tool| format!("{tool}. "));
+    let tool = package.tool.iter();
+    let tool = tool.map(|tool| format!("The file that the board boots is built by {tool}. "));
     let tool: String = tool.collect();
     match package.kind {
         PackageKind::Fip => {
@@ -112,9 +113,7 @@ fn copy(board: &BoardFile) -> String {
             format!("`mkimage -f {folder}{source} {file}` makes {file}. {install}")
         }
         PackageKind::Vendor => {
-            format!(
-                "`{image}` is the payload. The file that the board boots is made by {tool}{install}"
-            )
+            format!("`{image}` is the payload. {tool}{install}")
         }
     }
 }

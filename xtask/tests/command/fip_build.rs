@@ -31,7 +31,6 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     let (code, lines, said) = scratch.called(&format!("{build} --dry-run -o by-hand"));
     assert_eq!(code, 0, "{said}");
     let lines = lines.replace("cargo xtask", env!("CARGO_BIN_EXE_xtask"));
-    fs::create_dir(scratch.path("by-hand")).expect("made");
     let mut shell = Command::new("sh");
     shell
         .args(["-e", "-c", &lines])
@@ -39,7 +38,10 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     process::output(&mut shell).expect("TF-A's own build");
     for file in ["fip.bin", "bl1.bin"] {
         let ours = scratch.read(&format!("sd/SOFTWARE/{file}"));
-        assert!(ours == scratch.read(&format!("by-hand/{file}")), "{file}");
+        assert!(
+            ours == scratch.read(&format!("by-hand/SOFTWARE/{file}")),
+            "{file}"
+        );
     }
 
     let page = String::from_utf8(scratch.read("sd/README.md")).expect("text");
@@ -48,10 +50,14 @@ fn junos_fip_is_that_of_tf_as_own_build() {
         page.contains(&format!("| `SOFTWARE/fip.bin` | {size} | Copy it")),
         "{page}"
     );
-    // The entire folder is replaced.
-    scratch.write("sd/SOFTWARE/left", "");
+    // A file that the user has put there is not deleted.
+    scratch.write("sd/SOFTWARE/run.log", "");
+    scratch.refuses(
+        &format!("{build} -o sd"),
+        "SOFTWARE/run.log in it is not from this tool",
+    );
+    fs::remove_file(scratch.path("sd/SOFTWARE/run.log")).expect("removed");
     scratch.ours(&format!("{build} -o sd"));
-    assert!(!scratch.path("sd/SOFTWARE/left").exists());
 }
 
 /// Options that name unsuitable images, and parts of the messages.

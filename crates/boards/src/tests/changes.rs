@@ -267,7 +267,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "84: firmware.tf-a-stock.stock: fip-base is missing; QEMU's flash needs it"),
     (&[("option = \"scp-fw\"", "option = \"nt-fw\"")],
         "84: firmware.tf-a-stock.stock.inputs[0].option: expected one of scp-fw, mcp-fw, ddr-fw, \
-         hw-config"),
+         tos-fw, tos-fw-extra1, hw-config"),
     (&[("max-size = 9", "max-size = 0")],
         "84: firmware.tf-a-stock.stock.inputs[0].max-size: expected at least 1"),
     (&[("a/bl1.bin", "../bl1.bin")],

@@ -178,6 +178,7 @@ fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> 
     arguments.iter().for_each(|argument| part(argument));
     goals(platform).iter().flatten().for_each(|goal| part(goal));
     platform.files.iter().for_each(|file| part(file));
+    platform.inputs.iter().for_each(|input| part(input));
     toolchain()?.iter().for_each(|version| part(version));
     if let Some(root) = &platform.root {
         tf_a::hash_folder(root, root, &[], &mut hash)

@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use super::plan::BuildPlan;
 use crate::build::firmware::{self, FipBuild};
 use crate::build::{flash, package};
-use crate::setup::workspace::Workspace;
+use crate::setup::workspace::{Workspace, refuse_blanks};
 
 /// The names of files in a manual build.
 struct ByHand<'p> {
@@ -25,37 +25,74 @@ pub fn commands(
     workspace: &Workspace,
     plan: &BuildPlan<'_>,
     out: &Path,
-    image: &str,
+    image: &[String],
 ) -> Result<Vec<String>> {
     let board = plan.request.board;
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
+    // The folder is also the place for TF-A's build.
+    refuse_blanks(&out)?;
     let names = ByHand { plan, out };
-    let bl33 = names.at("bl33.bin");
-    let mut lines = vec![format!(
-        "cargo xtask image --board {}{image} -o {bl33}",
-        board.name
-    )];
-    let input = |variable: &str| names.input(variable);
+    let mut lines = vec![names.make_folders(package)];
+    let mut line = words("cargo xtask image --board");
+    line.push(board.name.clone());
+    line.extend_from_slice(image);
+    line.extend(["-o".to_owned(), names.bl33(package)]);
+    lines.push(line);
+    let input = |variable: &str| match variable {
+        "BL33" => names.bl33(package).into(),
+        _ => names.input(variable),
+    };
     let (tf_a, platform) = (&plan.tf_a, &plan.platform);
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
-    lines.extend(make.iter().map(quoted));
+    lines.extend(make.iter().map(in_empty_environment));
     match package.kind {
         _ if board.qemu.is_some() => lines.extend(names.flash()),
         PackageKind::Fip => lines.extend(names.fips(package)),
         PackageKind::Raw | PackageKind::Fit | PackageKind::Vendor => {}
     }
-    lines.extend(plan.files().map(|file| {
-        let name = file.to.rsplit('/').next().unwrap_or(&file.to);
-        format!("cp {} {}", names.built(&file.from), names.at(name))
-    }));
-    Ok(lines)
+    let files = plan.files();
+    lines.extend(files.map(|it| words_of(["cp", &names.built(&it.from), &names.at(&it.to)])));
+    Ok(lines.iter().map(|line| quoted(line)).collect())
 }
 
 impl ByHand<'_> {
     /// Returns the path of a file in the output folder.
     fn at(&self, file: &str) -> String {
         self.out.join(file).display().to_string()
+    }
+
+    /// Returns the path of the payload's image.
+    fn bl33(&self, package: &Package) -> String {
+        match package.kind {
+            PackageKind::Raw if self.plan.request.board.qemu.is_none() => self.at(&package.file),
+            _ => self.at("bl33.bin"),
+        }
+    }
+
+    /// Returns the path of one of the board's FIPs.
+    fn fip(&self, package: &Package, file: &str) -> String {
+        let folder = package.folder.iter();
+        let folder = folder.map(|folder| format!("{folder}/")).join("");
+        self.at(&format!("{folder}{file}"))
+    }
+
+    /// Returns the command that creates the folders.
+    fn make_folders(&self, package: &Package) -> Vec<String> {
+        let files = self
+            .plan
+            .files()
+            .filter_map(|file| Path::new(&file.to).parent());
+        let folders = package.folder.iter().map(Path::new).chain(files);
+        let folders = [Path::new("")].into_iter().chain(folders).unique();
+        let folders = folders.map(|folder| match folder.as_os_str().is_empty() {
+            true => self.out.display().to_string(),
+            false => self.out.join(folder).display().to_string(),
+        });
+        words("mkdir -p")
+            .into_iter()
+            .chain(folders.unique())
+            .collect()
     }
 
     /// Returns `BUILD_BASE`.
@@ -72,9 +109,6 @@ impl ByHand<'_> {
 
     /// Returns the file for the make variable `variable`: BL33, or a file from the user.
     fn input(&self, variable: &str) -> PathBuf {
-        if variable == "BL33" {
-            return self.at("bl33.bin").into();
-        }
         let plan = self.plan;
         let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
         let mut inputs = inputs.iter();
@@ -84,74 +118,108 @@ impl ByHand<'_> {
         std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
 
-    /// Returns the commands that build the QEMU flash image.
-    fn flash(&self) -> [String; 3] {
+    /// Returns the commands that make QEMU's flash.
+    fn flash(&self) -> [Vec<String>; 3] {
         let [bl1, bl2, bl31] = ["bl1.bin", "bl2.bin", "bl31.bin"].map(|file| self.built(file));
         let [bl33, fip, to] = ["bl33.bin", "fip.bin", "flash.bin"].map(|file| self.at(file));
-        let is_preloaded = self.plan.stock.is_some_and(|stock| stock.preloaded);
-        let nt_fw = match is_preloaded {
-            true => String::new(),
-            false => format!(" --nt-fw {bl33}"),
-        };
+        let mut create = words("cargo xtask fip create");
+        create.extend(words_of([
+            "--out", &fip, "--tb-fw", &bl2, "--soc-fw", &bl31,
+        ]));
+        if self.plan.stock.is_none_or(|stock| !stock.preloaded) {
+            create.extend(words_of(["--nt-fw", &bl33]));
+        }
         let base = self.plan.stock.and_then(|stock| stock.fip_base);
         let page = base.unwrap_or(flash::FIP_BASE) / 4096;
-        [
-            format!("cargo xtask fip create --out {fip} --tb-fw {bl2} --soc-fw {bl31}{nt_fw}"),
-            format!("cp {bl1} {to}"),
-            format!("dd if={fip} of={to} bs=4096 seek={page} conv=notrunc"),
-        ]
+        let mut copy = words(&format!("dd bs=4096 seek={page} conv=notrunc"));
+        copy.extend([format!("if={fip}"), format!("of={to}")]);
+        [create, words_of(["cp", &bl1, &to]), copy]
     }
 
-    /// Returns the commands that build the FIPs for the board.
-    fn fips(&self, package: &Package) -> Vec<String> {
+    /// Returns the commands that make the board's FIPs.
+    fn fips(&self, package: &Package) -> Vec<Vec<String>> {
+        let align = match package.align {
+            1 => Vec::new(),
+            align => words(&format!("--align {align}")),
+        };
         let board = &self.plan.request.board.name;
         let parts = package.parts.iter().map(|part| {
-            let images = self.options(&part.requires, &part.blobs);
-            let (file, to) = (&part.file, self.at(&part.file));
-            format!("cargo xtask fip part {file} --board {board} -o {to}{images}")
+            let to = self.fip(package, &part.file);
+            let mut line = words("cargo xtask fip part");
+            line.extend(words_of([&part.file, "--board", board, "-o", &to]));
+            line.extend(self.options(&part.requires, &part.blobs));
+            line
         });
-        let to = self.at(&package.file);
+        let to = self.fip(package, &package.file);
         let fip = match self.plan.platform.fip {
             FipBuild::None => {
-                let given = self.options(&package.requires, &package.blobs);
+                let bl33 = self.bl33(package);
+                let mut line = words("cargo xtask fip create");
+                line.extend(words_of(["--out", &to, "--nt-fw", &bl33]));
+                line.extend(align);
+                line.extend(self.options(&package.requires, &package.blobs));
                 let images = self.plan.stock.map_or(&[][..], |stock| &stock.images);
-                let built = |it: &BuiltImage| format!(" --{} {}", it.option, self.built(&it.from));
-                let images = images.iter().map(built).join("");
-                let bl33 = self.at("bl33.bin");
-                format!("cargo xtask fip create --out {to} --nt-fw {bl33}{given}{images}")
+                for BuiltImage { option, from } in images {
+                    line.extend([format!("--{option}"), self.built(from)]);
+                }
+                line
             }
-            FipBuild::Plain | FipBuild::Trusted => format!("cp {} {to}", self.built("fip.bin")),
+            FipBuild::Plain | FipBuild::Trusted => words_of(["cp", &self.built("fip.bin"), &to]),
         };
         parts.chain([fip]).collect()
     }
 
-    /// Returns the options for the images in a FIP that the user supplied or that TF-A builds.
-    fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> String {
+    /// Returns the options for the images in a FIP that the user gave or that TF-A builds.
+    fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> Vec<String> {
         let given = &self.plan.request.given;
         let kinds = requires.iter().filter_map(|option| {
             let file = given.get(option)?;
-            Some(format!(" --{option} {}", file.display()))
+            Some([format!("--{option}"), file.display().to_string()])
         });
         let blobs = blobs.iter().filter_map(|blob| {
             let file = match &blob.option {
                 Some(option) => given.get(option)?.display().to_string(),
                 None => self.built(blob.file.as_ref()?),
             };
-            Some(format!(" --blob uuid={},file={file}", blob.uuid))
+            Some([
+                "--blob".to_owned(),
+                format!("uuid={},file={file}", blob.uuid),
+            ])
         });
-        kinds.chain(blobs).collect()
+        kinds.chain(blobs).flatten().collect()
     }
 }
 
-/// Returns `command`, quoted for a shell.
-fn quoted(command: &Command) -> String {
+/// Splits a text at spaces.
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn words_of<const COUNT: usize>(words: [&str; COUNT]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// Returns `command` with the same environment as in a build by this tool.
+fn in_empty_environment(command: &Command) -> Vec<String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words = words.map(|word| {
-        let word = word.to_string_lossy();
-        match word.contains([' ', '"']) {
-            true => format!("'{word}'"),
-            false => word.into_owned(),
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let environment = ["env", "-i", "LC_ALL=C", "PATH=$PATH", "HOME=$HOME"];
+    environment
+        .map(str::to_owned)
+        .into_iter()
+        .chain(words)
+        .collect()
+}
+
+/// Returns the words of a command as a shell accepts them. `$PATH` and `$HOME` are expanded.
+fn quoted(words: &[String]) -> String {
+    let quote = |word: &String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+        match word.as_str() {
+            "PATH=$PATH" | "HOME=$HOME" => word.replacen('=', "=\"", 1) + "\"",
+            plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
+            other => format!("'{}'", other.replace('\'', r"'\''")),
         }
-    });
-    words.collect::<Vec<_>>().join(" ")
+    };
+    words.iter().map(quote).join(" ")
 }

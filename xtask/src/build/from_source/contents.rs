@@ -41,7 +41,8 @@ pub fn contents(
         PackageKind::Fit => fit_files(plan, package, image)?,
         PackageKind::Vendor => {
             let tool = package.tool.as_deref().unwrap_or("its vendor's tool");
-            let install = format!("{} is made by {tool}.", package.file);
+            let (file, install) = (&package.file, &package.install);
+            let install = format!("{file} is built from it by {tool}. {install}");
             vec![BoardEntry::new("bl33.bin", image, install)]
         }
     };
@@ -52,11 +53,7 @@ pub fn contents(
     let page = readme(plan, &files)?;
     let all = files.into_iter();
     let all = all.map(|file| FolderFile::new(file.path, file.data));
-    let own = [
-        FolderFile::new("README.md", page),
-        FolderFile::new(MARK, ""),
-    ];
-    Ok(all.chain(own).collect())
+    Ok(all.chain([FolderFile::new("README.md", page)]).collect())
 }
 
 /// Returns the file at `from` in the TF-A build folder, keeping only its file name.

@@ -48,6 +48,8 @@ pub struct BuildPlan<'w> {
     pub stock: Option<&'w Stock>,
     /// The source.
     pub tf_a: TfA,
+    /// The commit of the checkout, as `git describe` shows it; None without a Git checkout.
+    pub source: Option<String>,
     /// Whether PMF timestamps can be read.
     pub timestamps: Timestamps,
     /// What TF-A builds.
@@ -70,7 +72,7 @@ impl<'w> BuildPlan<'w> {
             return Self::with_overlay(workspace, request);
         };
         let tf_a = source(workspace, &request, stock)?;
-        check_clean(&request)?;
+        let source = commit(&request)?;
         let timestamps = Timestamps::find(firmware.pmf, &tf_a.dir, &tf_a.version);
         let mut platform = platform(workspace, &request, stock);
         platform.add_variables(timestamps.variables());
@@ -79,6 +81,7 @@ impl<'w> BuildPlan<'w> {
             request,
             stock: Some(stock),
             tf_a,
+            source,
             timestamps,
             platform,
         })
@@ -94,7 +97,7 @@ impl<'w> BuildPlan<'w> {
             );
         }
         let tf_a = TfA::locate(workspace, request.tf_a)?;
-        check_clean(&request)?;
+        let source = commit(&request)?;
         let platform = Platform {
             debug: request.debug,
             ..Platform::overlay(workspace, name, request.gic, Variant::default())
@@ -103,6 +106,7 @@ impl<'w> BuildPlan<'w> {
             request,
             stock: None,
             tf_a,
+            source,
             timestamps: Timestamps::Readable(Vec::new()),
             platform,
         })
@@ -150,10 +154,11 @@ fn has_platform(dir: &Path, platform: &str, depth: u32) -> bool {
     })
 }
 
-/// Rejects a checkout whose figures could not be reproduced.
-fn check_clean(request: &BuildRequest<'_>) -> Result<()> {
+/// Returns the commit of the checkout, if there is one. Rejects a checkout whose figures nobody could
+/// reproduce.
+fn commit(request: &BuildRequest<'_>) -> Result<Option<String>> {
     let Some(dir) = request.tf_a.filter(|dir| dir.join(".git").exists()) else {
-        return Ok(());
+        return Ok(None);
     };
     if !request.allow_dirty && checkout::has_changes(dir)? {
         bail!(
@@ -161,7 +166,7 @@ fn check_clean(request: &BuildRequest<'_>) -> Result<()> {
             dir.display()
         );
     }
-    Ok(())
+    checkout::describe(dir).map(Some)
 }
 
 /// Returns the `stock` platform, without the changes that PMF needs.

@@ -26,7 +26,8 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         files => rows.collect::<Vec<_>>(),
         command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
-        note => &firmware.note,
+        source => plan.source.clone(),
+        notes => board.note.iter().chain(&firmware.note).cloned().collect::<Vec<_>>(),
     };
     Ok(Environment::new().render_str(PAGE, values)? + "\n")
 }

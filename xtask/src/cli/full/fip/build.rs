@@ -74,6 +74,12 @@ pub struct InputArguments {
     /// DDR firmware, for STM32MP25.
     #[arg(long, value_name = "FILE")]
     pub ddr_fw: Option<PathBuf>,
+    /// OP-TEE's header, for STM32MP25.
+    #[arg(long, value_name = "FILE")]
+    pub tos_fw: Option<PathBuf>,
+    /// OP-TEE, for STM32MP25.
+    #[arg(long, value_name = "FILE")]
+    pub tos_fw_extra1: Option<PathBuf>,
     /// Device tree for BL33, for STM32MP25.
     #[arg(long, value_name = "FILE")]
     pub hw_config: Option<PathBuf>,
@@ -85,6 +91,8 @@ impl InputArguments {
             ("scp-fw", &self.scp_fw),
             ("mcp-fw", &self.mcp_fw),
             ("ddr-fw", &self.ddr_fw),
+            ("tos-fw", &self.tos_fw),
+            ("tos-fw-extra1", &self.tos_fw_extra1),
             ("hw-config", &self.hw_config),
         ];
         let files = all.into_iter();
@@ -118,7 +126,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     if arguments.dry_run {
         let mut image = tree.words();
         if let Some(payload) = &arguments.payload {
-            image += &format!(" --base {}", payload.display());
+            image.extend(["--base".to_owned(), payload.display().to_string()]);
         }
         let lines = commands(&workspace, &plan, out, &image)?;
         return Ok(writeln!(Out::default(), "{}", lines.join("\n"))?);
@@ -126,8 +134,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let make_image = || tree.make_image(&workspace, &board, payload);
     let files = contents(&workspace, &plan, make_image)?;
     folder.write(&files)?;
-    // The mark is only for this tool.
-    say_result(out, files.len() - 1);
+    say_result(out, files.len());
     Ok(())
 }
 
