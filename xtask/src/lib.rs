@@ -32,8 +32,8 @@
 //! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
 //!
-//! A folder imports only from those above it. The commands in [`cli`] and the whole-program tests
-//! call the same functions.
+//! Each folder imports only from the folders above it. The commands in [`cli`] and the
+//! whole-program tests call the same functions.
 
 #![forbid(unsafe_code)]
 

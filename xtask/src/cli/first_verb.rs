@@ -1,4 +1,4 @@
-//! The first verbs that a user needs. Every build of the tool includes them.
+//! The verbs that a new user needs first. Every build of the tool includes them.
 
 use clap::Subcommand;
 

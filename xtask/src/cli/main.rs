@@ -1,8 +1,8 @@
 //! The command line.
 //!
 //! `cargo xtask` builds this program without the `full` feature. This build contains only the verbs
-//! that a user needs first, which have few dependencies. For any other verb, it builds and runs the
-//! full program.
+//! that a new user needs first; they have few dependencies. For any other verb, it builds and runs
+//! the full program.
 
 use std::ffi::OsString;
 
@@ -56,7 +56,7 @@ pub enum XtaskVerb {
     /// A verb that every build of the program includes.
     #[command(flatten)]
     First(FirstVerb),
-    /// A verb of the full program.
+    /// A verb that only the full program has.
     #[cfg(feature = "full")]
     #[command(flatten)]
     Full(Box<FullVerb>),

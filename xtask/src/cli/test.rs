@@ -104,7 +104,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
                 options: "",
                 ..ignored
             };
-            // A test program uses either loom atomics or those of the processor.
+            // A test program uses either loom atomics or hardware atomics.
             let loom = TestPrograms {
                 packages: "--package verify",
                 options: "",
@@ -144,7 +144,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Installation is mostly spent waiting for servers and for programs that use one CPU.
+    // Most of the installation time is spent waiting for servers and single-threaded programs.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -212,9 +212,9 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe closes only when no process holds it open any longer.
+            // The pipe closes only once no process holds it open.
             drop(command);
-            reader.join().expect("it reads any text")?;
+            reader.join().expect("no panic in reader")?;
             Ok(status.success())
         })
     }

@@ -52,7 +52,7 @@ pub struct JobOptions {
 /// The options for a LAVA job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LavaOptions {
-    /// Address of the directory -o [default: file:// and its path].
+    /// Address of the -o directory [default: file:// and its path].
     #[arg(long, value_name = "URL", value_parser = words::url)]
     pub url: Option<String>,
     /// Device type [default: the board file's].
@@ -66,7 +66,7 @@ pub struct LavaOptions {
 /// The options for a labgrid job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LabgridOptions {
-    /// The coordinator's place [default: the board's name].
+    /// Place on the coordinator [default: the board name].
     #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
 }
@@ -222,7 +222,7 @@ impl LabCell<'_> {
 /// Returns the QEMU command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
 /// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
-/// so arguments that contain a space or quote are rejected.
+/// so arguments that contain spaces or quotes are rejected.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {

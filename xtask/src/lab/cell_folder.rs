@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::engine::Names;
 
-/// The folder that Python caches bytecode for the tests in.
+/// The folder in which Python caches bytecode for the tests.
 const BYTECODE: &str = "__pycache__";
 
 /// The folder for a cell, which may not exist yet.
@@ -93,7 +93,7 @@ pub fn put(cells: &[Ready]) -> Result<()> {
 }
 
 impl Ready {
-    /// Refuses to replace a folder that contains files other than those of the cell.
+    /// Refuses to replace a folder that contains files that do not belong to the cell.
     fn check(&self) -> Result<()> {
         let place = &self.place.path;
         self.place.check_free()?;

@@ -77,8 +77,8 @@ fn case() -> Monitor {
     }
 }
 
-/// Returns the monitor for the last line. With `deny_skipped`, the result is `skipped` if a PASS
-/// counts skipped scenarios or rows, which are at the end of the line.
+/// Returns the monitor for the last line. With `deny_skipped`, the result is `skipped` if the
+/// counts at the end of a PASS line include skipped scenarios or rows.
 fn verdict(deny_skipped: bool) -> Monitor {
     let (pattern, more) = if deny_skipped {
         let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows? )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
@@ -166,9 +166,9 @@ mod tests {
     /// Returns the rest of `text` after the match, and the groups.
     fn found(monitor: &Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {
         for sound in [&monitor.start, &monitor.end] {
-            Regex::new(sound).expect("a sound expression");
+            Regex::new(sound).expect("a valid expression");
         }
-        let pattern = Regex::new(&monitor.pattern).expect("a sound expression");
+        let pattern = Regex::new(&monitor.pattern).expect("a valid expression");
         let found = pattern.captures(text).expect("no blow-up")?;
         let groups = ["test_case_id", "measurement", "units", "result"];
         let group = |name: &&str| found.name(name).map(|it| it.as_str().to_owned());

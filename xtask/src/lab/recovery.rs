@@ -1,4 +1,4 @@
-//! The recovery image for a board: a zip of all files on its SD card, including the FIP.
+//! The recovery image for a board: a zip of all the files on its SD card, including the FIP.
 //!
 //! The image comes from the user and is not trusted. The new zip contains a different FIP. All
 //! other files are copied without recompressing them.
@@ -84,8 +84,8 @@ fn read_fip(archive: &mut Archive<'_>, index: usize, max: u64) -> Result<Vec<u8>
     Ok(fip)
 }
 
-/// Unpacks a file into `out`, stopping one byte past `max`. Returns the number of bytes, because
-/// the size stated in the zip is not trusted.
+/// Unpacks a file into `out`, stopping one byte past `max`. Returns the actual number of bytes,
+/// because the size stated in the zip is not trusted.
 fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write) -> Result<u64> {
     let name = archive.by_index_raw(index)?.name()?.into_owned();
     let file = archive.by_index(index).map_err(io::Error::from);

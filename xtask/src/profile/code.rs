@@ -18,8 +18,8 @@ pub(super) struct Code {
     numbers: Vec<u32>,
     /// The memory that contains the timestamps of all CPUs.
     pub timestamps: Range<u64>,
-    /// The offset of the runtime instrumentation timestamps for the first CPU, and the distance to
-    /// those for the next.
+    /// The offset of the first CPU's runtime instrumentation timestamps, and the stride between
+    /// CPUs.
     slots: (u64, u64),
     /// The address where a CPU resumes after a power-down.
     pub warm_entry: u64,
@@ -67,7 +67,7 @@ impl Code {
         let text = text.context("it has no code section")?;
         let (base, bytes) = (text.address(), text.data()?);
         let code = base..base + bytes.len() as u64;
-        // If an address has several names, sort function names first.
+        // If an address has several names, sort the function names first.
         symbols.sort_by_key(|it| (it.0, !it.1, it.2));
         symbols.dedup_by_key(|it| it.0);
         let functions = symbols.iter().filter(|it| code.contains(&it.0));

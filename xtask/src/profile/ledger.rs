@@ -56,7 +56,7 @@ pub struct LedgerStep {
 }
 
 /// The figure to bisect, as specified by the user: `SCENARIO:PHASE` for the CPU's own instructions,
-/// `SCENARIO:PHASE:all` for those of all CPUs.
+/// `SCENARIO:PHASE:all` for instructions across all CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
     /// The figure's name.
@@ -193,8 +193,8 @@ mod tests {
     use super::*;
     use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns entries with the sums over two calls: the CPU's own instructions, and those of all
-    /// CPUs.
+    /// Returns entries with the sums over two calls: the CPU's own instructions, and those across
+    /// all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

@@ -209,7 +209,7 @@ mod tests {
         ];
         for (events, executions) in cases {
             let events = [vec![block], events].concat();
-            assert_eq!(read_events(&events).expect("a sound record"), executions);
+            assert_eq!(read_events(&events).expect("a valid record"), executions);
         }
     }
 

@@ -31,7 +31,7 @@ use crate::setup::workspace::Workspace;
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
 
-/// Returns an error if there is no room for a file in `dir`, the folder for temporary files.
+/// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
     room.context("no space for the run's record; free some, or set TMPDIR to another folder")

@@ -107,8 +107,7 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
 /// Finds the call for each sample in `run`. One instruction is one tick.
 ///
 /// # Errors
-/// Returns an error if a sample matches no call whose instruction counts are the same in all
-/// phases.
+/// Returns an error if no call matches a sample's instruction counts in every phase.
 pub(super) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn both_uarts_are_named_with_their_addresses() {
-        let board = load("juno").expect("a good board");
+        let board = load("juno").expect("a valid board");
         let choices = Choices {
             cpus: 1,
             gic: GicVersion::V2,

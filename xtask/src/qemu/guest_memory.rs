@@ -13,7 +13,7 @@ pub struct GuestMemory {
 
 impl GuestMemory {
     /// Returns the `size` bytes of memory in the machine that `process` runs. Returns None if QEMU
-    /// has not created it yet, or if this kernel does not let a process read another process's
+    /// has not created it yet, or if the host kernel does not let one process read another's
     /// memory.
     pub fn of(process: u32, size: u64) -> Option<Self> {
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;

@@ -30,7 +30,7 @@ pub fn prefix() -> Vec<OsString> {
     words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns true if the program named by the first of the `words` exists and can run another
+/// Returns true if the program named by the first element of `words` exists and can run another
 /// program.
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);

@@ -1,4 +1,4 @@
-//! The machine that QEMU emulates, and the checks made before it is started.
+//! The machine that QEMU emulates, and the checks that run before it is started.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -87,7 +87,7 @@ impl QemuMachine<'_> {
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
         let said = process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
-        // The lines below a heading start with spaces and a model name.
+        // Each line below a heading is indented and starts with a model name.
         let models = said.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models
             .filter_map(|it| it.split_whitespace().next())

@@ -49,7 +49,7 @@ pub struct Prepared {
     memory: u64,
     /// The firmware in flash except BL33, or None if BL33 is not in flash.
     stages: Option<firmware::FirmwareBuild>,
-    /// BL33, or the payload without TF-A; empty for a guest or an EFI application.
+    /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
     /// The value of PATH for a QEMU other than the installed one.
     path: Option<OsString>,
@@ -163,7 +163,7 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // By default, an emulated Linux and its guest have fewer CPUs, of a different model.
+    // By default, an emulated Linux and its guest have fewer CPUs and a different CPU model.
     let (cpu, cpus) = match spec.firmware {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),

@@ -11,13 +11,13 @@ pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
 /// About twice as long as a sample takes when 32 CPUs share two host CPUs.
 const A_SAMPLE: Duration = Duration::from_millis(25);
-/// About four times as long as one loop operation, which is a firmware call, takes when the host
-/// CPUs are shared.
+/// About four times as long as one loop operation (a firmware call) takes when the host CPUs are
+/// shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that emulation may take for each second that timers are observed, in addition to the
-/// time for a sample on each CPU, because timer results are collected once a second.
+/// The time that emulation may take per second of timer observation, in addition to the time for a
+/// sample on each CPU, because timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The number of idle states on a board. The device trees of boards have up to four.
+/// The maximum number of idle states on a board. Board device trees have up to four.
 const IDLE_STATES: usize = 4;
 
 /// Returns the default timeout for a run, computed from the number of samples (including warm-up),
@@ -63,8 +63,8 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
 }
 
-/// Returns the time for all loads, each of which takes one period for each CPU whose timer is
-/// observed on its own, and one for all of them together.
+/// Returns the time for all loads. Each load takes one period per CPU whose timer is observed on
+/// its own, plus one period for all CPUs together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {

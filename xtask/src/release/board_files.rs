@@ -19,7 +19,7 @@ pub(super) struct BoardFiles {
     pub image: String,
     /// The image's device tree.
     pub tree: String,
-    /// The source for U-Boot's `mkimage`, and the file that it makes.
+    /// The source file for U-Boot's `mkimage`, and the file built from it.
     pub fit: Option<[String; 2]>,
 }
 

@@ -1,11 +1,11 @@
-//! The file with the checksums of all others.
+//! The file containing the checksums of all the others.
 
 use host::hex::hex;
 use sha2::{Digest, Sha256};
 
 use host::folder::FolderFile;
 
-/// Returns the checksums of `files` in the form that `sha256sum -c` reads.
+/// Returns the checksums of `files` in the format that `sha256sum -c` reads.
 pub(super) fn checksums(files: &[FolderFile]) -> FolderFile {
     let mut lines = String::new();
     for file in files {

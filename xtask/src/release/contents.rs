@@ -23,8 +23,8 @@ pub const NEEDS: [Need; 4] = [
     Need::Mtools,
 ];
 
-/// Makes all files, sorted by path. `report_program` builds `psci-report`. This takes longest, so
-/// most errors are found before it runs.
+/// Builds all the files, sorted by path. `report_program` builds `psci-report`. This takes the
+/// longest, so it runs after the steps that find most errors.
 pub fn contents(
     workspace: &Workspace,
     report_program: impl FnOnce() -> Result<Vec<u8>>,

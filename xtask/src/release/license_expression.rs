@@ -1,6 +1,6 @@
 //! License expressions in manifests.
 
-/// The licenses under which a release may contain code, without further conditions.
+/// The licenses that are accepted for code in a release, without further conditions.
 const ACCEPTED: [&str; 7] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -11,8 +11,8 @@ const ACCEPTED: [&str; 7] = [
     "Unlicense",
 ];
 
-/// Returns true if the SPDX expression `expression` allows a choice of accepted licenses only. As
-/// cargo does, this accepts `/` for `OR`.
+/// Returns true if `expression`, an SPDX expression, can be satisfied with accepted licenses only.
+/// Like cargo, this accepts `/` for `OR`.
 pub(super) fn is_accepted(expression: &str) -> bool {
     let spaced = expression
         .replace('/', " OR ")

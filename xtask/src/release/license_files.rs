@@ -13,7 +13,7 @@ use super::linked_packages::{LinkedPackage, linked_packages};
 use crate::setup::workspace::Workspace;
 use host::folder::FolderFile;
 
-/// The beginnings of the names of files with license texts, in upper case.
+/// File name prefixes, in upper case, that identify license files.
 const NAMES: [&str; 6] = [
     "AUTHORS",
     "COPYING",
@@ -64,7 +64,7 @@ pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<FolderFile>> {
     ])
 }
 
-/// Returns the folder of the documents of the Rust toolchain in use.
+/// Returns the documentation folder of the Rust toolchain in use.
 fn toolchain_documents(workspace: &Workspace) -> Result<PathBuf> {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc
@@ -74,7 +74,7 @@ fn toolchain_documents(workspace: &Workspace) -> Result<PathBuf> {
     Ok(Path::new(sysroot.trim()).join("share/doc/rust"))
 }
 
-/// Returns the page with a table of the packages, and the texts of their licenses.
+/// Returns the page with a table of the packages and the text of their licenses.
 fn page(packages: &[LinkedPackage]) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for package in packages {
@@ -84,7 +84,7 @@ fn page(packages: &[LinkedPackage]) -> Result<String> {
         }
     }
     let mut page = format!("{INTRODUCTION}\n{}", table(packages));
-    // The texts appear in the order of the packages.
+    // The license texts appear in package order.
     for (text, owners) in texts
         .iter()
         .sorted_by_key(|(_, owners)| owners[0].to_lowercase())
@@ -110,7 +110,7 @@ fn table(packages: &[LinkedPackage]) -> String {
         .collect()
 }
 
-/// Returns the license texts of `package` with their file names, sorted by name.
+/// Returns the license files of `package`, as names and contents, sorted by name.
 fn license_texts(package: &LinkedPackage) -> Result<Vec<(String, String)>> {
     let folder = &package.folder;
     let at = || format!("package {}: {}", package.name, folder.display());
@@ -139,8 +139,8 @@ fn license_texts(package: &LinkedPackage) -> Result<Vec<(String, String)>> {
     Ok(texts)
 }
 
-/// Returns `text` without blanks at the end of its lines and without empty lines around it, so that
-/// equal licenses are equal texts.
+/// Returns `text` without trailing whitespace on any line or empty lines at either end, so that
+/// identical licenses compare equal.
 fn normal(text: &str) -> String {
     let lines = text.lines().map(str::trim_end).join("\n");
     lines.trim_matches('\n').to_owned()

@@ -23,11 +23,11 @@ const PROGRAMS: [(&str, &str, &str); 3] = [
 /// A package that is linked into at least one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LinkedPackage {
-    /// The name and the version.
+    /// The package name and version.
     pub name: String,
     /// The license expression in its manifest.
     pub license: String,
-    /// The folder of its license texts.
+    /// The folder that contains its license files.
     pub folder: PathBuf,
     /// The programs that it is linked into.
     pub programs: Vec<&'static str>,
@@ -49,8 +49,8 @@ struct MetadataPackage {
     source: Option<String>,
 }
 
-/// Returns the packages that are linked into the programs, sorted by name. Those in this repository
-/// are one package.
+/// Returns the packages that are linked into the programs, sorted by name. All packages in this
+/// repository count as one.
 pub(super) fn linked_packages(workspace: &Workspace) -> Result<Vec<LinkedPackage>> {
     let mut words = vec!["metadata", "--locked", "--format-version", "1"];
     for (_, _, target) in PROGRAMS {
@@ -85,13 +85,13 @@ fn select(
 ) -> Result<Vec<LinkedPackage>> {
     let metadata: Metadata =
         serde_json::from_str(metadata).context("cannot read what `cargo metadata` printed")?;
-    // The words with which `cargo tree` names a package.
+    // The form in which `cargo tree` prints a package.
     let words = |package: &MetadataPackage| format!("{} v{}", package.name, package.version);
     let known: BTreeMap<String, &MetadataPackage> =
         metadata.packages.iter().map(|it| (words(it), it)).collect();
     let mut linked: BTreeMap<String, LinkedPackage> = BTreeMap::new();
     for (program, tree) in trees {
-        // A folder or a mark may follow the words.
+        // A folder or a `(*)` marker may follow the name and version.
         let lines = tree.lines().map(|line| line.split(' ').take(2).join(" "));
         for words in lines.filter(|words| !words.is_empty()) {
             let package = known.get(&words).with_context(|| {
@@ -146,7 +146,7 @@ run v0.1.0 (/src/crates/run) (*)
 regex v1.13.2 (*)
 ";
 
-    /// Returns what `cargo metadata` prints, with this value for regex's license.
+    /// Returns `cargo metadata` output in which the regex license is this value.
     fn metadata(license: &str) -> String {
         let package = |name: &str, version: &str, license: &str, source: &str| {
             format!(
@@ -175,7 +175,7 @@ regex v1.13.2 (*)
 
     #[test]
     fn linked_packages_are_selected_with_their_programs() {
-        let packages = selected(r#""MIT OR Apache-2.0""#).expect("good licenses");
+        let packages = selected(r#""MIT OR Apache-2.0""#).expect("accepted licenses");
         let rows = packages.iter().map(|package| {
             let folder = package.folder.display();
             format!(

@@ -1,5 +1,5 @@
-//! Makes a release: a folder from which a lab without Rust measures its boards and reads the
-//! results. All files are complete before any of them is written.
+//! Builds a release: a folder that lets a lab without Rust measure its boards and read the results.
+//! All files are complete before any of them is written.
 
 mod board_files;
 mod checksums;

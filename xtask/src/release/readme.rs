@@ -1,4 +1,4 @@
-//! The page that says how to use a release.
+//! The page that explains how to use a release.
 
 use anyhow::Result;
 use boards::{BoardFile, PackageKind, Verified};
@@ -16,7 +16,7 @@ const TEMPLATE: &str = include_str!("README.md.j2");
 const ENDS: &str = "The run ends with a line that begins with `psci-bench: PASS`, `FAIL` or \
     `INCOMPLETE`, and the machine turns off.";
 
-/// The texts about one machine.
+/// The instructions for one machine.
 #[derive(Serialize)]
 struct Entry {
     name: String,
@@ -83,7 +83,7 @@ fn read(name: &str) -> String {
     )
 }
 
-/// Describes how the image comes onto the board.
+/// Describes how to get the image onto the board.
 fn copy(board: &BoardFile) -> String {
     let files = BoardFiles::of(board);
     let folder = &files.folder;

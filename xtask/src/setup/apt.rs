@@ -19,7 +19,7 @@ pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'stati
 pub(crate) const SOURCES: Archive = Archive("deb-src", "trixie", None);
 pub(crate) const ARM64: Archive = Archive("deb", "trixie", Some("arm64"));
 
-/// The file that Debian stores its archive keys in.
+/// The file in which Debian stores its archive keys.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 const SETTINGS: &str = "\
@@ -37,9 +37,9 @@ Acquire::https::Timeout \"30\";
 #clear APT::Update::Post-Invoke-Success;
 ";
 
-/// Calls `fetch`, which fetches to the `work` folder, with each site in the machine's apt
-/// configuration in turn until it succeeds. Sites other than those of Debian may not have this
-/// suite, or may use different keys.
+/// Calls `fetch`, which fetches into the `work` folder, with each site in the machine's apt
+/// configuration in turn until it succeeds. Sites other than Debian's own may not have this suite,
+/// or may use different keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,

@@ -1,5 +1,5 @@
 //! Python programs from PyPI, each in a separate virtual environment below this tool's part of
-//! `target/`. The Python packages of the machine itself remain unchanged.
+//! `target/`. The machine's own Python packages remain unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -28,8 +28,8 @@ pub struct SourcePackage {
     pub title: &'static str,
     /// The version or, if the package is not pinned, the series.
     pub version: &'static str,
-    /// The SHA-256 of the `.dsc` file, which contains the hashes of all other files. dpkg-source
-    /// checks those hashes. With None, any version in the archive is accepted.
+    /// The SHA-256 of the `.dsc` file, which contains the hashes of all the other files.
+    /// dpkg-source checks those hashes. With None, any version in the archive is accepted.
     pub dsc_sha256: Option<&'static str>,
     /// The end of the error message shown if the source cannot be fetched. It suggests an
     /// alternative.

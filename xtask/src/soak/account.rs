@@ -23,7 +23,7 @@ pub struct SoakAccount {
     pub(crate) records: FoundRecords,
 }
 
-/// How many of the records of a run its log contains.
+/// How many of a run's records its log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundRecords {
     All,

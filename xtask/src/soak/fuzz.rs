@@ -140,8 +140,8 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets in `names`, `jobs` at a time, and prints a report on each. A finding ends only
-/// its own target. Returns true if there were no findings.
+/// Runs all targets in `names`, `jobs` at a time, and prints a report on each. A finding stops only
+/// the target that it is in. Returns true if there were no findings.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,

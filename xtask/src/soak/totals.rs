@@ -21,7 +21,7 @@ pub struct SoakTotals {
     pub(crate) account: SoakAccount,
     /// Runs without records, whose attempts are unknown.
     pub(crate) unrecorded: u64,
-    /// Runs with some lost records.
+    /// Runs that lost some of their records.
     pub(crate) damaged: u64,
     /// The number of the slowest run, and how long it took.
     pub(crate) slowest: Option<(u64, Duration)>,

@@ -62,7 +62,7 @@ impl FindingActor {
 }
 
 impl PlacedFinding {
-    /// Returns true if the payload loads the bytes or stored them.
+    /// Returns true if the payload loads or stored the bytes.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)

@@ -35,7 +35,7 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     shell
         .args(["-e", "-c", &lines])
         .current_dir(scratch.path(""));
-    process::output(&mut shell).expect("TF-A's own build");
+    process::output(&mut shell).expect("the TF-A build");
     for file in ["fip.bin", "bl1.bin"] {
         let ours = scratch.read(&format!("sd/SOFTWARE/{file}"));
         assert!(
@@ -60,7 +60,7 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     scratch.ours(&format!("{build} -o sd"));
 }
 
-/// Options that name unsuitable images, and parts of the messages.
+/// Options that name unsuitable images, with part of each message.
 #[rustfmt::skip]
 const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno", "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from"),
@@ -129,7 +129,7 @@ fn bad_trees(scratch: &Scratch) {
 fn bad_sources_are_refused() {
     let scratch = Scratch::empty();
     let workspace = Workspace::find().expect("the repository");
-    let source = TF_A.fetch(&workspace).expect("TF-A's source");
+    let source = TF_A.fetch(&workspace).expect("the TF-A source");
     bad_trees(&scratch);
     for (board, tf_a, expected) in [
         ("rpi4", "gone", "--tf-a gone: No such file"),

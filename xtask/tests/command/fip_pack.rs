@@ -9,7 +9,7 @@ use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
 fn boards() -> Vec<BoardFile> {
-    let load = |name| boards::load(name).expect("a sound board file");
+    let load = |name| boards::load(name).expect("a valid board file");
     boards::names().map(load).collect()
 }
 
@@ -84,8 +84,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// Checks that the board FIP and its other parts are packed just as fiptool would, and that each
-/// missing option is named in an error.
+/// Checks that the board FIP and its other parts are packed just as fiptool would pack them, and
+/// that each missing option is named in an error.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");

@@ -32,7 +32,7 @@ fn wait_until(mut done: impl FnMut() -> bool) {
 /// Waits for the program and returns its exit code, stdout, stderr, and the saved log.
 fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
     wait_until(|| child.try_wait().expect("it is ours").is_some());
-    let output = child.wait_with_output().expect("it has ended");
+    let output = child.wait_with_output().expect("it has exited");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     let code = output.status.code().expect("not killed");
     let log = fs::read(dir.join("run.log")).expect("the log");
@@ -99,7 +99,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     assert!(out.contains("Last man down"), "{out}");
 
     // After Ctrl-C, the report covers the data received so far.
-    fs::remove_file(dir.path().join("run.log")).expect("it was there");
+    fs::remove_file(dir.path().join("run.log")).expect("it existed");
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(&log().as_bytes()[..log().len() / 2])
@@ -165,7 +165,7 @@ fn log_that_another_run_writes_is_not_followed_into() {
     let path = dir.path().join("k.log");
     fs::write(&path, log()).expect("written");
     let other = File::open(&path).expect("there");
-    other.lock().expect("nobody else has it");
+    other.lock().expect("no other owner");
     let mut command = xtask(&["follow", "-", "--log", "k.log"]);
     command.current_dir(&dir).stdin(Stdio::null());
     let (code, said) = outcome(&mut command);

@@ -57,8 +57,8 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Memory is limited to prove that nothing large is read in. A program that ignores SIGXFSZ gets an
-/// error instead.
+/// Memory is limited to prove that no large file is read into it. A program that ignores SIGXFSZ
+/// gets an error instead.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
 /// Creates the files, boards and programs that the commands use.

@@ -1,4 +1,4 @@
-//! Releases. `.ci/release` also builds `psci-report`, which takes minutes, in two clones.
+//! Releases. `.ci/release` also builds `psci-report` in two clones, which takes minutes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use xtask::setup::{self, Need};
 use crate::support::scratch::{Scratch, files};
 use crate::support::{interrupt, path_with, script, xtask};
 
-/// A program in the place of `psci-report`.
+/// A stand-in for `psci-report`.
 const PROGRAM: &[u8] = b"#!/bin/sh\necho \"$# arguments\"\n";
 
 /// Writes a release to the new folder `path`.
@@ -30,14 +30,14 @@ fn write_release(path: &Path) {
     folder.write(&made).expect("written");
 }
 
-/// Returns the files below `folder`, with paths in it.
+/// Returns the files below `folder`, with paths relative to it.
 fn files_in(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let inside = |path: &Path| path.strip_prefix(folder).expect("below").to_path_buf();
     let all = files(folder).into_iter();
     all.map(|(path, data)| (inside(&path), data)).collect()
 }
 
-/// Checks the image and the tree of a board.
+/// Checks a board's image and device tree.
 fn assert_board(release: &Path, name: &str, payload: &[u8]) {
     let folder = release.join("boards").join(name);
     let tree = fs::read(folder.join(format!("{name}.dtb"))).expect("a tree");
@@ -92,7 +92,7 @@ fn releases_are_equal_and_have_every_board() {
     assert!(memchr::memmem::find(&scratch.read("fip.bin"), &image).is_some());
 }
 
-/// These are refused before anything is built.
+/// These are rejected before anything is built.
 #[test]
 fn release_needs_a_new_folder() {
     let scratch = Scratch::empty();

@@ -171,7 +171,8 @@ fn probed(page: &str) -> String {
     page.replace(policy, &open).replace("</body>", &script)
 }
 
-/// Opens `page` at every width in one window, as HTML and as XML, and returns the console output.
+/// Opens `page` at every width in one window, both as HTML and as XML, and returns the console
+/// output.
 fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Chromium]).expect("Chromium");
@@ -238,6 +239,6 @@ fn a_browser_has_nothing_to_say() {
             assert!(!console[0].contains("probed 0 texts"), "{console:#?}");
             shots.push(fs::read(&shot).expect("a screenshot"));
         }
-        assert!(shots[0] != shots[1], "dark is as light");
+        assert!(shots[0] != shots[1], "dark and light mode look the same");
     }
 }

@@ -22,8 +22,8 @@ const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r
 /// by `end`.
 fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
-    tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
-    let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
+    tf_a::TF_A.fetch(&workspace).expect("the TF-A source");
+    let tf_a = TfA::locate(&workspace, None).expect("the TF-A source");
     let platform = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");
     let (flash, _) = flash::build(&firmware, None, stub(text, end)).expect("a flash");
@@ -62,7 +62,7 @@ fn check_cells(set: &Path) {
         let shown = cell.display();
         if !lava.is_empty() {
             let result = fs::read_to_string(cell.join("results/lava/result.yaml"));
-            let result = result.expect("LAVA's result");
+            let result = result.expect("the LAVA result");
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
@@ -141,7 +141,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     }
     assert!(!run.err.contains("-whole"), "{}", run.err);
     let junit = strict.join("labgrid-qemu-skips/results/junit.xml");
-    let junit = fs::read_to_string(junit).expect("pytest's results");
+    let junit = fs::read_to_string(junit).expect("the pytest results");
     let skipped = "Skipped: test_rt_instr_cpu_off_serial, CPU 0.0: ";
     assert!(junit.contains(skipped), "{junit}");
 }

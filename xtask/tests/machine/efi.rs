@@ -17,7 +17,7 @@ fn each_firmware_with_efi_gives_one_passed_run() {
     ] {
         let result = run(&RunSpec {
             args: Some(format!("iterations=1 warmup=0 {states}")),
-            ..RunSpec::parse(&format!("{options} --smp 4")).expect("options of a run")
+            ..RunSpec::parse(&format!("{options} --smp 4")).expect("run options")
         });
         assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
         let runs = read_bytes("the UART", &result.log).expect("runs");
@@ -32,7 +32,7 @@ fn each_firmware_with_efi_gives_one_passed_run() {
 fn bad_input_ends_the_machine() {
     let spec = RunSpec {
         args: Some("iteratons=1".to_owned()),
-        ..RunSpec::parse("--firmware u-boot --smp 1").expect("options of a run")
+        ..RunSpec::parse("--firmware u-boot --smp 1").expect("run options")
     };
     let result = run(&spec);
     let end = (result.verdict, result.ending);

@@ -52,7 +52,7 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
         assert_eq!(build().1, first, "built twice");
         ["bl1", "bl2", "bl31"].map(|stage| firmware.read(stage).expect("a stage"))
     });
-    assert!(builds[0] == builds[1], "two builds differ");
+    assert!(builds[0] == builds[1], "the two builds differ");
     files(&tf_a.dir, &mut after);
     assert!(before == after, "the build wrote to the TF-A source tree");
 }

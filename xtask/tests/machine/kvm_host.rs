@@ -15,6 +15,6 @@ fn process_1_needs_nothing_but_itself() {
     let elf = object::File::parse(&*program).expect("an ELF file");
     assert_eq!(elf.architecture(), Architecture::Aarch64);
     assert_eq!(elf.kind(), ObjectKind::Executable);
-    let libraries = elf.import_libraries().expect("a sound file");
+    let libraries = elf.import_libraries().expect("a valid file");
     assert_eq!(libraries.count(), 0);
 }

@@ -22,7 +22,7 @@ fn run(log: &Path) -> String {
 fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
     let mut lines = text.lines().map(|line| line.split_whitespace());
     let found = lines.find(|line| line.clone().take(2).eq([scenario, figure]));
-    let words: Vec<&str> = found.expect("the scenario's row").collect();
+    let words: Vec<&str> = found.expect("the scenario row").collect();
     [3, 4, 5].map(|at| words[at].parse().expect("a number"))
 }
 

@@ -105,7 +105,7 @@ fn lost_block_is_refused() {
 /// Inserts `count` instructions after the declarations in a function.
 fn seed(root: &Path, file: &str, function: &str, count: u32) {
     let path = root.join(file);
-    let text = fs::read_to_string(&path).expect("TF-A's source");
+    let text = fs::read_to_string(&path).expect("the TF-A source");
     let begin = text.find(function).expect("the function");
     let end = begin
         + text[begin..]

@@ -57,7 +57,7 @@ impl Machine {
         writeln!(self.input, "{command}").expect("QEMU listens");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("QEMU answers");
-        let answer = line.strip_prefix("OK").expect("QEMU does it");
+        let answer = line.strip_prefix("OK").expect("QEMU executes it");
         answer.trim().to_owned()
     }
 

@@ -53,7 +53,7 @@ fn terminal_gets_no_records_and_the_verdict_last() {
         assert_eq!(said.contains("  cargo xtask report"), code < 3, "{said}");
         let log = logs.join(format!("{}.log", place + 1));
         let named = format!("xtask: log: {}\r\n", log.display());
-        let (_, end) = said.split_once(&named).expect("the log's name");
+        let (_, end) = said.split_once(&named).expect("the log file name");
         assert!(end.contains(" after "), "{said}");
         assert!(fs::read(log).expect("a log") == text.as_bytes());
 

@@ -135,7 +135,7 @@ pub fn path_with(dir: &Path) -> String {
     format!("{}:{path}", dir.display())
 }
 
-/// Compares a report with `name`, the expected report.
+/// Compares a report with the expected report in `name`.
 pub fn assert_report(name: &str, report: &str) {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
     expect_file![expected.join(name)].assert_eq(report);

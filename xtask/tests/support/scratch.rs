@@ -21,7 +21,7 @@ impl Scratch {
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
-        setup::ensure(&workspace, &needs).expect("TF-A's tools");
+        setup::ensure(&workspace, &needs).expect("the TF-A tools");
         Self::empty()
     }
 

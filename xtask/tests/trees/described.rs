@@ -13,8 +13,8 @@ use run::crc::Crc32;
 /// The class of trees that the payload can build a board from.
 pub const USABLE: &str = "usable";
 
-/// The property named in an error, if any, part of the error message, and the class of the tree. If
-/// a class ends in a space, the value in the message is appended.
+/// The property named in an error (if any), part of the error message, and the class of the tree.
+/// If a class ends in a space, the value in the message is appended.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (None, "has no PSCI", "firmware: no PSCI"),
     (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),

@@ -20,17 +20,17 @@ const MENDS: usize = 2;
 #[ignore = "fetches 90 MB: cargo xtask test trees"]
 fn trees_of_linux() {
     let workspace = workspace();
-    let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");
+    let trees = linux_trees::fetch(&workspace).expect("the Debian arm64 kernel");
     let (mut list, mut as_is, mut mended) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for file in &trees.files {
         let name = file.strip_prefix(&trees.dir).unwrap_or(file).display();
         let mut blob = fs::read(file).expect("a tree");
-        let first = judge(&name.to_string(), &blob).expect("read or refused");
+        let first = judge(&name.to_string(), &blob).expect("read or rejected");
         let mut last = first.clone();
         for _ in 0..MENDS {
             if let Some(better) = mend(&blob, &last) {
                 blob = better;
-                last = judge(&format!("{name}, mended"), &blob).expect("read or refused");
+                last = judge(&format!("{name}, mended"), &blob).expect("read or rejected");
             }
         }
         let (before, after, digest) = (first.class, last.class, last.digest);

@@ -111,7 +111,7 @@ fn trees_of_qemu() {
         let blob = fs::read(&tree).expect("a tree");
         fs::remove_file(&tree).expect("removed");
         let class = judge(machine, &blob).map(|judged| judged.class);
-        assert_eq!(class.expect("read or refused"), *expected, "{machine}");
+        assert_eq!(class.expect("read or rejected"), *expected, "{machine}");
     }
 }
 
@@ -128,7 +128,7 @@ fn trees_of_tf_a() {
     let workspace = workspace();
     let needs = [Need::Dtc, Need::CrossCompiler, Need::DpkgSource];
     setup::ensure(&workspace, &needs).expect("dtc and a preprocessor");
-    let source = TF_A.fetch(&workspace).expect("the source of TF-A");
+    let source = TF_A.fetch(&workspace).expect("the TF-A source");
     let work = tempfile::tempdir().expect("a temporary directory");
     let mut text = format!("# {} {}\n", TF_A.package, TF_A.version);
     for path in sources(&source.join("fdts")) {

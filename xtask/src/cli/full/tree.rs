@@ -124,7 +124,7 @@ fn with_names(message: String, paths: &[PathBuf]) -> String {
     FILE.replace_all(&message, name).into_owned()
 }
 
-/// Returns the tables in `folder` and in its subfolder of tables loaded later, sorted by name.
+/// Returns the tables in `folder` and in its subfolder for tables loaded later, sorted by name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let later = folder.join(LATER);

@@ -19,7 +19,7 @@ use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
 
-/// Check cache maintenance with a model of caches and mutations.
+/// Check cache maintenance using a cache model and mutations.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,13 +34,14 @@ pub struct VerifyArguments {
     pub quick: bool,
 }
 
-/// A run: its options, its boot arguments, and whether to also show findings in the firmware, which
-/// are not counted.
+/// A run: its options, its boot arguments, and whether to show (but not count) findings in the
+/// firmware.
 type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
-/// Only the shallowest power-down, because the L2 flush in a deeper one would hide a missing clean.
+/// Only the shallowest power-down: a deeper one flushes the L2 cache, which would hide a missing
+/// clean.
 const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
 /// Each idle state separately, because a deeper one flushes more than a shallower one.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
@@ -106,7 +107,7 @@ fn prepare(options: &str, args: &str) -> Result<Checker> {
     Checker::prepare(&spec)
 }
 
-/// Runs all mutations. Returns true if each one is detected in the required way.
+/// Runs all mutations. Returns true if every mutation is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
     let elf = payload::elf(&Workspace::find()?);

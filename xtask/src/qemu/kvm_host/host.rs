@@ -54,7 +54,7 @@ pub struct KvmHost {
 }
 
 impl KvmHost {
-    /// Fetches missing files, and builds process 1 if it is out of date.
+    /// Fetches missing files, and builds `/init` if it is out of date.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
         let (kernel, base) = super::packages::fetch(workspace)?;
         let init = build(workspace)?;
@@ -102,7 +102,7 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
 }
 
 /// Returns the timeout for a guest. `without` is the timeout for the same run without KVM. Each
-/// guest exit takes hundreds of instructions in the host Linux, which QEMU emulates.
+/// guest exit takes hundreds of instructions in the host kernel, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)

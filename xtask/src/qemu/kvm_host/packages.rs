@@ -16,7 +16,7 @@ use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
 /// The package that depends on the current kernel package. It is the kernel for virtual machines,
-/// with all drivers for them built in.
+/// with all the drivers they need built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
@@ -25,7 +25,7 @@ const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Fetches the packages unless they are already present. Returns the kernel, and an initial file
-/// system that contains QEMU but no process 1.
+/// system that contains QEMU but no `/init`.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {

@@ -1,4 +1,4 @@
-//! Commands that are rejected with exit code 2, and parts of the messages. `material` in
+//! Commands that are rejected with exit code 2, with part of each message. `material` in
 //! `support/packages.rs` creates the files that the commands refer to.
 
 /// Commands that are refused.

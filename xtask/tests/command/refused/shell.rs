@@ -1,4 +1,4 @@
-//! Shell commands that are rejected with exit code 2, and parts of the messages. File sizes are
+//! Shell commands that are rejected with exit code 2, with part of each message. File sizes are
 //! limited to 1 KiB, and `$X` is `cargo xtask`.
 
 /// Commands with faulty files, boards and programs.
