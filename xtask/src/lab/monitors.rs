@@ -124,7 +124,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
     }
 }
 
-/// Returns the suite's scenarios that use the plan's first method, in order of measurement.
+/// Returns the suite's scenarios that use the plan's first method, in measurement order.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
     jobs(plan).into_iter().filter_map(move |job| match job {

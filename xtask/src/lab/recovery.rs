@@ -1,7 +1,7 @@
 //! The recovery image for a board: a zip of all the files on its SD card, including the FIP.
 //!
-//! The image comes from the user and is not trusted. The new zip contains a different FIP. All
-//! other files are copied without recompressing them.
+//! The image comes from the user and is not trusted. The new zip contains a different FIP. All the
+//! other files are copied without being recompressed.
 
 use std::io::{self, Cursor, Write};
 

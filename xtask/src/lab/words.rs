@@ -27,7 +27,7 @@ pub enum JobWordError {
     Parts(char),
 }
 
-/// Checks and returns a device type: The LAVA schema limits its length, and YAML cannot represent
+/// Checks and returns a device type. The LAVA schema limits its length, and YAML cannot represent
 /// all characters.
 pub fn device_type(text: &str) -> Result<String, JobWordError> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use hardware::spec::pmf::Stamp;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// BL31's code.
+/// The BL31 code.
 #[derive(Debug)]
 pub(super) struct Code {
     base: u64,

@@ -40,7 +40,7 @@ enum NoProfile {
     Damaged(String),
 }
 
-/// Measures commits of a checkout.
+/// Measures the commits in a checkout.
 #[derive(Debug)]
 pub struct LedgerBench {
     checkout: PathBuf,
@@ -154,7 +154,7 @@ impl LedgerBench {
         Ok(CommitLedger::new((range, tolerance), None, entries, steps))
     }
 
-    /// Finds the commits at which a figure changes by bisecting.
+    /// Bisects to find the commits at which a figure changes.
     pub fn bisect(
         mut self,
         range: &str,

@@ -227,7 +227,7 @@ mod tests {
         ];
         for (events, expected) in cases {
             let error = read_events(&events)
-                .expect_err("no sound record")
+                .expect_err("no valid record")
                 .to_string();
             assert!(error.contains(expected), "{error}");
         }

@@ -72,7 +72,7 @@ pub fn command(arguments: &[OsString]) -> Command {
     words.push(PROGRAM.into());
     words.extend_from_slice(arguments);
     let mut words = words.into_iter();
-    let mut command = Command::new(words.next().expect("the program is one"));
+    let mut command = Command::new(words.next().expect("a program name"));
     command.args(words);
     command
 }

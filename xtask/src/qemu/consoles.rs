@@ -11,7 +11,8 @@ use hardware::text::format_error::FormatError;
 pub struct Consoles {
     /// The UART in the parameter block.
     pub emergency: Option<Uart>,
-    /// The UART in the appended device tree, or the reason why none was found. None without a tree.
+    /// The UART in the appended device tree, or the reason why none was found. None if there is no
+    /// tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 

@@ -131,7 +131,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         temporary(fs::write(&file, bytes))?;
         line.preload.push((file, *address));
     }
-    // A signal during a build must stop the machine from being started.
+    // A signal during a build must prevent the machine from starting.
     interrupt::check()?;
     Ok(Prepared {
         firmware: spec.firmware,

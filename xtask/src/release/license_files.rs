@@ -187,7 +187,7 @@ mod tests {
                 ],
             ),
         ];
-        let page = page(&packages).expect("texts");
+        let page = page(&packages).expect("the license texts");
         let page = page.strip_prefix(INTRODUCTION).expect("the introduction");
         expect![[r#"
 

@@ -127,7 +127,7 @@ mod tests {
         let boards = boards::names().map(|name| boards::load(name).expect("a board"));
         let boards: Vec<BoardFile> = boards.collect();
         let page = readme(&boards, 0x1234).expect("a page").data;
-        let page = String::from_utf8(page).expect("a text");
+        let page = String::from_utf8(page).expect("text");
         let (head, of_boards) = page.split_at(page.find("\n## armada-8k").expect("a board"));
         assert!(head.contains("build 00001234"), "{head}");
         for (board, text) in boards.iter().zip(of_boards.split("\n## ").skip(1)) {

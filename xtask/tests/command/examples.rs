@@ -84,7 +84,7 @@ const IMAGES: [&str; 11] = [
 const FIP: &str = "fip create --out fip.bin --nt-fw bl33.bin \
     --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin";
 
-/// Returns true if an example is only parsed.
+/// Returns true if an example is only parsed, not run.
 fn is_only_read(example: &Example) -> bool {
     let line = format!("{} ", example.words.join(" "));
     let is_listed = ONLY_READ

@@ -68,7 +68,7 @@ fn releases_are_equal_and_have_every_board() {
     let payload = scratch.read("one/payload.bin");
     let texts = ["README.md", "boards.txt"].map(|name| {
         let text = scratch.read(&format!("one/{name}"));
-        String::from_utf8(text).expect("a text")
+        String::from_utf8(text).expect("text")
     });
     for name in boards::names() {
         assert_board(&one, name, &payload);

@@ -21,7 +21,7 @@ use xtask::setup::{self, Need};
 use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
-/// The widths to open pages at, in pixels.
+/// The widths, in pixels, at which pages are opened.
 const WIDTHS: [u32; 2] = [1200, 400];
 
 /// A script that logs every problem with the page to the console, and logs a final line when it has

@@ -1,5 +1,5 @@
-//! Tests how the log and exit of a machine determine the verdict and the exit code. Uses real TF-A
-//! with stubs in place of the payload.
+//! Tests how a machine's log and exit status determine the verdict and the exit code. Uses real
+//! TF-A with stubs in place of the payload.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -38,7 +38,7 @@ fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
 #[test]
 fn images_of_packages_are_documented() {
     let root = Workspace::find().expect("the workspace").root;
-    let page = fs::read_to_string(root.join("docs/fip.md")).expect("a text");
+    let page = fs::read_to_string(root.join("docs/fip.md")).expect("text");
     for ImageKind { option, title, .. } in IMAGE_KINDS.iter() {
         let row = format!("\n| `--{option}` | {title} |\n");
         assert!(page.contains(&row), "{row}");
@@ -48,7 +48,7 @@ fn images_of_packages_are_documented() {
 #[test]
 fn setup_page_lists_all_that_is_installed() {
     let root = Workspace::find().expect("the workspace").root;
-    let page = fs::read_to_string(root.join("docs/setup.md")).expect("a text");
+    let page = fs::read_to_string(root.join("docs/setup.md")).expect("text");
     let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
     for name in setup::installed().chain(sources) {
         assert!(page.contains(&format!("`{name}`")), "{name}");
@@ -80,7 +80,7 @@ fn package_version(package: &str) -> Option<String> {
 #[test]
 fn documented_versions_are_those_of_this_host() {
     let root = Workspace::find().expect("the workspace").root;
-    let text = fs::read_to_string(root.join("docs/hosts.md")).expect("a text");
+    let text = fs::read_to_string(root.join("docs/hosts.md")).expect("text");
     let mut rows = text.lines().filter(|line| line.starts_with("| "));
     let heading = rows.next().expect("a table");
     let Some(column) = column(heading) else {

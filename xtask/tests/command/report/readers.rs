@@ -31,7 +31,7 @@ fn junit() {
     run.scenarios[1].status = Status::Skipped(Skip::NoIdleState);
     run.scenarios[2].status = Status::Unknown;
     let bytes = written(&report, "junit");
-    let parsed = junit_parser::from_reader(bytes.as_bytes()).expect("JUnit's XML");
+    let parsed = junit_parser::from_reader(bytes.as_bytes()).expect("JUnit XML");
     let [suite] = parsed.suites.as_slice() else {
         panic!("{} suites", parsed.suites.len());
     };
@@ -60,7 +60,7 @@ fn junit_of_tables() {
         let line = format!("{verb} published/juno/v2.13 --format junit -o out.xml");
         scratch.assert_outcomes(&[(&line, expected, "")]);
         let bytes = scratch.read("out.xml");
-        let parsed = junit_parser::from_reader(bytes.as_slice()).expect("JUnit's XML");
+        let parsed = junit_parser::from_reader(bytes.as_slice()).expect("JUnit XML");
         assert_eq!((parsed.errors, parsed.failures > 0), (0, expected == 1));
         let cases = parsed.suites[0].cases.iter();
         assert!(cases.filter(|it| it.status.is_success()).count() >= 6);
