@@ -124,7 +124,7 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl LabCell<'_> {
-    /// Returns all files in the cell without writing them. The last file marks the folder as a
+    /// Returns all the files in the cell without writing them. The last file marks the folder as a
     /// cell.
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {

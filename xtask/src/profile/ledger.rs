@@ -59,7 +59,7 @@ pub struct LedgerStep {
 /// `SCENARIO:PHASE:all` for instructions across all CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
-    /// The figure's name.
+    /// The figure name.
     pub figure: String,
     /// Whose instructions count.
     pub part: InstructionScope,

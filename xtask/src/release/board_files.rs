@@ -11,13 +11,13 @@ use crate::build::package;
 use crate::setup::workspace::Workspace;
 use host::folder::FolderFile;
 
-/// The names of a board's files.
+/// The file names for a board.
 pub(super) struct BoardFiles {
     /// The folder, with `/` at the end.
     pub folder: String,
     /// The image. A loader that reads the image itself finds it by this name.
     pub image: String,
-    /// The image's device tree.
+    /// The device tree for the image.
     pub tree: String,
     /// The source file for U-Boot's `mkimage`, and the file built from it.
     pub fit: Option<[String; 2]>,

@@ -141,7 +141,7 @@ impl Apt<'_> {
     }
 }
 
-/// Parses the name and the version from `Depends: NAME (= VERSION)`.
+/// Parses the name and version from `Depends: NAME (= VERSION)`.
 fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;

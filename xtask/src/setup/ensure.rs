@@ -87,7 +87,7 @@ impl Step {
         }
     }
 
-    /// Installs the packages or tools of the step, unless another thread or process using the same
+    /// Installs the step's packages or tools, unless another thread or process using the same
     /// installer has already done so.
     fn install(&self, workspace: &Workspace) -> Result<()> {
         fs::create_dir_all(workspace.state())?;

@@ -1,7 +1,7 @@
 //! Device trees of boards supported by Linux, from the Debian kernel for arm64.
 //!
 //! Tests run the payload's parser on the device trees of these thousand or so real boards. The
-//! package (90 MB) is the current version in the archive of the release, and is fetched once.
+//! package (90 MB) is the current version in the release archive, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};

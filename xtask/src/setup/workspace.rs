@@ -12,9 +12,9 @@ use anyhow::{Context, Result, bail};
 /// The repository and its build directory.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// The repository's root.
+    /// The repository root.
     pub root: PathBuf,
-    /// Cargo's target directory.
+    /// The cargo target directory.
     pub target: PathBuf,
 }
 

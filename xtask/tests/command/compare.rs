@@ -78,7 +78,7 @@ fn exit_codes() {
     ]);
 }
 
-/// Compares the Juno figures for v2.13 with those of another release.
+/// Compares the Juno figures for v2.13 with those for another release.
 fn juno(scratch: &Scratch, baseline: &str, format: &str) -> (i32, String, String) {
     let new = "published/juno/v2.13";
     scratch.called(&format!(

@@ -94,7 +94,7 @@ fn is_only_read(example: &Example) -> bool {
     is_listed && example.input.is_none()
 }
 
-/// Creates the folder that examples run in, with all files that they refer to.
+/// Creates the folder that examples run in, with all the files that they refer to.
 fn make_files(parent: &Path) -> PathBuf {
     make_example_files(parent);
     let work = parent.join("work");

@@ -19,7 +19,7 @@ use crate::support::{interrupt, path_with, script, xtask};
 /// A stand-in for `psci-report`.
 const PROGRAM: &[u8] = b"#!/bin/sh\necho \"$# arguments\"\n";
 
-/// Writes a release to the new folder `path`.
+/// Writes a release to a new folder at `path`.
 fn write_release(path: &Path) {
     let workspace = Workspace::find().expect("the repository");
     let needs = NEEDS.into_iter().filter(|need| *need != Need::ReportTarget);

@@ -1,4 +1,4 @@
-//! What `fip build` creates for QEMU boots on it and takes measurements.
+//! The output of `fip build` for QEMU boots on it and takes measurements.
 
 use std::process::Command;
 

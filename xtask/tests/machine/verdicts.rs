@@ -21,7 +21,7 @@ fn the_closing_line_decides() {
         (PASS, End::Off, Verdict::Pass, 0, off),
         (FAIL, End::Off, Verdict::Fail, 1, off),
         (bad_input, End::Off, Verdict::BadInput, 2, off),
-        // If there are two closing lines, the second one is the one that counts.
+        // If there are two closing lines, the second one counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
         // The tool does not wait for a machine that parks after its closing line.
         (PASS, End::Hang, Verdict::Pass, 0, MachineEnding::Parked),

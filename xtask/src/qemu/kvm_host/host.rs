@@ -10,8 +10,8 @@
 //!       guest at EL1         the payload
 //! ```
 //!
-//! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once (`packages`). Files
-//! that differ between runs are appended to the archive that holds these (`initramfs`). Linux
+//! The kernel and the Debian QEMU for arm64, with its libraries, are fetched once (`packages`).
+//! Files that differ between runs are appended to the archive that holds these (`initramfs`). Linux
 //! unpacks both into one file system.
 
 use std::ffi::OsString;
@@ -87,8 +87,8 @@ impl KvmHost {
     }
 }
 
-/// Returns the command that starts Debian's QEMU as the VMM, with a machine like that of the `qemu`
-/// board. `args` are for the device tree that QEMU generates if the image has none.
+/// Returns the command that starts the Debian QEMU as the VMM, with a machine like the one for the
+/// `qemu` board. `args` are for the device tree that QEMU generates if the image has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();

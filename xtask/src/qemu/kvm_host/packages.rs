@@ -87,7 +87,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     archive(Vec::new(), &entries)
 }
 
-/// Returns all libraries that a program loads, directly or indirectly, by name.
+/// Returns all the libraries that a program loads, directly or indirectly, by name.
 fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,

@@ -7,7 +7,7 @@ use super::steps::of_steps;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 
-/// Creates a log of every kind.
+/// Creates one log of each kind.
 fn logs() -> Scratch {
     let log = log();
     let scratch = Scratch::of_reports(log);
