@@ -31,7 +31,7 @@ pub fn check(data: &[u8]) {
             StateFormat::Original,
         ),
     ];
-    // Idle states are specific to a firmware.
+    // Idle states depend on the firmware.
     let firmwares = board.firmware.values().cycle();
     for ((gic, cpus, state_id), firmware) in choices.into_iter().zip(firmwares) {
         let choices = Choices {

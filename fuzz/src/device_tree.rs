@@ -56,7 +56,7 @@ fn check_tree(tree: &[u8]) {
     check_free_memory(&board, need.heap as u64);
 }
 
-/// An error is printed on a terminal, so it must be a single line.
+/// Errors are printed on a terminal, so each must be a single line.
 fn check_error(error: FormatError) {
     let text = error.to_string();
     assert!(text.is_ascii() && text.len() < 250, "{text}");

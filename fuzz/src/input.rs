@@ -31,7 +31,7 @@ pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     trees
 }
 
-/// Builds the tree that `text` describes.
+/// Builds the tree described by `text`.
 fn tree(text: &[u8]) -> Vec<u8> {
     let mut blob = Blob {
         tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],

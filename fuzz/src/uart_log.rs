@@ -84,7 +84,7 @@ fn reports(log: &[u8]) {
     }
 }
 
-/// Returns `log` with a valid checksum on every line that is marked as a record. Mutations hardly
+/// Returns `log` with a valid checksum on every line marked as a record. Mutations hardly
 /// ever produce a valid checksum.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
     let mut mended = Vec::new();

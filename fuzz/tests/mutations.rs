@@ -134,7 +134,7 @@ fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<
     input.truncate(INPUT_MAX);
 }
 
-/// Runs a check. If it panics, keeps the input and prints its path.
+/// Runs a check. If the check panics, keeps the input and prints its path.
 fn run(name: &str, check: Check, input: &[u8]) {
     if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| check(input))) {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.input"));

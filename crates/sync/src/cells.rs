@@ -9,7 +9,7 @@ pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub struct SharedCell<T>(UnsafeCell<T>);
 
 impl<T> SharedCell<T> {
-    /// Returns a cell with `value`.
+    /// Returns a cell containing `value`.
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }

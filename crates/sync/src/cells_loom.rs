@@ -1,5 +1,5 @@
-//! loom's atomics and cells, which replace `cells.rs`. For mutation testing, the ordering at one
-//! place in the source can be weakened, to check that the scenarios detect it.
+//! loom's atomics and cells, which replace `cells.rs`. For mutation testing, the ordering of one
+//! access in the source can be weakened, to check that the scenarios detect it.
 
 pub use loom::sync::atomic::Ordering;
 
@@ -12,12 +12,12 @@ use loom::cell::UnsafeCell;
 /// The line and column of an access.
 pub type AccessPlace = (u32, u32);
 
-/// The places with an ordering other than relaxed that were executed.
+/// The accesses executed with a non-relaxed ordering.
 static ORDERED: Mutex<BTreeSet<AccessPlace>> = Mutex::new(BTreeSet::new());
-/// The place at which the ordering is weakened to relaxed.
+/// The access whose ordering is weakened to relaxed.
 static WEAKENED: Mutex<Option<AccessPlace>> = Mutex::new(None);
 
-/// Returns the places in `handover.rs` that were executed with an ordering other than relaxed.
+/// Returns the accesses in `handover.rs` that were executed with a non-relaxed ordering.
 pub fn ordered_places() -> BTreeSet<AccessPlace> {
     ORDERED.lock().expect("no panic while locked").clone()
 }
@@ -95,7 +95,7 @@ atomic!(AtomicU64, AtomicU64, u64);
 pub struct SharedCell<T>(UnsafeCell<T>);
 
 impl<T> SharedCell<T> {
-    /// Returns a cell with `value`.
+    /// Returns a cell containing `value`.
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
@@ -108,7 +108,7 @@ impl<T> SharedCell<T> {
     where
         T: Copy,
     {
-        // SAFETY: loom ends the test if another thread writes at the same time.
+        // SAFETY: loom fails the test if another thread writes at the same time.
         self.0.with(|value| unsafe { *value })
     }
 
@@ -120,7 +120,7 @@ impl<T> SharedCell<T> {
     where
         T: Copy,
     {
-        // SAFETY: loom ends the test if another thread reads or writes at the same time.
+        // SAFETY: loom fails the test if another thread reads or writes at the same time.
         self.0.with_mut(|place| unsafe { *place = value });
     }
 
@@ -130,7 +130,7 @@ impl<T> SharedCell<T> {
     /// Nothing is required: loom checks that no other thread accesses the value now.
     #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
     pub unsafe fn as_mut(&self) -> &mut T {
-        // SAFETY: the tests never use a reference for longer than one statement.
+        // SAFETY: the tests never hold a reference for longer than one statement.
         self.0.with_mut(|place| unsafe { &mut *place })
     }
 }

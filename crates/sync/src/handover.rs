@@ -47,7 +47,7 @@ unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Ou
 
 /// Methods for the lead.
 impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally> {
-    /// Returns a hand-over without an order.
+    /// Returns a hand-over with no pending order.
     pub fn new(tally: Option<&'static mut Tally>) -> Self {
         Self {
             issued: AtomicU32::new(0),
@@ -108,7 +108,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         (code & RETURNED != 0).then_some(code as u32 as i32)
     }
 
-    /// Releases the CPU, which waits after its order until the lead has returned.
+    /// Releases the CPU, which waits after completing its order until the lead has returned.
     pub fn release(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.released.store(number, Ordering::Release);
@@ -217,7 +217,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// counts.
     pub fn record_sgi_sent(&self, instant: u64) {
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        // A second SGI does not change the instant of the first.
+        // A second SGI does not overwrite the instant of the first.
         let at = &self.sgi_sent_at;
         let _ = at.compare_exchange(0, instant, success, failure);
     }

@@ -118,7 +118,7 @@ unsafe impl GlobalAlloc for Heap {
         }
         // SAFETY: the caller passes a size that does not overflow with this alignment.
         let new = self.take(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
-        // SAFETY: both blocks are at least that long, and the new one does not overlap any block in
+        // SAFETY: both blocks are at least that size, and the new one does not overlap any block in
         // use.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
         self.with_region(|region| region.free(block.addr(), old));

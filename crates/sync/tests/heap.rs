@@ -59,7 +59,7 @@ fn the_first_region_is_used_until_there_is_a_second() {
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     let first = block_of(&heap);
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
-    // A block in the first region grows into the second region. No bytes become free. SAFETY: the
+    // A block in the first region grows into the second region. No bytes are freed. SAFETY: the
     // block was allocated with this layout.
     let grown = unsafe { heap.realloc(first, LAYOUT, 80) };
     assert_ne!(grown, first);

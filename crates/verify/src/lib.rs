@@ -20,7 +20,7 @@ use sync::cells::{self, AccessPlace};
 /// The number of consecutive orders. The second order reuses the state left behind by the first.
 const ORDERS: u64 = 2;
 
-/// The environment variable that makes a child of this program explore with one ordering weakened.
+/// The environment variable that makes a child process explore with one ordering weakened.
 const PLACE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
@@ -49,7 +49,7 @@ fn explore(scenario: fn()) {
     model.check(scenario);
 }
 
-/// Each order reaches the CPU completely, and each outcome then reaches the lead completely. After
+/// Each order reaches the CPU intact, and each outcome then reaches the lead intact. After
 /// the last order the CPU waits to be released.
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
@@ -105,8 +105,8 @@ fn dismissed_cpu_did_its_order_or_stops() {
     explore(dismissal);
 }
 
-/// Returns true if a child of this program, in which loom may abort, detects that the ordering at
-/// `place` is weakened.
+/// Returns true if a child process, in which loom may abort, detects the weakened ordering at
+/// `place`.
 fn is_noticed(place: AccessPlace) -> bool {
     let program = env::current_exe().expect("this program");
     let mut command = Command::new(program);
@@ -125,7 +125,7 @@ fn tests_notice_each_ordering_that_messages_need() {
         explore(dismissal);
         return;
     }
-    // Records all places, and checks that a child without a mutation succeeds.
+    // Records all accesses, and checks that a child without a mutation succeeds.
     explore(exchange);
     explore(dismissal);
     assert!(!is_noticed((0, 0)));

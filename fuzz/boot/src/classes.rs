@@ -13,7 +13,7 @@ pub enum TreeChange {
     Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
     /// Changes the 8-byte number at this offset in the parameter block.
     Field(usize),
-    /// Changes one byte in the part of the parameter block with this offset and size.
+    /// Changes one byte in the range of the parameter block given by this offset and size.
     Byte(usize, usize),
     /// Flips bits in the parameter block.
     Bits,

@@ -41,7 +41,7 @@ impl BootOutcome {
         Self::Lost,
     ];
 
-    /// Returns the outcome's name for the summary.
+    /// Returns the name of the outcome for the summary.
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(verdict) => word(verdict),
@@ -65,7 +65,7 @@ type RowFigures = [Option<u64>; 3];
 /// Rows from the serial scenarios that suspend CPUs.
 pub type Rows = BTreeMap<RowKey, RowFigures>;
 
-/// Returns the rows in a log's records.
+/// Returns the rows in the log records.
 pub fn read_rows(log: &[u8]) -> Rows {
     let mut rows = Rows::new();
     // A file that is not a log has no rows; the verdict already shows this.
@@ -91,7 +91,7 @@ pub fn read_rows(log: &[u8]) -> Rows {
     rows
 }
 
-/// Reference results that mutants are compared with.
+/// The reference results with which mutants are compared.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub unmutated: Rows,

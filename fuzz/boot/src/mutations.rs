@@ -26,7 +26,7 @@ const ADDRESSES: &[(&str, u64)] = &[
     ("the last page", 0xffff_ffff_ffff_f000),
 ];
 
-/// A pseudo-random number generator (SplitMix64). The field is the generator's state, initially the
+/// A pseudo-random number generator (SplitMix64). The field is the generator state, initially the
 /// seed.
 pub struct FuzzRandom(pub u64);
 
@@ -201,7 +201,7 @@ pub fn resize_reg(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     change_reg(tree, random, 1, size)
 }
 
-/// Returns the cells of a `reg` that covers one page at `base`.
+/// Returns the cells of a `reg` property that covers one page at `base`.
 fn page(base: u64) -> String {
     format!("{:x} {:x} 0 1000", base >> 32, base as u32)
 }
@@ -274,8 +274,8 @@ pub fn change_bootargs(tree: &mut Blob, random: &mut FuzzRandom) -> Option<Strin
     Some(format!("{:.40}", String::from_utf8_lossy(added)))
 }
 
-/// Overwrites the parameter block's 8-byte field at `at` with a number that is too large, or that
-/// looks like an offset or a size.
+/// Overwrites the 8-byte field at `at` in the parameter block with a number that is too large, or
+/// that looks like an offset or a size.
 pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().expect("eight bytes"));

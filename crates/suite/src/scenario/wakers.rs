@@ -1,5 +1,5 @@
 //! The interrupts that wake the CPUs: their own timers or, in states that stop them, the timer
-//! frame or an awake helper. None of them is used for a power-down before a successful trial.
+//! frame or an awake helper. None of them is used for a power-down until a trial has succeeded.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub struct Wakers {
     pub(crate) proven: Vec<u32>,
     /// The states that the firmware rejects; no CPU enters them.
     refused: Vec<u32>,
-    /// States that stop the CPUs' own timers even though the board does not declare it. Each is
+    /// States that stop the CPUs' own timers even though the board file does not say so. Each is
     /// paired with the CPU that its own timer did not wake.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
     /// States that no CPU enters after a failed trial: the state that was tried and all deeper
@@ -55,10 +55,10 @@ impl Wakers {
         }
     }
 
-    /// Tries the states in `plan`, shallowest first, with a CPU that is not the lead, while the
-    /// lead is awake and waits for a bounded time. After a trial in which a CPU was lost, no CPU
-    /// enters that state or a deeper one. If the CPUs' own timers stop, the lead is tried last,
-    /// with another CPU awake. Records in `states` which states stop timers.
+    /// Tries the states in `plan`, shallowest first, on a CPU that is not the lead. The lead stays
+    /// awake and waits for a bounded time. After a trial in which a CPU was lost, no CPU enters
+    /// that state or a deeper one. If the CPUs' own timers stop, the lead is tried last, with
+    /// another CPU awake. Records in `states` which states stop timers.
     pub(crate) fn try_out(
         &mut self,
         machine: &mut dyn Machine,
@@ -151,7 +151,7 @@ impl Wakers {
         Ok(())
     }
 
-    /// Returns the failure in the trials, if `skip` shows that all of them failed.
+    /// Returns the failure from the trials, if `skip` shows that all of them failed.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
