@@ -12,7 +12,7 @@ const RETURNED: u64 = 1 << 32;
 const EXCEPTION: u32 = 1;
 const WRONG_CONTEXT: u32 = 2;
 
-/// The reason why a CPU stopped before completing its order.
+/// The reason a CPU stopped before completing its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It took an exception.
@@ -204,7 +204,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         self.dismissed.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the reason why the CPU stopped, or None if it has not stopped.
+    /// Returns the reason the CPU stopped, or None if it has not stopped.
     pub fn stop(&self) -> Option<Stop> {
         match self.stop.load(Ordering::Acquire) {
             0 => None,
