@@ -1,4 +1,4 @@
-//! Concatenated ACPI tables, from which a device tree is built.
+//! Concatenated ACPI tables, and the device tree built from them.
 
 use crate::input::worded;
 use device_tree::acpi::{Tables, to_tree};
