@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_to_copy_depends_on_the_package() {
         let fiptool = "`fiptool update --align 512 --nt-fw boards/hikey/bl33.bin fip.bin` replaces \
-            BL33 in your fip.bin. A tool. Install.";
+            BL33 in your fip.bin. The file that the board boots is built by a tool. Install.";
         for (name, expected) in [
             ("hikey", fiptool),
             (
@@ -154,14 +154,14 @@ mod tests {
             ),
             (
                 "zynqmp",
-                "`boards/zynqmp/bl33.bin` is the payload. The file that the board boots is made \
-                 by A tool. Install.",
+                "`boards/zynqmp/bl33.bin` is the payload. The file that the board boots is built \
+                 by a tool. Install.",
             ),
         ] {
             let mut board = boards::load(name).expect("a board");
             let package = board.package.as_mut().expect("a package");
             package.install = "Install.".to_owned();
-            package.tool = Some("A tool".to_owned());
+            package.tool = Some("a tool".to_owned());
             assert_eq!(copy(&board), expected);
         }
         let mut board = boards::load("juno").expect("a board");
