@@ -41,7 +41,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
     };
     let (code, out, said) = ledger();
     assert_eq!(code, 3, "{said}");
-    for part in ["red .[31m title", "skipped: ", "not a source tree of TF-A"] {
+    for part in ["red .[31m title", "skipped: ", "not a TF-A source tree"] {
         assert!(out.contains(part), "{part}: {out}");
     }
     assert!(!format!("{out}{said}").contains('\u{1b}'), "{said}");

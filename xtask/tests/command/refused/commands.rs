@@ -42,7 +42,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 
     // Profiles
     ("profile --args samples=none", &["--args samples=none: a profile needs samples=all"]),
-    ("profile --args end=park", &["--args end=park: a profile needs a machine that ends"]),
+    ("profile --args end=park", &["--args end=park: a profile needs a machine that exits"]),
     ("profile --firmware builtin", &["a profile needs TF-A with PMF"]),
     ("profile --variant pmf=off",
         &["it has no symbol pmf_ts_mem_rt_instr_svc: build it with ENABLE_PMF=1"]),

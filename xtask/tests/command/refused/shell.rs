@@ -53,7 +53,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["not a QEMU version: \"something else\""]),
     ("APT_CONFIG=$PWD/apt.conf $X qemu --image stub",
         &[
-            "the tag v2.12.1",
+            "tag v2.12.1",
             "--tf-a",
             "cannot fetch the Debian source package arm-trusted-firmware 2.12.1+dfsg-1",
         ]),
