@@ -201,8 +201,8 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("fip part moon --board juno -o f", &["r2 has no further files"]),
     ("fip pack --board armada-8k --payload payload.bin -o f --tb-fw a --soc-fw a",
         &["needs --scp-fw FILE"]),
-    ("fip pack --board stm32mp25 --payload payload.bin -o f --soc-fw a --fw-config a \
-      --soc-fw-config a --hw-config a",
+    ("fip pack --board stm32mp25 --payload payload.bin -o f --soc-fw a --tos-fw a \
+      --tos-fw-extra1 a --fw-config a --soc-fw-config a --hw-config a",
         &["needs --blob uuid=b11249be-92dd-4b10-867c-2c6a4b47a7fb,file=ddr4_pmu_train.bin"]),
 
     // Soak and fuzz
