@@ -457,7 +457,7 @@ impl Machine for Lead {
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
-        // SAFETY: the order is done, or no order was given, so the tally belongs to the lead, which
+        // SAFETY: the order has been carried out, or none was given, so the tally belongs to the lead, which
         // is this CPU. The returned reference borrows this value, and only this value hands out
         // orders and tallies.
         unsafe { handover.tally_mut() }

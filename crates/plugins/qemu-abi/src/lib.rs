@@ -42,7 +42,7 @@ pub trait Plugin: Send {
 /// The number of instructions executed by all CPUs since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounts {
-    /// The number in blocks counted as inside.
+    /// The number of instructions in blocks that count as inside.
     pub inside: u64,
     /// The number in all the other blocks.
     pub outside: u64,

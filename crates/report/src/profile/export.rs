@@ -28,7 +28,7 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`. With a baseline, the changes are written too, or in place of the profile. The
+/// Writes `profile`. With a baseline, the changes are written as well as, or instead of, the profile. The
 /// speedscope format cannot represent a baseline, and folded stacks cannot represent a baseline
 /// that has no functions.
 pub fn write(

@@ -81,7 +81,7 @@ pub enum Evidence {
 pub struct FitQuality {
     /// The number of points.
     pub n: u32,
-    /// The coefficient of determination in percent, rounded down.
+    /// The coefficient of determination as a percentage, rounded down.
     pub r2_percent: u8,
     /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
