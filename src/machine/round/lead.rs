@@ -457,9 +457,9 @@ impl Machine for Lead {
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
-        // SAFETY: the order has been carried out, or none was given, so the tally belongs to the lead, which
-        // is this CPU. The returned reference borrows this value, and only this value hands out
-        // orders and tallies.
+        // SAFETY: the order has been carried out, or none was given, so the tally belongs
+        // to the lead, which is this CPU. The returned reference borrows this value, and only this
+        // value hands out orders and tallies.
         unsafe { handover.tally_mut() }
     }
 

@@ -170,7 +170,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
 /// Figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
-     of timestamps on the way down is hidden by the sleep.",
+     of timestamps on the way down is hidden in the sleep.",
     "Call for suspends: includes the sleep, which each run calibrates separately.",
     "Turn Off: with PMF, the lead polls only rarely, to avoid disturbing other CPUs.",
     "Points with all CPUs at once: they also depend on what the other CPUs do.",

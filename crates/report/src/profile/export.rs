@@ -28,9 +28,9 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`. With a baseline, the changes are written as well as, or instead of, the profile. The
-/// speedscope format cannot represent a baseline, and folded stacks cannot represent a baseline
-/// that has no functions.
+/// Writes `profile`. With a baseline, the changes are written as well as, or instead of, the
+/// profile. The speedscope format cannot represent a baseline, and folded stacks cannot represent
+/// a baseline that has no functions.
 pub fn write(
     format: ProfileFormat,
     profile: &Profile,
