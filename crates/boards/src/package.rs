@@ -73,6 +73,16 @@ pub struct Package {
     pub tool: Option<String>,
 }
 
+impl Package {
+    /// Returns the path of `file` on the board's medium.
+    pub fn place(&self, file: &str) -> String {
+        match &self.folder {
+            Some(folder) => format!("{folder}/{file}"),
+            None => file.to_owned(),
+        }
+    }
+}
+
 fn one() -> u64 {
     1
 }

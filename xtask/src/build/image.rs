@@ -104,6 +104,15 @@ pub fn assemble(
     Ok(base)
 }
 
+/// Returns the device tree that is appended to `image`.
+#[cfg(feature = "full")]
+pub(crate) fn appended_tree(image: &[u8]) -> Result<&[u8]> {
+    let block = ParameterBlock::read(image)?;
+    let offset = Some(block.tree_offset as usize).filter(|_| block.tree_size > 0);
+    let tree = offset.and_then(|offset| image.get(offset..));
+    tree.context("the image has no device tree")
+}
+
 /// Modifies `image` so that it prints a mark on the emergency UART at each boot stage.
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use boards::{BoardFile, PackageKind};
-use hardware::image::ParameterBlock;
 
+use crate::build::image::appended_tree;
 use crate::build::image_contents::TreeWish;
 use crate::build::package;
 use crate::setup::workspace::Workspace;
@@ -54,8 +54,7 @@ pub(super) fn board_files(
 ) -> Result<Vec<FolderFile>> {
     let names = BoardFiles::of(board);
     let image = TreeWish::default().make_image(workspace, board, Some(payload.to_vec()))?;
-    let tree = ParameterBlock::read(&image)?.tree_offset as usize;
-    let tree = image.get(tree..).expect("the tree is in its image");
+    let tree = appended_tree(&image)?;
     let path = |name: &str| format!("{}{name}", names.folder);
     let mut files = vec![FolderFile::new(path(&names.tree), tree)];
     if let Some([source, _]) = &names.fit {

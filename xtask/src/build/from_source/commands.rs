@@ -72,9 +72,7 @@ impl ByHand<'_> {
 
     /// Returns the path of one of the board's FIPs.
     fn fip(&self, package: &Package, file: &str) -> String {
-        let folder = package.folder.iter();
-        let folder = folder.map(|folder| format!("{folder}/")).join("");
-        self.at(&format!("{folder}{file}"))
+        self.at(&package.place(file))
     }
 
     /// Returns the command that creates the folders.
@@ -84,7 +82,7 @@ impl ByHand<'_> {
             .files()
             .filter_map(|file| Path::new(&file.to).parent());
         let folders = package.folder.iter().map(Path::new).chain(files);
-        let folders = [Path::new("")].into_iter().chain(folders).unique();
+        let folders = [Path::new("")].into_iter().chain(folders);
         let folders = folders.map(|folder| match folder.as_os_str().is_empty() {
             true => self.out.display().to_string(),
             false => self.out.join(folder).display().to_string(),

@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
-use hardware::image::ParameterBlock;
 use host::folder::FolderFile;
 
 use super::entry::BoardEntry;
@@ -15,6 +14,7 @@ use super::readme::readme;
 use crate::build::fip::Fip;
 use crate::build::firmware::{self, FirmwareBuild, Timestamps};
 use crate::build::flash;
+use crate::build::image::appended_tree;
 use crate::build::package::{self, Given, Recipe};
 use crate::setup::workspace::Workspace;
 
@@ -103,10 +103,6 @@ fn fip_files(
     image: Vec<u8>,
 ) -> Result<Vec<BoardEntry>> {
     let board = plan.request.board;
-    let place = |file: &str| match &package.folder {
-        Some(folder) => format!("{folder}/{file}"),
-        None => file.to_owned(),
-    };
     let mut files = Vec::new();
     for part in &package.parts {
         let mut images = needed(&given, &part.requires, &part.blobs);
@@ -116,7 +112,7 @@ fn fip_files(
             "Another FIP that the board boots; it goes beside {}.",
             package.file
         );
-        files.push(BoardEntry::new(place(&part.file), data, install));
+        files.push(BoardEntry::new(package.place(&part.file), data, install));
     }
     let mut images = needed(&given, &package.requires, &package.blobs);
     let base = match plan.platform.fip {
@@ -146,7 +142,7 @@ fn fip_files(
     let install = package::after_fip(package);
     files.insert(
         0,
-        BoardEntry::new(place(&package.file), fip.build()?, install),
+        BoardEntry::new(package.place(&package.file), fip.build()?, install),
     );
     Ok(files)
 }
@@ -178,8 +174,7 @@ fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Give
 /// Returns the image, its device tree, and the source of an image tree that combines them.
 fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<Vec<BoardEntry>> {
     let board = plan.request.board;
-    let tree = image.get(ParameterBlock::read(&image)?.tree_offset as usize..);
-    let tree = tree.context("the image has no device tree")?.to_vec();
+    let tree = appended_tree(&image)?.to_vec();
     let [name, dtb] = ["bl33.bin", "bl33.bin.dtb"].map(Path::new);
     let its = package::fit_source(&board.title, name, dtb, board.load_address)?;
     let make = format!(

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use boards::PackageKind;
 use clap::Args;
-use hardware::image::ParameterBlock;
 use host::files;
 use host::progress::say;
 use host::read_file;
@@ -67,12 +66,8 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let mut all = vec![(out, &image[..])];
     let its_text;
     if let Some([(tree, at), (its, path)]) = &parts {
-        let blob = ParameterBlock::read(&image)?.tree_offset as usize;
         its_text = package::fit_source(&board.title, &output, at, board.load_address)?;
-        all.push((
-            (tree, at),
-            image.get(blob..).expect("the tree is part of its image"),
-        ));
+        all.push(((tree, at), image::appended_tree(&image)?));
         all.push(((its, path), its_text.as_bytes()));
     }
     files::write(&all)?;
