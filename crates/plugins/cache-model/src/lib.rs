@@ -9,11 +9,14 @@
 //! ```
 //! use cache_model::{CacheActor, CacheFault, CacheModel, Maintenance, Way};
 //!
-//! // CPU 0 stores with its caches on. CPU 1 loads with its caches off. let store = CacheActor {
-//! cpu: 0, pc: 0x1000, way: Way::Cached }; let load = CacheActor { cpu: 1, pc: 0x2000, way:
-//! Way::Uncached }; let mut model = CacheModel::new(4); model.set_caches(0, true);
-//! model.store(store, 0x8000, 8); let finding = model.load(load, 0x8000, 8).expect("the line may be
-//! only in a cache"); assert_eq!(finding.fault, CacheFault::NotCleaned);
+//! // CPU 0 stores with its caches on. CPU 1 loads with its caches off.
+//! let store = CacheActor { cpu: 0, pc: 0x1000, way: Way::Cached };
+//! let load = CacheActor { cpu: 1, pc: 0x2000, way: Way::Uncached };
+//! let mut model = CacheModel::new(4);
+//! model.set_caches(0, true);
+//! model.store(store, 0x8000, 8);
+//! let finding = model.load(load, 0x8000, 8).expect("the line may be only in a cache");
+//! assert_eq!(finding.fault, CacheFault::NotCleaned);
 //!
 //! model.maintain(0, Maintenance::Clean, 0x8000);
 //! model.barrier(0);
