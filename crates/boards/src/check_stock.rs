@@ -7,6 +7,8 @@ use super::board_fault::{BoardFault, require};
 use super::image_kinds::called;
 use super::stock::{INPUT_OPTIONS, Stock};
 
+const RELATIVE: &str = "expected a relative path without \"..\"";
+
 /// Returns the first error found in `stock`, which is at `path`.
 pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
     let has_rule = stock.cluster.is_none() || board.cpus.continues.is_some();
@@ -20,6 +22,10 @@ pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), 
     )?;
     inputs(path, stock)?;
     files(path, stock)?;
+    if let Some(proof) = &stock.power_down {
+        let at = format_args!("{path}.power-down.file");
+        require(is_plain(&proof.file), at, RELATIVE)?;
+    }
     let at = format_args!("{path}.images");
     for image in &stock.images {
         let reason = format_args!("fiptool has no option --{}", image.option);
@@ -43,22 +49,18 @@ fn inputs(path: &str, stock: &Stock) -> Result<(), BoardFault> {
     require(twice.is_none(), format_args!("{path}.inputs"), reason)
 }
 
+/// Returns true if `name` is a path that cannot lead out of the folder that it is relative to.
+fn is_plain(name: &str) -> bool {
+    let mut parts = name.split('/');
+    parts.all(|part| !matches!(part, "" | "." | ".."))
+}
+
 /// Checks that no file can be written outside the folder that is copied to the board.
 fn files(path: &str, stock: &Stock) -> Result<(), BoardFault> {
-    let is_plain = |name: &str| {
-        let parts = name.split('/');
-        parts
-            .into_iter()
-            .all(|part| !matches!(part, "" | "." | ".."))
-    };
     for (index, file) in stock.files.iter().enumerate() {
         for (key, name) in [("from", &file.from), ("to", &file.to)] {
             let at = format_args!("{path}.files[{index}].{key}");
-            require(
-                is_plain(name),
-                at,
-                "expected a relative path without \"..\"",
-            )?;
+            require(is_plain(name), at, RELATIVE)?;
         }
     }
     let places = stock.files.iter().map(|file| &file.to);

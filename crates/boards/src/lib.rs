@@ -77,5 +77,6 @@ pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish, PublishedCluster};
 pub use self::read::{load, names, parse};
 pub use self::stock::{
-    BuildInput, BuildNeed, BuiltFile, BuiltImage, INPUT_OPTIONS, OldestVersion, Stock, TfAVersion,
+    BuildInput, BuildNeed, BuiltFile, BuiltImage, INPUT_OPTIONS, OldestVersion, PowerDownProof,
+    Stock, TfAVersion,
 };

@@ -35,6 +35,8 @@ pub struct Stock {
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
     pub oldest: Option<OldestVersion>,
+    /// How to tell that a source powers CPUs down. Without it, every source does.
+    pub power_down: Option<PowerDownProof>,
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
     pub needs: Vec<BuildNeed>,
@@ -58,6 +60,19 @@ pub struct OldestVersion {
     pub version: TfAVersion,
     /// Why older versions do not work, as a clause.
     pub because: String,
+}
+
+/// Text in the platform's source that is present only if CPUs come back from a power-down. Without
+/// it, the device tree gets only the standby states of the board file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PowerDownProof {
+    /// The path of the source file in TF-A.
+    pub file: String,
+    /// The text.
+    pub contains: String,
+    /// The first commit that contains it.
+    pub since: String,
 }
 
 /// A version of TF-A without its patch level, such as 2.12.

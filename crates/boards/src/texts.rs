@@ -109,6 +109,11 @@ fn stock_texts(path: &str, stock: &Stock) -> Result<(), BoardFault> {
         let at = format_args!("{path}.files[{index}].install");
         one(at, &file.install, &SENTENCE)?;
     }
+    if let Some(proof) = &stock.power_down {
+        let at = format!("{path}.power-down");
+        one(format_args!("{at}.contains"), &proof.contains, &SENTENCE)?;
+        one(format_args!("{at}.since"), &proof.since, &NAME)?;
+    }
     match &stock.oldest {
         None => Ok(()),
         Some(oldest) => one(

@@ -22,6 +22,9 @@ pub struct GivenStates {
     /// power_state for deepest power-down.
     #[arg(long, value_name = "0x…", value_parser = power_state, requires = "core")]
     pub deepest: Option<u32>,
+    /// Leave out the board file's power-down states.
+    #[arg(skip)]
+    pub no_power_down: bool,
 }
 
 fn format() -> impl TypedValueParser<Value = StateFormat> {
@@ -47,6 +50,15 @@ fn power_state(text: &str) -> Result<u32, NotAPowerState> {
 }
 
 impl GivenStates {
+    /// Returns the same options for firmware that does not power CPUs down. States given on the
+    /// command line stay.
+    pub(crate) fn without_power_down(self) -> Self {
+        Self {
+            no_power_down: self.core.is_none(),
+            ..self
+        }
+    }
+
     /// Returns the states for the device tree of `board` with `firmware` (built for the `built`
     /// format).
     pub(crate) fn choose(
@@ -66,7 +78,9 @@ impl GivenStates {
                     board.title
                 );
             }
-            return Ok(states.unwrap_or(own));
+            let mut states = states.unwrap_or(own);
+            states.retain(|state| !(self.no_power_down && state.is_powerdown()));
+            return Ok(states);
         };
         let format = self.state_format.or(own.first().map(|state| state.format));
         let format = format.unwrap_or(built);
@@ -148,6 +162,7 @@ mod tests {
                 state_format,
                 core: Some(core),
                 deepest: Some(deepest),
+                no_power_down: false,
             };
             let chosen = given.choose(&board, firmware, StateFormat::Original);
             let show = |it: &StateEntry| {
@@ -157,6 +172,24 @@ mod tests {
             };
             let chosen: String = chosen.expect("good").iter().map(show).collect();
             assert_eq!(chosen, expected);
+        }
+    }
+
+    #[test]
+    fn firmware_without_power_down_gets_standby_and_what_the_user_gives() {
+        let board = boards::load("qemu").expect("a good board");
+        let firmware = board.firmware(&board.default_firmware).expect("it");
+        let core = Some(0x1_0002);
+        let given = GivenStates {
+            core,
+            ..GivenStates::default()
+        };
+        for (given, expected) in [(GivenStates::default(), 0x1), (given, 0x1_0002)] {
+            let given = given.without_power_down();
+            let chosen = given.choose(&board, firmware, StateFormat::Original);
+            let chosen = chosen.expect("good").into_iter();
+            let values: Vec<_> = chosen.map(|state| state.power_state).collect();
+            assert_eq!(values, [expected]);
         }
     }
 }

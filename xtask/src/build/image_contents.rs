@@ -35,12 +35,23 @@ pub struct TreeWish {
     /// The idle states in the device tree.
     #[command(flatten)]
     pub states: GivenStates,
+    /// Leave out the board file's power-down states.
+    #[arg(long, conflicts_with_all = ["dtb", "core"])]
+    pub no_power_down: bool,
 }
 
 impl TreeWish {
     /// Returns the requested device tree.
     pub fn tree(&self) -> TreeSource {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
+    }
+
+    /// Returns the options for the idle states.
+    pub(crate) fn all_states(&self) -> GivenStates {
+        GivenStates {
+            no_power_down: self.no_power_down,
+            ..self.states
+        }
     }
 
     /// Returns these options as words for `cargo xtask image`.
@@ -52,6 +63,7 @@ impl TreeWish {
             smp,
             gic,
             states,
+            no_power_down,
         } = self;
         let options = [
             ("--dtb", dtb.as_ref().map(|dtb| dtb.display().to_string())),
@@ -70,7 +82,8 @@ impl TreeWish {
         ];
         let given = options.into_iter();
         let given = given.filter_map(|(option, value)| Some([option.to_owned(), value?]));
-        given.flatten().collect()
+        let flags = no_power_down.then(|| "--no-power-down".to_owned());
+        given.flatten().chain(flags).collect()
     }
 
     /// Builds the payload, unless `base` supplies one, and its image for `board`.
@@ -87,7 +100,7 @@ impl TreeWish {
             firmware: FirmwareKind::TfA,
             conduit: board.psci.conduit,
             variant: Variant::default(),
-            states: self.states,
+            states: self.all_states(),
             args: self.args.as_deref(),
             emulated: false,
         };

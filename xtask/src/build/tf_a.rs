@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use boards::Stock;
 use host::hex::hex;
 use host::progress::say;
 use sha2::{Digest, Sha256};
@@ -93,20 +94,22 @@ impl TfA {
         })
     }
 
-    /// Rejects a source tree whose `qemu` platform does not power CPUs down.
-    pub fn check_stock(&self) -> Result<()> {
-        let path = self.dir.join("plat/qemu/common/qemu_pm.c");
-        let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        // Up to 2.15.0, this assertion is the entire implementation of a power-down and the return
-        // from it.
-        if !hooks.contains("assert(0)") {
-            return Ok(());
-        }
-        bail!(
-            "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU forever in a \
-             power-down; pass a checkout from June 2026 or later (after 2.15.0) with --tf-a",
-            self.version
-        )
+    /// Returns a sentence about what is missing if CPUs do not come back from a power-down on the
+    /// `stock` platform of this source.
+    pub fn lacks_power_down(&self, stock: &Stock) -> Result<Option<String>> {
+        let Some(proof) = &stock.power_down else {
+            return Ok(None);
+        };
+        let path = self.dir.join(&proof.file);
+        let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let (version, since) = (&self.version, &proof.since);
+        let platform = stock.platform.trim_start_matches("psci_bench_");
+        Ok((!source.contains(&proof.contains)).then(|| {
+            format!(
+                "TF-A {version}'s platform {platform} does not bring CPUs back from a power-down; \
+                 use {since} or later with --tf-a"
+            )
+        }))
     }
 }
 
@@ -197,6 +200,8 @@ pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha
 
 #[cfg(test)]
 mod tests {
+    use boards::PowerDownProof;
+
     use super::*;
 
     #[test]
@@ -218,5 +223,31 @@ mod tests {
             );
         }
         doubt("2.11.9").expect_err("too old");
+    }
+
+    #[test]
+    fn source_without_the_proof_lacks_power_down() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let tf_a = TfA {
+            dir: dir.path().to_path_buf(),
+            version: "2.12.1".to_owned(),
+            identity: String::new(),
+        };
+        let stock = Stock {
+            platform: "psci_bench_qemu_sbsa".to_owned(),
+            power_down: Some(PowerDownProof {
+                file: "pm.c".to_owned(),
+                contains: "MAGIC".to_owned(),
+                since: "70147347e".to_owned(),
+            }),
+            ..Stock::default()
+        };
+        let said = "TF-A 2.12.1's platform qemu_sbsa does not bring CPUs back from a power-down; use \
+                    70147347e or later with --tf-a";
+        for (source, expected) in [("assert(false);", Some(said)), ("MAGIC1", None)] {
+            fs::write(dir.path().join("pm.c"), source).expect("written");
+            let lack = tf_a.lacks_power_down(&stock).expect("readable");
+            assert_eq!(lack.as_deref(), expected);
+        }
     }
 }

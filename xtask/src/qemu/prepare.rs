@@ -29,7 +29,8 @@ use super::positions::{self, NamedMemory};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
 use super::symbols::Symbols;
-use crate::build::firmware::{self, Platform, Timestamps, Variant};
+use crate::build::GivenStates;
+use crate::build::firmware::{self, FirmwareBuild, Platform, Timestamps, Variant};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, TreeSource};
@@ -47,8 +48,8 @@ pub struct Prepared {
     map: NamedMemory,
     /// The first address in memory.
     memory: u64,
-    /// The firmware in flash except BL33, or None if BL33 is not in flash.
-    stages: Option<firmware::FirmwareBuild>,
+    /// TF-A, if BL33 is an image that can be replaced.
+    stages: Option<Stages>,
     /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
     /// The value of PATH for a QEMU other than the installed one.
@@ -60,13 +61,55 @@ pub struct Prepared {
 /// The file that a machine boots from, and the files that belong to it.
 #[derive(Default)]
 struct Boot {
+    files: BootFiles,
+    rest: Vec<OsString>,
+    map: NamedMemory,
+    stages: Option<Stages>,
+    image: Vec<u8>,
+}
+
+/// The files that a machine boots from.
+#[derive(Default)]
+struct BootFiles {
+    /// The file given to `-bios`, `-kernel` or `-initrd`.
     file: Vec<u8>,
     /// Files to load into memory before the machine starts, and their addresses.
     in_memory: Vec<(Vec<u8>, u64)>,
-    rest: Vec<OsString>,
-    map: NamedMemory,
-    stages: Option<firmware::FirmwareBuild>,
-    image: Vec<u8>,
+}
+
+impl BootFiles {
+    /// Writes the files to `dir` and adds them to the command line.
+    fn write(&self, dir: &Path, line: &mut CommandLine) -> Result<()> {
+        line.boot.1 = dir.join("boot.bin");
+        temporary(fs::write(&line.boot.1, &self.file))?;
+        line.preload.clear();
+        for (number, (bytes, address)) in self.in_memory.iter().enumerate() {
+            let file = dir.join(format!("memory{number}.bin"));
+            temporary(fs::write(&file, bytes))?;
+            line.preload.push((file, *address));
+        }
+        Ok(())
+    }
+}
+
+/// TF-A without BL33, and how it is started.
+#[derive(Clone, Debug)]
+struct Stages {
+    build: FirmwareBuild,
+    stock: Option<Stock>,
+    load_address: u64,
+}
+
+impl Stages {
+    /// Returns the files that boot with `image` as BL33.
+    fn with_image(&self, image: Vec<u8>) -> Result<BootFiles> {
+        let (file, in_memory) = flash::build(&self.build, self.stock.as_ref(), image)?;
+        let in_memory = in_memory.map(|image| (image, self.load_address));
+        Ok(BootFiles {
+            file,
+            in_memory: in_memory.into_iter().collect(),
+        })
+    }
 }
 
 /// A validated run: the request and the machine for it.
@@ -122,15 +165,9 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         || setup::ensure(&workspace, &needs),
     )?;
     let dir = temporary(tempfile::tempdir())?;
-    let file = dir.path().join("boot.bin");
-    temporary(fs::write(&file, boot.file))?;
-    let mut line = asked.machine.command_line(file);
+    let mut line = asked.machine.command_line(PathBuf::new());
     line.rest = boot.rest;
-    for (number, (bytes, address)) in boot.in_memory.iter().enumerate() {
-        let file = dir.path().join(format!("memory{number}.bin"));
-        temporary(fs::write(&file, bytes))?;
-        line.preload.push((file, *address));
-    }
+    boot.files.write(dir.path(), &mut line)?;
     // A signal during a build must prevent the machine from starting.
     interrupt::check()?;
     Ok(Prepared {
@@ -195,7 +232,8 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 impl Asked<'_> {
     /// Returns the given image, or builds one, with a memory map that does not yet contain its
     /// address.
-    fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
+    /// The device tree has `states`.
+    fn image(&self, states: GivenStates) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
         if spec.firmware == FirmwareKind::UBoot {
@@ -216,7 +254,7 @@ impl Asked<'_> {
                 _ => self.board.psci.conduit,
             },
             variant: spec.variant,
-            states: spec.states,
+            states,
             args: spec.args.as_deref(),
             emulated: true,
         };
@@ -230,7 +268,7 @@ impl Asked<'_> {
     }
 
     fn on_builtin(&self) -> Result<Boot> {
-        let (file, mut map) = self.image()?;
+        let (file, mut map) = self.image(self.spec.states)?;
         let memory = self.board.memory.first().map_or(0, |range| range.base);
         map.image = positions::loaded_at(memory, &file);
         // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
@@ -239,7 +277,10 @@ impl Asked<'_> {
         let append = args.flat_map(|args| ["-append", args]);
         Ok(Boot {
             image: file.clone(),
-            file,
+            files: BootFiles {
+                file,
+                ..BootFiles::default()
+            },
             rest: append.map(OsString::from).collect(),
             map,
             ..Boot::default()
@@ -248,47 +289,50 @@ impl Asked<'_> {
 
     fn on_tf_a(&self, tf_a: Option<TfA>) -> Result<Boot> {
         let load_address = self.board.load_address;
-        let stock = self
-            .board
-            .firmware(self.spec.firmware.described())?
-            .stock
-            .as_ref();
-        let ((image, mut map), firmware) =
-            side_by_side(|| self.image(), || self.firmware(tf_a, stock))?;
+        let described = self.board.firmware(self.spec.firmware.described())?;
+        let stock = described.stock.as_ref();
+        let mut states = self.spec.states;
+        let mut tf_a = tf_a;
+        if let Some(stock) = stock {
+            let source = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
+            if let Some(lack) = source.lacks_power_down(stock)? {
+                say(&format!("warning: {lack}"));
+                states = states.without_power_down();
+            }
+            tf_a = Some(source);
+        }
+        let ((image, mut map), build) =
+            side_by_side(|| self.image(states), || self.firmware(tf_a, described))?;
         map.image = load_address;
         // CPUs that have not been powered on yet wait in BL1.
-        let stage = |file: &str| symbols(&firmware.dir.join(file));
+        let stage = |file: &str| symbols(&build.dir.join(file));
         map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
-        let (file, in_memory) = flash::build(&firmware, stock, image.clone())?;
+        let stages = Stages {
+            build,
+            stock: stock.cloned(),
+            load_address,
+        };
         Ok(Boot {
+            files: stages.with_image(image.clone())?,
             image,
-            file,
-            in_memory: in_memory.map(|it| (it, load_address)).into_iter().collect(),
             map,
-            stages: stock.is_none().then_some(firmware),
+            stages: Some(stages),
             ..Boot::default()
         })
     }
 
-    /// Builds TF-A, from the pinned source unless another one is given.
-    fn firmware(
-        &self,
-        tf_a: Option<TfA>,
-        stock: Option<&Stock>,
-    ) -> Result<firmware::FirmwareBuild> {
+    /// Builds TF-A as `described` in the board file, from the pinned source unless another one is
+    /// given.
+    fn firmware(&self, tf_a: Option<TfA>, described: &boards::Firmware) -> Result<FirmwareBuild> {
         let spec = self.spec;
         let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
-        if spec.firmware == FirmwareKind::TfAStock {
-            tf_a.check_stock()?;
-        }
         let variant = match spec.fault {
             Some(_) => spec.variant.with("faults=1"),
             None => spec.variant,
         };
         let gic = self.machine.gic;
-        let platform = match stock {
+        let platform = match &described.stock {
             Some(stock) => {
-                let described = self.board.firmware(spec.firmware.described())?;
                 let timestamps = Timestamps::find(described.pmf, &tf_a.dir, &tf_a.version);
                 let mut platform = Platform::of_board(self.workspace, self.board, stock, gic);
                 platform.add_variables(timestamps.variables());
@@ -308,7 +352,10 @@ impl Asked<'_> {
 
     fn on_edk2(&self) -> Result<Boot> {
         Ok(Boot {
-            file: self.application()?,
+            files: BootFiles {
+                file: self.application()?,
+                ..BootFiles::default()
+            },
             rest: efi::edk2(self.spec.args.as_deref()),
             ..Boot::default()
         })
@@ -318,25 +365,27 @@ impl Asked<'_> {
         let application = self.application()?;
         let args = self.spec.args.as_deref();
         let environment = efi::environment(&efi::start_command(application.len()), args);
-        Ok(Boot {
-            in_memory: vec![
-                (application, efi::APPLICATION),
-                (environment, efi::ENVIRONMENT),
-            ],
-            // BL33 is U-Boot, so it cannot be replaced.
-            stages: None,
-            ..self.on_tf_a(tf_a)?
-        })
+        let mut boot = self.on_tf_a(tf_a)?;
+        boot.files.in_memory = vec![
+            (application, efi::APPLICATION),
+            (environment, efi::ENVIRONMENT),
+        ];
+        // BL33 is U-Boot, so it cannot be replaced.
+        boot.stages = None;
+        Ok(boot)
     }
 
     fn on_kvm(&self) -> Result<Boot> {
-        let (image, map) = self.image()?;
+        let (image, map) = self.image(self.spec.states)?;
         let args = self.spec.args.as_deref();
         let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let vmm = kvm_host::qemu(self.machine.gic, self.machine.cpus, args);
         let linux = KvmHost::ready(self.workspace)?;
         Ok(Boot {
-            file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
+            files: BootFiles {
+                file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
+                ..BootFiles::default()
+            },
             rest: linux.arguments().into(),
             map,
             ..Boot::default()
@@ -345,16 +394,16 @@ impl Asked<'_> {
 }
 
 impl Prepared {
-    /// Returns the same machine with `image` as the BL33 in its flash.
+    /// Returns the same machine with `image` as BL33.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
-        let stages = self.stages.as_ref().context("BL33 is not in flash")?;
+        let stages = self.stages.as_ref().context("BL33 cannot be replaced")?;
         let mut map = self.map.clone();
         map.size = image.len() as u64;
-        let (flash, _) = flash::build(stages, None, image.clone())?;
         let dir = temporary(tempfile::tempdir())?;
         let mut line = self.line.clone();
-        line.boot.1 = dir.path().join("boot.bin");
-        temporary(fs::write(&line.boot.1, flash))?;
+        stages
+            .with_image(image.clone())?
+            .write(dir.path(), &mut line)?;
         Ok(Self {
             line,
             map,
@@ -366,7 +415,7 @@ impl Prepared {
         })
     }
 
-    /// Returns the BL33 in the flash.
+    /// Returns BL33, or the payload if there is no TF-A.
     pub fn image(&self) -> &[u8] {
         &self.image
     }
@@ -386,18 +435,22 @@ impl Prepared {
         self.line.rest.extend(["-plugin".into(), argument.into()]);
     }
 
-    /// Returns the path of the BL31 ELF file, or None if BL33 is not in flash.
+    /// Returns the path of the BL31 ELF file, or None if BL33 is not an image of the payload under
+    /// TF-A.
     pub fn bl31(&self) -> Option<PathBuf> {
         let stages = self.stages.as_ref()?;
-        Some(stages.dir.join("bl31.elf"))
+        Some(stages.build.dir.join("bl31.elf"))
     }
 
     /// Returns a hash of the machine and everything that it starts. Identical runs have the same
     /// hash.
     pub fn identity(&self) -> Result<String> {
-        let (line, file) = (&self.line, &self.line.boot.1);
+        let line = &self.line;
         let mut hash = Sha256::new();
-        hash.update(fs::read(file).with_context(|| file.display().to_string())?);
+        let in_memory = line.preload.iter().map(|(file, _)| file);
+        for file in [&line.boot.1].into_iter().chain(in_memory) {
+            hash.update(fs::read(file).with_context(|| file.display().to_string())?);
+        }
         let (machine, cpu, memory) = (&line.machine, &line.cpu, &line.memory_mib);
         hash.update(format!("{machine} {cpu} {memory} {:?}", line.options));
         Ok(hex(&hash.finalize()))

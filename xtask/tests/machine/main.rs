@@ -13,6 +13,7 @@ mod overhead;
 mod profile;
 mod soak;
 mod sse_timer;
+mod stock;
 mod terminal;
 mod verdicts;
 mod verify;

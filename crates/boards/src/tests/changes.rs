@@ -282,6 +282,12 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "84: firmware.tf-a-stock.stock.oldest.because: \"\": expected a sentence or two on one \
          line"),
 
+    (&[("plat/pm.c", "/plat/pm.c")],
+        "84: firmware.tf-a-stock.stock.power-down.file: expected a relative path without \"..\""),
+    (&[("\"MAGIC\"", "\"\"")],
+        "84: firmware.tf-a-stock.stock.power-down.contains: \"\": expected a sentence or two on one \
+         line"),
+
     // Firmware.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
         "4: default-firmware: there is no [firmware.uefi]"),

@@ -52,6 +52,8 @@ pub struct BuildPlan<'w> {
     pub source: Option<String>,
     /// Whether PMF timestamps can be read.
     pub timestamps: Timestamps,
+    /// What is missing if CPUs do not come back from a power-down.
+    pub lacks_power_down: Option<String>,
     /// What TF-A builds.
     pub platform: Platform,
 }
@@ -73,6 +75,7 @@ impl<'w> BuildPlan<'w> {
         };
         let tf_a = source(workspace, &request, stock)?;
         let source = commit(&request)?;
+        let lacks_power_down = tf_a.lacks_power_down(stock)?;
         let timestamps = Timestamps::find(firmware.pmf, &tf_a.dir, &tf_a.version);
         let mut platform = platform(workspace, &request, stock);
         platform.add_variables(timestamps.variables());
@@ -83,6 +86,7 @@ impl<'w> BuildPlan<'w> {
             tf_a,
             source,
             timestamps,
+            lacks_power_down,
             platform,
         })
     }
@@ -108,6 +112,7 @@ impl<'w> BuildPlan<'w> {
             tf_a,
             source,
             timestamps: Timestamps::Readable(Vec::new()),
+            lacks_power_down: None,
             platform,
         })
     }

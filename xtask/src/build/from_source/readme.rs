@@ -18,6 +18,11 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
     });
     let firmware = board.firmware(&board.default_firmware)?;
     let qemu = board.qemu.as_ref();
+    let lack = plan
+        .lacks_power_down
+        .as_ref()
+        .map(|lack| format!("{lack}."));
+    let notes = board.note.iter().chain(&firmware.note).chain(&lack);
     let values = context! {
         title => &board.title,
         tf_a => &plan.tf_a.version,
@@ -27,7 +32,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
         source => plan.source.clone(),
-        notes => board.note.iter().chain(&firmware.note).cloned().collect::<Vec<_>>(),
+        notes => notes.cloned().collect::<Vec<_>>(),
     };
     Ok(Environment::new().render_str(PAGE, values)? + "\n")
 }

@@ -83,6 +83,7 @@ impl ImageSource {
         let of_board = [
             ("--smp", wish.smp.is_some()),
             ("--gic", wish.gic.is_some()),
+            ("--no-power-down", wish.no_power_down),
             (
                 "--state-format and --core",
                 wish.states != GivenStates::default(),

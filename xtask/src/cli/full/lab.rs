@@ -294,7 +294,7 @@ fn cell<'a>(
             icount: arguments.icount,
             args: tree.args.clone(),
             tree: tree.tree(),
-            states: tree.states,
+            states: tree.all_states(),
             timeout: run,
             ..RunSpec::default()
         })?)),

@@ -54,8 +54,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("ledger A..B --tf-a .", &["this is not a Git checkout: it has no .git"]),
     ("qemu --firmware kvm --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware kvm --tf-a /", &["--tf-a applies to TF-A"]),
-    ("qemu --firmware tf-a-stock",
-        &["--firmware tf-a-stock: the qemu platform of this TF-A 2.12.1 parks"]),
     ("qemu --firmware tf-a-stock --variant pmf=off",
         &["--variant applies to TF-A built for --firmware tf-a, not"]),
 
@@ -106,6 +104,9 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --core 0x1 -o nowhere",
         &["--core 0x1: this is not a power-down state in the original"]),
     ("qemu --core 0x1010022", &["--core 0x1010022: this state has power level 1"]),
+    ("image --no-power-down --core 0x10002", &["'--no-power-down' cannot be used with", "--core"]),
+    ("image --no-power-down --dtb v3.dtb", &["'--no-power-down' cannot be used with", "--dtb"]),
+    ("efi --no-power-down -o x", &["--no-power-down: only valid for a board file's device tree"]),
     ("image --core 2", &["invalid value '2' for '--core <0x…>': expected 32 bits in"]),
     ("image --core 0x+1", &["expected 32 bits in"]),
     ("image --core 0x140000222", &["expected 32 bits in"]),

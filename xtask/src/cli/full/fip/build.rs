@@ -123,6 +123,11 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     };
     let plan = BuildPlan::new(&workspace, request)?;
     say(&plan.timestamps.describe());
+    let mut tree = tree.clone();
+    if let Some(lack) = &plan.lacks_power_down {
+        say(&format!("warning: {lack}"));
+        tree.no_power_down = tree.states.core.is_none();
+    }
     if arguments.dry_run {
         let mut image = tree.words();
         if let Some(payload) = &arguments.payload {

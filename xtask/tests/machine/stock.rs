@@ -1,0 +1,73 @@
+//! TF-A's own platforms for QEMU's machines, which this project did not write.
+//!
+//! The pinned TF-A does not power CPUs down on them. `PSCI_BENCH_TF_A` can name a newer checkout.
+
+use std::env;
+
+use crate::support::{called, xtask};
+
+/// The environment variable that names a TF-A checkout whose platforms power CPUs down.
+const CHECKOUT: &str = "PSCI_BENCH_TF_A";
+
+/// Each machine and firmware, and the name of its platform in TF-A.
+const ALL: [(&str, &str, &str); 3] = [
+    ("qemu-sbsa", "tf-a", "qemu_sbsa"),
+    ("qemu-sbsa", "tf-a-stock", "qemu_sbsa"),
+    ("qemu", "tf-a-stock", "qemu"),
+];
+
+/// Runs `cargo xtask qemu` with these words. Returns its exit code, log and stderr.
+fn run(board: &str, firmware: &str, more: &[&str]) -> (i32, String, String) {
+    let words = ["qemu", "--board", board, "--firmware", firmware, "--icount"];
+    let mut command = xtask(&[&words, more].concat());
+    called(command.args(["--args", "iterations=2 warmup=0"]))
+}
+
+#[test]
+fn source_without_power_down_is_named_and_standby_is_measured() {
+    for (board, firmware, platform) in ALL {
+        let (code, log, said) = run(board, firmware, &["--smp", "2"]);
+        assert_eq!(code, 0, "{log}{said}");
+        let lack = format!(
+            "warning: TF-A 2.12.1's platform {platform} does not bring CPUs back from a \
+             power-down; use 70147347e or later with --tf-a"
+        );
+        assert!(said.contains(&lack), "{said}");
+        let pass = "psci-bench: PASS (2 passed, 4 skipped, 0 failed; ";
+        assert!(log.contains(pass), "{log}");
+    }
+}
+
+#[test]
+fn source_with_power_down_measures_everything() {
+    let Some(checkout) = env::var_os(CHECKOUT) else {
+        eprintln!("{CHECKOUT} names no TF-A checkout, so no power-down is measured");
+        return;
+    };
+    let checkout = checkout.to_str().expect("UTF-8");
+    for (board, firmware, _) in ALL {
+        // CPUs in two clusters of 8, or in one of 16.
+        let (code, log, said) = run(board, firmware, &["--smp", "9", "--tf-a", checkout]);
+        assert_eq!(code, 0, "{log}{said}");
+        assert!(!said.contains("power-down"), "{said}");
+        let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)";
+        assert!(log.contains(pass), "{log}");
+        let has_pmf = log.contains("Timestamps : PMF");
+        assert_eq!(
+            has_pmf,
+            (board, firmware) != ("qemu-sbsa", "tf-a-stock"),
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn profile_of_a_source_without_power_down_has_cpu_off() {
+    let words = "profile --board qemu-sbsa --smp 2 --args only=cpu_off_serial,susp_deep_serial";
+    let words: Vec<_> = words.split(' ').collect();
+    let (code, profile, said) = called(&mut xtask(&words));
+    assert_eq!(code, 0, "{profile}{said}");
+    assert!(profile.contains("psci_do_cpu_off"), "{profile}");
+    let missing = "PMF's timestamps are missing: susp_deep_serial";
+    assert!(profile.contains(missing), "{profile}");
+}
