@@ -89,7 +89,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
-    let mut command = qemu::command(&machine.command_line(path).arguments());
+    let mut command = qemu::command(&machine.command_line(Some(path)).arguments());
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut out = Until {
         what: until,

@@ -16,6 +16,7 @@ use super::firmware::{Firmware, yes};
 use super::lab::Lab;
 use super::package::Package;
 use super::publish::Publish;
+use super::version::Version;
 
 /// Memory that the payload must not touch.
 #[derive(Clone, Debug, Deserialize)]
@@ -95,6 +96,18 @@ pub struct Qemu {
     /// Additional options.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// The first version of QEMU that has the machine, if that is not the oldest supported one.
+    pub since: Option<Version>,
+    /// The first address in the machine's memory, if `memory` lists only a part of it.
+    pub memory_base: Option<u64>,
+    /// The number of the board's UART among the machine's serial ports.
+    #[serde(default)]
+    pub serial: u32,
+    /// Why CPUs do not come back after CPU_OFF on the emulated machine, as a clause.
+    pub no_cpu_off: Option<String>,
+    /// True if there is a real board, for which packages and lab jobs are made.
+    #[serde(default)]
+    pub has_board: bool,
 }
 
 /// Where the payload has been run using a board file.
@@ -191,6 +204,18 @@ impl BoardFile {
             Some(qemu) => Ok(qemu.cpus),
             None => Ok(u32::try_from(self.cpus.clusters.iter().flatten().count())?),
         }
+    }
+
+    /// Returns true if the board is a QEMU machine, which starts TF-A from flash.
+    pub fn is_virtual(&self) -> bool {
+        self.qemu.as_ref().is_some_and(|qemu| !qemu.has_board)
+    }
+
+    /// Returns the first address in the memory of the machine that QEMU emulates.
+    pub fn memory_base(&self) -> u64 {
+        let given = self.qemu.as_ref().and_then(|qemu| qemu.memory_base);
+        let first = self.memory.first();
+        given.unwrap_or(first.map_or(0, |range| range.base))
     }
 
     /// Returns the largest number of CPUs that any firmware variant supports.

@@ -202,6 +202,12 @@ fn qemu(board: &BoardFile) -> Check {
         return Ok(());
     };
     require(qemu.cpus > 0, "qemu.cpus", "expected at least 1")?;
+    if let Some(base) = qemu.memory_base {
+        let size = qemu.memory_mib.saturating_mul(1 << 20);
+        let is_in = |memory: &Region| Region { base, size }.contains(memory);
+        let reason = "a memory range is not in the machine's memory";
+        return require(board.memory.iter().all(is_in), "qemu.memory-base", reason);
+    }
     let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();
     let is_all = qemu.memory_mib.checked_mul(1 << 20) == Some(memory);
     let reason = format_args!("the memory ranges total {} MiB", memory >> 20);

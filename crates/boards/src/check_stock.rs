@@ -15,13 +15,15 @@ pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), 
     let at = format_args!("{path}.cluster");
     require(has_rule, at, "this requires cpus.continues")?;
     let reason = "fip-base is missing; QEMU's flash needs it";
-    require(
-        board.qemu.is_none() || stock.fip_base.is_some(),
-        path,
-        reason,
-    )?;
+    let has_other = !stock.loads.is_empty() || stock.not_on_qemu.is_some();
+    let has_start = stock.fip_base.is_some() || has_other;
+    require(board.qemu.is_none() || has_start, path, reason)?;
     inputs(path, stock)?;
     files(path, stock)?;
+    for (index, file) in stock.loads.iter().enumerate() {
+        let at = format_args!("{path}.loads[{index}].from");
+        require(is_plain(&file.from), at, RELATIVE)?;
+    }
     if let Some(proof) = &stock.power_down {
         let at = format_args!("{path}.power-down.file");
         require(is_plain(&proof.file), at, RELATIVE)?;

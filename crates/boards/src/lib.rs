@@ -29,6 +29,7 @@
 //! |---|---|
 //! | [`image_kinds`] | image types in a FIP |
 //! | `board_fault` | errors in board files, reported by line |
+//! | `version` | versions of TF-A and QEMU |
 //! | `stock` | how TF-A is built for a board |
 //! | `devices`, `firmware`, `lab`, `package`, `publish` | sections of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
@@ -62,6 +63,7 @@ mod stock;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod version;
 
 pub use hardware::board::GicVersion;
 pub use hardware::image::Conduit;
@@ -77,6 +79,7 @@ pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish, PublishedCluster};
 pub use self::read::{load, names, parse};
 pub use self::stock::{
-    BuildInput, BuildNeed, BuiltFile, BuiltImage, INPUT_OPTIONS, OldestVersion, PowerDownProof,
-    Stock, TfAVersion,
+    BuildInput, BuildNeed, BuiltFile, BuiltImage, INPUT_OPTIONS, LoadedFile, OldestVersion,
+    PowerDownProof, Stock,
 };
+pub use self::version::Version;

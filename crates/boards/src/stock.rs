@@ -2,7 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
+
+use super::version::Version;
 
 /// The `fip build` options that name an input.
 pub const INPUT_OPTIONS: [&str; 6] = [
@@ -43,6 +45,13 @@ pub struct Stock {
     /// The third-party images.
     #[serde(default)]
     pub inputs: Vec<BuildInput>,
+    /// The files that QEMU loads into memory instead of a flash. BL33 is loaded as well.
+    #[serde(default)]
+    pub loads: Vec<LoadedFile>,
+    /// The address at which QEMU starts the CPUs, if it is not their reset vector.
+    pub starts_at: Option<u64>,
+    /// Why QEMU cannot run this platform, as a clause, if it emulates the board.
+    pub not_on_qemu: Option<String>,
     /// The files copied to the board, other than the one that contains the payload.
     #[serde(default)]
     pub files: Vec<BuiltFile>,
@@ -57,7 +66,7 @@ pub struct Stock {
 #[serde(deny_unknown_fields)]
 pub struct OldestVersion {
     /// The version.
-    pub version: TfAVersion,
+    pub version: Version,
     /// Why older versions do not work, as a clause.
     pub because: String,
 }
@@ -73,38 +82,6 @@ pub struct PowerDownProof {
     pub contains: String,
     /// The first commit that contains it.
     pub since: String,
-}
-
-/// A version of TF-A without its patch level, such as 2.12.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TfAVersion {
-    /// The major version.
-    pub major: u32,
-    /// The minor version.
-    pub minor: u32,
-}
-
-impl std::fmt::Display for TfAVersion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-impl TfAVersion {
-    /// Parses "2.12" or "2.12.1".
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut numbers = text.split('.').map(|number| number.parse().ok());
-        let (major, minor) = (numbers.next()??, numbers.next()??);
-        Some(Self { major, minor })
-    }
-}
-
-impl<'de> Deserialize<'de> for TfAVersion {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        let form = || de::Error::custom(format!("{text:?} is not a version such as \"2.12\""));
-        Self::parse(&text).ok_or_else(form)
-    }
 }
 
 /// What a platform needs in addition to the AArch64 compiler.
@@ -143,6 +120,16 @@ pub struct BuiltFile {
     pub to: String,
     /// A sentence that says what to do with the file.
     pub install: String,
+}
+
+/// A file from the TF-A build and the address that QEMU loads it to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadedFile {
+    /// The file name in the build folder.
+    pub from: String,
+    /// The address.
+    pub address: u64,
 }
 
 /// An image in the FIP and the file that contains it.

@@ -89,6 +89,9 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
             one(path, &part.file, &NAME)?;
         }
     }
+    if let Some(qemu) = &board.qemu {
+        each("qemu.no-cpu-off", &qemu.no_cpu_off, &SENTENCE)?;
+    }
     if let Some(lab) = &board.lab {
         one("lab.device-type", &lab.device_type, &NAME)?;
         each("lab.console", &lab.console, &NAME)?;
@@ -109,6 +112,11 @@ fn stock_texts(path: &str, stock: &Stock) -> Result<(), BoardFault> {
         let at = format_args!("{path}.files[{index}].install");
         one(at, &file.install, &SENTENCE)?;
     }
+    each(
+        format_args!("{path}.not-on-qemu"),
+        &stock.not_on_qemu,
+        &SENTENCE,
+    )?;
     if let Some(proof) = &stock.power_down {
         let at = format!("{path}.power-down");
         one(format_args!("{at}.contains"), &proof.contains, &SENTENCE)?;

@@ -219,11 +219,13 @@ fn tree_of_board(board: &BoardFile, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
         let stop = idle_states.iter_mut().filter(|state| state.is_powerdown());
         stop.for_each(|state| state.local_timer_stop = true);
     }
+    let recipe = board.qemu.as_ref();
+    let lacks_cpu_off = recipe.is_some_and(|recipe| recipe.no_cpu_off.is_some());
     let choices = Choices {
         cpus: wish.cpus,
         gic: wish.gic,
         conduit: wish.conduit,
-        cpu_off: firmware.cpu_off,
+        cpu_off: firmware.cpu_off && !(wish.emulated && lacks_cpu_off),
         idle_states: &idle_states,
     };
     let board = board.with_clusters_of(firmware);

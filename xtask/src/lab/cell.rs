@@ -237,14 +237,20 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         cpu => &line.cpu,
         memory_mib => &line.memory_mib,
         options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
-        boot => line.boot.0,
+        boot => boot(line)?.0,
         address => line.preload.first().map(|it| format!("{:#x}", it.1)),
     })
 }
 
+fn boot(line: &CommandLine) -> Result<&(&'static str, PathBuf)> {
+    let lacking = "an engine needs a file that QEMU boots from";
+    line.boot.as_ref().context(lacking)
+}
+
 fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
     let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
-    let files = [("firmware.bin", &line.boot.1)].into_iter().chain(payload);
+    let files = [("firmware.bin", &boot(line)?.1)];
+    let files = files.into_iter().chain(payload);
     let read = |(name, path): (&str, &PathBuf)| {
         let data = fs::read(path).with_context(|| path.display().to_string())?;
         Ok((name.to_owned(), data))
@@ -289,7 +295,8 @@ mod tests {
             cpu: "max".to_owned(),
             memory_mib: "1024".to_owned(),
             options: options.map(str::to_owned).collect(),
-            boot: ("-bios", "/x/boot.bin".into()),
+            serial: 0,
+            boot: Some(("-bios", "/x/boot.bin".into())),
             preload: Vec::new(),
             rest: Vec::new(),
         };

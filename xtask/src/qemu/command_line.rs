@@ -11,7 +11,7 @@ use super::host_cpu;
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
 /// Options for a run started by this tool. Lab engines use their own options instead.
-const ATTACHED: &str = "-display none -nic none -monitor none -serial stdio";
+const ATTACHED: &str = "-display none -nic none -monitor none";
 
 /// The QEMU command line, divided into the parts that lab engines configure separately.
 #[derive(Clone, Debug)]
@@ -24,8 +24,11 @@ pub struct CommandLine {
     pub memory_mib: String,
     /// All options that do not name a file, split into arguments.
     pub options: Vec<String>,
-    /// The option for the file that the machine boots from, and that file.
-    pub boot: (&'static str, PathBuf),
+    /// The number of the board's UART among the machine's serial ports.
+    pub serial: u32,
+    /// The option for the file that the machine boots from, and that file. None if all files are
+    /// loaded into memory.
+    pub boot: Option<(&'static str, PathBuf)>,
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
     /// Additional arguments that accompany the file: the kernel for a guest, or boot arguments.
@@ -38,10 +41,13 @@ impl CommandLine {
         let (machine, cpu, memory) = (&*self.machine, &*self.cpu, &*self.memory_mib);
         let words = ["-M", machine, "-cpu", cpu, "-m", memory].into_iter();
         let words = words.chain(ATTACHED.split(' '));
+        let unused = (0..self.serial).flat_map(|_| ["-serial", "null"]);
+        let words = words.chain(unused).chain(["-serial", "stdio"]);
         let words = words.chain(self.options.iter().map(String::as_str));
         let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
-        let (option, file) = &self.boot;
-        arguments.extend([option.into(), file.into()]);
+        if let Some((option, file)) = &self.boot {
+            arguments.extend([option.into(), file.into()]);
+        }
         for (file, address) in &self.preload {
             arguments.extend(preload(file, *address));
         }
@@ -55,6 +61,12 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
     // A comma in a value must be doubled.
     let file = file.to_string_lossy().replace(',', ",,");
     let device = format!("loader,file={file},addr={address:#x},force-raw=on");
+    ["-device".into(), device.into()]
+}
+
+/// Returns the arguments that start CPU `cpu` at `address`.
+pub fn start(cpu: u32, address: u64) -> [OsString; 2] {
+    let device = format!("loader,addr={address:#x},cpu-num={cpu}");
     ["-device".into(), device.into()]
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use boards::GicVersion;
+use boards::{GicVersion, Version};
 use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
@@ -99,9 +99,26 @@ impl QemuMachine<'_> {
         Ok(())
     }
 
+    /// Rejects a QEMU that does not have the machine yet.
+    pub fn check_version(&self, workspace: &Workspace) -> Result<()> {
+        let Some(since) = self.recipe.since else {
+            return Ok(());
+        };
+        setup::ensure(workspace, &[Need::Qemu])?;
+        let (major, minor) = setup::qemu_version()?;
+        let machine = &self.recipe.machine;
+        if (Version { major, minor }) < since {
+            bail!(
+                "QEMU {major}.{minor} has no machine {machine}; version {since} or later has it. \
+                 Install it, and put it first in PATH"
+            );
+        }
+        Ok(())
+    }
+
     /// Returns the command line that starts `file`: a flash with TF-A, an initial file system with
-    /// KVM, which also needs a kernel, or an image.
-    pub fn command_line(&self, file: PathBuf) -> CommandLine {
+    /// KVM, which also needs a kernel, or an image. With None, it starts files in memory.
+    pub fn command_line(&self, file: Option<PathBuf>) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {
             if self.spec.firmware.is_tf_a() {
@@ -134,7 +151,8 @@ impl QemuMachine<'_> {
             cpu: self.cpu.to_owned(),
             memory_mib: self.recipe.memory_mib.to_string(),
             options,
-            boot: (option, file),
+            serial: self.recipe.serial,
+            boot: file.map(|file| (option, file)),
             preload: Vec::new(),
             rest: Vec::new(),
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::{BoardFile, Conduit, Stock};
+use boards::{BoardFile, Conduit, LoadedFile, Stock};
 use host::hex::hex;
 use host::interrupt;
 use host::progress::say;
@@ -71,8 +71,8 @@ struct Boot {
 /// The files that a machine boots from.
 #[derive(Default)]
 struct BootFiles {
-    /// The file given to `-bios`, `-kernel` or `-initrd`.
-    file: Vec<u8>,
+    /// The file given to `-bios`, `-kernel` or `-initrd`, if there is one.
+    file: Option<Vec<u8>>,
     /// Files to load into memory before the machine starts, and their addresses.
     in_memory: Vec<(Vec<u8>, u64)>,
 }
@@ -80,8 +80,10 @@ struct BootFiles {
 impl BootFiles {
     /// Writes the files to `dir` and adds them to the command line.
     fn write(&self, dir: &Path, line: &mut CommandLine) -> Result<()> {
-        line.boot.1 = dir.join("boot.bin");
-        temporary(fs::write(&line.boot.1, &self.file))?;
+        if let (Some(bytes), Some((_, place))) = (&self.file, &mut line.boot) {
+            *place = dir.join("boot.bin");
+            temporary(fs::write(place, bytes))?;
+        }
         line.preload.clear();
         for (number, (bytes, address)) in self.in_memory.iter().enumerate() {
             let file = dir.join(format!("memory{number}.bin"));
@@ -103,10 +105,18 @@ struct Stages {
 impl Stages {
     /// Returns the files that boot with `image` as BL33.
     fn with_image(&self, image: Vec<u8>) -> Result<BootFiles> {
+        let loads = self.stock.iter().flat_map(|stock| &stock.loads);
+        let read = |file: &LoadedFile| Ok((self.build.read(&file.from)?, file.address));
+        let mut in_memory: Vec<_> = loads.map(read).collect::<Result<_>>()?;
+        if !in_memory.is_empty() {
+            in_memory.push((image, self.load_address));
+            let file = None;
+            return Ok(BootFiles { file, in_memory });
+        }
         let (file, in_memory) = flash::build(&self.build, self.stock.as_ref(), image)?;
         let in_memory = in_memory.map(|image| (image, self.load_address));
         Ok(BootFiles {
-            file,
+            file: Some(file),
             in_memory: in_memory.into_iter().collect(),
         })
     }
@@ -138,8 +148,13 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     }
     let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
     let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
+    machine.check_version(&workspace)?;
     machine.check_model(&workspace)?;
-    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
+    if let Some(why) = &machine.recipe.no_cpu_off {
+        say(&format!("warning: no CPU is turned off: {why}"));
+    }
+    let is_other = machine.cpu != machine.recipe.cpu;
+    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu).filter(|_| is_other) {
         say(&format!("warning: {doubt}"));
     }
     let asked = Asked {
@@ -165,7 +180,9 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         || setup::ensure(&workspace, &needs),
     )?;
     let dir = temporary(tempfile::tempdir())?;
-    let mut line = asked.machine.command_line(PathBuf::new());
+    let mut line = asked
+        .machine
+        .command_line(boot.files.file.as_ref().map(|_| PathBuf::new()));
     line.rest = boot.rest;
     boot.files.write(dir.path(), &mut line)?;
     // A signal during a build must prevent the machine from starting.
@@ -175,7 +192,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         timeout: spec.timeout,
         line,
         map: boot.map,
-        memory: board.memory.first().map_or(0, |range| range.base),
+        memory: board.memory_base(),
         stages: boot.stages,
         image: boot.image,
         path: None,
@@ -219,6 +236,13 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
         );
     }
     let described = board.firmware(spec.firmware.described())?;
+    let stock = described.stock.as_ref();
+    if let Some(why) = stock.and_then(|stock| stock.not_on_qemu.as_ref()) {
+        let name = spec.firmware.name();
+        let others = board.firmware.keys().filter(|other| *other != name);
+        let others = others.map(String::as_str).collect::<Vec<_>>().join(", ");
+        bail!("--firmware {name}: QEMU cannot run it, because {why}; use --firmware {others}");
+    }
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
     let has_own = spec.variant != Variant::default() || spec.fault.is_some();
@@ -269,8 +293,7 @@ impl Asked<'_> {
 
     fn on_builtin(&self) -> Result<Boot> {
         let (file, mut map) = self.image(self.spec.states)?;
-        let memory = self.board.memory.first().map_or(0, |range| range.base);
-        map.image = positions::loaded_at(memory, &file);
+        map.image = positions::loaded_at(self.board.memory_base(), &file);
         // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
         let args = self.spec.args.iter();
         let args = args.filter(|_| self.spec.tree == TreeSource::None);
@@ -278,7 +301,7 @@ impl Asked<'_> {
         Ok(Boot {
             image: file.clone(),
             files: BootFiles {
-                file,
+                file: Some(file),
                 ..BootFiles::default()
             },
             rest: append.map(OsString::from).collect(),
@@ -312,12 +335,18 @@ impl Asked<'_> {
             stock: stock.cloned(),
             load_address,
         };
+        let starts_at = stock.and_then(|stock| stock.starts_at);
+        let rest = starts_at.map_or_else(Vec::new, |address| {
+            let cpus = 0..self.machine.recipe.cpus;
+            cpus.flat_map(|cpu| command_line::start(cpu, address))
+                .collect()
+        });
         Ok(Boot {
             files: stages.with_image(image.clone())?,
             image,
+            rest,
             map,
             stages: Some(stages),
-            ..Boot::default()
         })
     }
 
@@ -353,7 +382,7 @@ impl Asked<'_> {
     fn on_edk2(&self) -> Result<Boot> {
         Ok(Boot {
             files: BootFiles {
-                file: self.application()?,
+                file: Some(self.application()?),
                 ..BootFiles::default()
             },
             rest: efi::edk2(self.spec.args.as_deref()),
@@ -383,7 +412,7 @@ impl Asked<'_> {
         let linux = KvmHost::ready(self.workspace)?;
         Ok(Boot {
             files: BootFiles {
-                file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
+                file: Some(linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?),
                 ..BootFiles::default()
             },
             rest: linux.arguments().into(),
@@ -448,7 +477,8 @@ impl Prepared {
         let line = &self.line;
         let mut hash = Sha256::new();
         let in_memory = line.preload.iter().map(|(file, _)| file);
-        for file in [&line.boot.1].into_iter().chain(in_memory) {
+        let boot = line.boot.iter().map(|(_, file)| file);
+        for file in boot.chain(in_memory) {
             hash.update(fs::read(file).with_context(|| file.display().to_string())?);
         }
         let (machine, cpu, memory) = (&line.machine, &line.cpu, &line.memory_mib);

@@ -9,6 +9,7 @@ mod fip_build;
 mod firmware_build;
 mod hangs;
 mod kvm_host;
+mod newer;
 mod overhead;
 mod profile;
 mod soak;

@@ -8,6 +8,7 @@ mod support;
 
 mod described;
 mod linux;
+mod raspi4b;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -288,6 +288,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "84: firmware.tf-a-stock.stock.power-down.contains: \"\": expected a sentence or two on one \
          line"),
 
+    (&[("images = [{ option = \"soc-fw\", from = \"bl31.bin\" }]", "loads = [{ from = \"../bl31.bin\", address = 0 }]")],
+        "84: firmware.tf-a-stock.stock.loads[0].from: expected a relative path without \"..\""),
+    (&[("fip-base = 0x4_0000, ", "not-on-qemu = \"\", ")],
+        "84: firmware.tf-a-stock.stock.not-on-qemu: \"\": expected a sentence or two on one line"),
+
     // Firmware.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
         "4: default-firmware: there is no [firmware.uefi]"),
@@ -374,6 +379,12 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("minutes = 30", "minutes = 0")], "102: lab.minutes: expected 1 to 1440"),
     (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: expected 1 to 1440"),
     (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
+    (&[("memory-mib = 1024", "memory-mib = 1023\nmemory-base = 0x4000_0000")],
+        "111: qemu.memory-base: a memory range is not in the machine's memory"),
+    (&[("memory-mib = 1024", "memory-mib = 1024\nsince = \"new\"")],
+        "111: \"new\" is not a version such as \"2.12\""),
+    (&[("memory-mib = 1024", "memory-mib = 1024\nno-cpu-off = \"\"")],
+        "111: qemu.no-cpu-off: \"\": expected a sentence or two on one line"),
     (&[("memory-mib = 1024", "memory-mib = 512")],
         "110: qemu.memory-mib: the memory ranges total 1024 MiB"),
     (&[("memory-mib = 1024", "memory-mib = 0x1000_0000_0400")],
@@ -383,6 +394,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
 /// Accepted changes, with values at the limits.
 #[rustfmt::skip]
 pub const ACCEPTED: &[Changes] = &[
+    &[("memory-mib = 1024", "memory-mib = 2048\nmemory-base = 0x0")],
+    &[("fip-base = 0x4_0000, ", "not-on-qemu = \"it lacks a register\", ")],
     &[("In flash.", "Über")],
     &[("base = 0x0900_0000", "base = 0xffff_ffff_f000")],
     &[("0x6000_0000", "0x7ff1_e000")],

@@ -112,11 +112,16 @@ impl Platform {
         let preloaded = stock
             .preloaded
             .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
-        Self {
+        let whole = Self {
             name: stock.platform.clone(),
             variables: variables.chain(preloaded).collect(),
             ..Self::of_flash()
+        };
+        if stock.loads.is_empty() {
+            return whole;
         }
+        let is_loaded = |stage: &str| stock.loads.iter().any(|it| stage_of(&it.from) == stage);
+        whole.only_stages(is_loaded)
     }
 
     /// Returns `board`'s `stock` platform, set up to boot from QEMU's flash.

@@ -47,7 +47,7 @@ pub fn commands(
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(in_empty_environment));
     match package.kind {
-        _ if board.qemu.is_some() => lines.extend(names.flash()),
+        _ if board.is_virtual() => lines.extend(names.flash()),
         PackageKind::Fip => lines.extend(names.fips(package)),
         PackageKind::Raw | PackageKind::Fit | PackageKind::Vendor => {}
     }
@@ -65,7 +65,7 @@ impl ByHand<'_> {
     /// Returns the path of the payload's image.
     fn bl33(&self, package: &Package) -> String {
         match package.kind {
-            PackageKind::Raw if self.plan.request.board.qemu.is_none() => self.at(&package.file),
+            PackageKind::Raw if !self.plan.request.board.is_virtual() => self.at(&package.file),
             _ => self.at("bl33.bin"),
         }
     }

@@ -35,7 +35,7 @@ pub fn contents(
     check_timestamps(&firmware, &plan.timestamps)?;
     let image = image()?;
     let mut files = match package.kind {
-        _ if board.qemu.is_some() => flash_files(plan, &firmware, image)?,
+        _ if board.is_virtual() => flash_files(plan, &firmware, image)?,
         PackageKind::Fip => fip_files(workspace, plan, package, given, &firmware, image)?,
         PackageKind::Raw => vec![BoardEntry::new(&package.file, image, &package.install)],
         PackageKind::Fit => fit_files(plan, package, image)?,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, TfAVersion};
+use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, Version};
 use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
@@ -16,7 +16,7 @@ use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
 /// The oldest TF-A version that this tool has been tested with.
-const OLDEST: TfAVersion = TfAVersion { major: 2, minor: 9 };
+const OLDEST: Version = Version { major: 2, minor: 9 };
 
 /// What the user wants to build.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl<'w> BuildPlan<'w> {
 fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Result<TfA> {
     let tf_a = TfA::open(workspace, request.tf_a)?;
     let version = &tf_a.version;
-    let is = TfAVersion::parse(version).context("TF-A's version")?;
+    let is = Version::parse(version).context("TF-A's version")?;
     if is < OLDEST {
         bail!("this is TF-A {version}; use version {OLDEST} or later with --tf-a");
     }
@@ -179,7 +179,7 @@ fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) ->
     let board = request.board;
     let mut platform = Platform::of_board(workspace, board, stock, request.gic);
     platform.debug = request.debug;
-    if board.qemu.is_some() {
+    if board.is_virtual() {
         return platform;
     }
     // The symbols of BL31 show whether timestamps can be read.

@@ -17,7 +17,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         context! { path, bytes => file.data.len(), install }
     });
     let firmware = board.firmware(&board.default_firmware)?;
-    let qemu = board.qemu.as_ref();
+    let qemu = board.qemu.as_ref().filter(|_| board.is_virtual());
     let lack = plan
         .lacks_power_down
         .as_ref()

@@ -353,7 +353,7 @@ fn sources<'a>(
     board: &BoardFile,
 ) -> Result<Vec<(String, CellFirmware<'a>)>> {
     let (name, title) = (&board.name, &board.title);
-    let is_built = board.qemu.is_some();
+    let is_built = board.is_virtual();
     let (base, payload) = (!arguments.base.is_empty(), arguments.payload.is_some());
     for (option, given) in [("--base", base), ("--payload", payload)] {
         if given && is_built {
@@ -368,7 +368,7 @@ fn sources<'a>(
         ("--icount", arguments.icount),
     ] {
         if given && !is_built {
-            bail!("{option} applies only to QEMU, which does not emulate {title}");
+            bail!("{option} applies only to QEMU, but lab jobs for {title} run on the board");
         }
     }
     let usual = board.default_firmware.clone();

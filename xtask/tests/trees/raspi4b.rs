@@ -1,0 +1,115 @@
+//! QEMU's raspi4b started as a Raspberry Pi 4 is: the GPU's firmware writes the addresses of the
+//! kernel and of Linux's device tree into the armstub, TF-A's BL31, and starts all CPUs in it.
+
+use std::fs;
+use std::process::Command;
+
+use boards::GicVersion;
+use dtoolkit::Node as _;
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use xtask::build::firmware::{self, Platform};
+use xtask::build::image::Emergency;
+use xtask::build::payload;
+use xtask::build::tf_a::TfA;
+use xtask::qemu;
+use xtask::setup::{self, Need, linux_trees};
+
+use crate::{output, workspace};
+
+/// The armstub's magic, which the GPU's firmware clears, its version, and the addresses of the
+/// device tree and of the kernel (TF-A's plat/rpi/common/aarch64/armstub8_header.S).
+const STUB: usize = 0xf0;
+const TREE: u32 = 0x0800_0000;
+const KERNEL: u32 = 0x0020_0000;
+
+/// Returns Linux's tree with the memory and the boot arguments that the GPU's firmware adds.
+fn tree(linux: &[u8], bootargs: &str) -> Vec<u8> {
+    let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(linux));
+    let memory = tree
+        .root
+        .children()
+        .find(|it| it.name().starts_with("memory"));
+    let memory = memory
+        .map(|it| it.name().to_owned())
+        .expect("a node for it");
+    tree.root.remove_child(&memory);
+    let mut memory = DeviceTreeNode::new_unchecked("memory@0");
+    let words = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|it| it.to_be_bytes())
+            .collect::<Vec<_>>()
+    };
+    for (name, value) in [
+        ("device_type", b"memory\0".to_vec()),
+        // #address-cells is 2, and #size-cells is 1.
+        ("reg", words(&[0, 0, 0x3b40_0000])),
+    ] {
+        memory.add_property(DeviceTreeProperty::new_unchecked(name, value));
+    }
+    tree.root.add_child(memory);
+    let chosen = tree.find_node_mut("/chosen").expect("stdout-path");
+    let bootargs = format!("{bootargs}\0").into_bytes();
+    chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", bootargs));
+    tree.to_dtb()
+}
+
+#[test]
+#[ignore = "fetches 90 MB: cargo xtask test trees"]
+fn raspi4b_boots_as_the_board_does() {
+    let workspace = workspace();
+    setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
+    let linux = linux_trees::fetch(&workspace).expect("the Debian arm64 kernel");
+    let linux = linux.dir.join("broadcom/bcm2711-rpi-4-b.dtb");
+    let linux = fs::read(&linux).expect("the board's tree");
+    let board = boards::load("rpi4").expect("a board");
+    let stock = board.firmware("tf-a").expect("TF-A").stock.as_ref();
+    let stock = stock.expect("one of TF-A's platforms");
+    let platform = Platform::of_board(&workspace, &board, stock, GicVersion::V2);
+    let tf_a = TfA::locate(&workspace, None).expect("the source");
+    let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A builds");
+    let mut armstub = firmware.read("bl31").expect("BL31");
+    let words = [0, 0, TREE, KERNEL].map(u32::to_le_bytes).concat();
+    armstub[STUB..STUB + 16].copy_from_slice(&words);
+    let image = payload::image(&workspace, None, Emergency::default(), 4).expect("an image");
+    // QEMU has no warm reset by RMR_EL3, so no CPU comes back after CPU_OFF.
+    let tree = tree(
+        &linux,
+        "iterations=2 method=warm only=psci_version_parallel",
+    );
+
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut machine = Command::new("timeout");
+    machine.env("PATH", setup::newer_qemu(&workspace).expect("QEMU"));
+    machine.args([
+        "60",
+        qemu::PROGRAM,
+        "-M",
+        "raspi4b",
+        "-m",
+        "2G",
+        "-no-reboot",
+    ]);
+    machine.args("-display none -nic none -monitor none -serial stdio".split(' '));
+    machine.args(["-global", "arm_gic.has-security-extensions=true"]);
+    for (name, data, address) in [
+        ("bl31.bin", armstub, 0),
+        ("kernel8.img", image, KERNEL),
+        ("tree.dtb", tree, TREE),
+    ] {
+        let path = dir.path().join(name);
+        fs::write(&path, data).expect("written");
+        machine.args(qemu::preload(&path, address.into()));
+    }
+    let log = output(&mut machine);
+    let log = String::from_utf8_lossy(&log);
+    for words in [
+        // TF-A's default console is the PL011, and it makes the tree name it.
+        "Image at 0x200000, device tree at 0x8000000 (X0)",
+        "Raspberry Pi 4 Model B",
+        "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)",
+    ] {
+        assert!(log.contains(words), "no {words:?} in\n{log}");
+    }
+}
