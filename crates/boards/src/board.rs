@@ -100,6 +100,8 @@ pub struct Qemu {
     pub since: Option<Version>,
     /// The first address in the machine's memory, if `memory` lists only a part of it.
     pub memory_base: Option<u64>,
+    /// The memory that only the secure world can access, if the firmware uses it.
+    pub secure_memory: Option<Region>,
     /// The number of the board's UART among the machine's serial ports.
     #[serde(default)]
     pub serial: u32,

@@ -245,10 +245,11 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     }
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
-    let has_own = spec.variant != Variant::default() || spec.fault.is_some();
+    let variants = ["pmf=new", "pmf=off"].map(|pmf| Variant::default().with(pmf));
+    let has_own = !variants.contains(&spec.variant) || spec.fault.is_some();
     if described.stock.is_some() && has_own {
         let title = &board.title;
-        bail!("{title} runs TF-A's own platform, which does not support --variant and --fault");
+        bail!("{title} runs TF-A's own platform: no --fault, and no --variant except pmf=off");
     }
     Ok(machine)
 }
@@ -364,7 +365,12 @@ impl Asked<'_> {
             Some(stock) => {
                 let timestamps = Timestamps::find(described.pmf, &tf_a.dir, &tf_a.version);
                 let mut platform = Platform::of_board(self.workspace, self.board, stock, gic);
-                platform.add_variables(timestamps.variables());
+                if variant.has("pmf=off") {
+                    // TF-A's own PSCI_STAT needs PMF.
+                    platform.add_variables(&["ENABLE_PSCI_STAT=0".to_owned()]);
+                } else {
+                    platform.add_variables(timestamps.variables());
+                }
                 platform
             }
             None => Platform::overlay(self.workspace, &spec.board, gic, variant),

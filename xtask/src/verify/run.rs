@@ -18,9 +18,10 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
-/// The overlay platform function in which a CPU discards the state that it loses in a power-down.
-/// Its caches are already off.
-const POWER_LOSS: &str = "lose_system_registers";
+/// Functions of which BL31 has one in which a CPU discards the state that it loses in a power-down,
+/// or would lose on a board: that of the overlay platform, and that of TF-A's own platforms for
+/// QEMU, in which a CPU waits to be started again. Its caches are already off.
+const POWER_LOSS: [&str; 2] = ["lose_system_registers", "plat_secondary_cold_boot_setup"];
 /// Part of an exception dump.
 const DUMP: &str = "ESR";
 
@@ -47,6 +48,25 @@ pub struct CheckedRun {
     pub has_dump: bool,
 }
 
+/// Returns the plugin's arguments for the machine's memory and clusters.
+fn memory(spec: &RunSpec) -> Result<String> {
+    let board = boards::load(&spec.board)?;
+    let recipe = board.qemu.as_ref().context("QEMU does not emulate it")?;
+    let firmware = board.firmware(spec.firmware.described())?;
+    let clusters = board.with_clusters_of(firmware).all_clusters();
+    let cluster = clusters.first().map_or(1, Vec::len);
+    let begin = board.memory_base();
+    let end = begin + (recipe.memory_mib << 20);
+    let secure = recipe
+        .secure_memory
+        .context("[qemu] has no secure-memory")?;
+    Ok(format!(
+        ",memory={begin:x}-{end:x},secure={:x}-{:x},cluster=0-{cluster:x}",
+        secure.base,
+        secure.end()
+    ))
+}
+
 impl Checker {
     /// Prepares `spec` with a QEMU that supports the plugin.
     pub fn prepare(spec: &RunSpec) -> Result<Self> {
@@ -55,12 +75,15 @@ impl Checker {
         spec.icount = true;
         let mut prepared = prepare::prepare(&spec)?;
         prepared.set_path(newer_qemu(&workspace)?);
-        let plugin = plugin::build(&workspace, "coherence", "default")?.into();
+        let mut plugin = OsString::from(plugin::build(&workspace, "coherence", "default")?);
+        plugin.push(memory(&spec)?);
         let elf = prepared.bl31().context("the checker needs TF-A in flash")?;
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         let file = object::File::parse(&*elf)?;
-        let loss = file.symbol_by_name(POWER_LOSS);
-        let loss = loss.with_context(|| format!("bl31.elf has no symbol {POWER_LOSS}"))?;
+        let mut losses = POWER_LOSS.iter().map(|name| file.symbol_by_name(name));
+        let loss = losses.find_map(|loss| loss);
+        let loss =
+            loss.with_context(|| format!("bl31.elf has none of {}", POWER_LOSS.join(", ")))?;
         Ok(Self {
             prepared,
             plugin,

@@ -4,8 +4,9 @@
 //! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the address range of the
 //! payload image. At the payload's first instruction, all other memory is treated as possibly dirty
 //! in any cache, because an earlier stage may have left it that way. In `loss=A-B`, A is the
-//! address of the firmware instruction at which a CPU loses power. `xtask/src/verify/findings.rs`
-//! reads the findings.
+//! address of the firmware instruction at which a CPU loses power. `memory=A-B` and `secure=A-B` are
+//! the machine's RAM, and `cluster=A-B` is the range of CPU numbers in the first cluster; all
+//! clusters have the same size. `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
 
@@ -20,10 +21,9 @@ use qemu_abi::{
     read_register,
 };
 
-/// The RAM of the QEMU `virt` machine, secure and non-secure.
-const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
-/// The number of CPUs in a cluster on the overlay platform.
-const CLUSTER: u32 = 4;
+/// The number of CPUs for each Aff1 in the model, whose CPU numbers are below 64. QEMU's machines have
+/// up to 16.
+const PER_AFF1: u32 = 16;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;
 
@@ -86,6 +86,8 @@ struct Now {
 struct Coherence {
     out: String,
     image: Range<u64>,
+    /// The machine's RAM, non-secure and secure.
+    ram: [Range<u64>; 2],
     model: CacheModel,
     /// Block addresses.
     blocks: Vec<u64>,
@@ -105,10 +107,12 @@ struct Coherence {
 }
 
 fn make(arguments: &PluginArguments) -> Result<Coherence, ArgumentError> {
+    let cluster = arguments.range("cluster")?;
     Ok(Coherence {
         out: arguments.get("out")?.to_owned(),
         image: arguments.range("entry")?,
-        model: CacheModel::new(CLUSTER),
+        ram: [arguments.range("memory")?, arguments.range("secure")?],
+        model: CacheModel::new((cluster.end - cluster.start) as u32),
         blocks: Vec::new(),
         specials: Vec::new(),
         has_entered: false,
@@ -129,14 +133,14 @@ fn register(number: u32) -> u64 {
     }
 }
 
-fn is_ram(address: u64) -> bool {
-    RAM.iter().any(|it| it.contains(&address))
-}
-
 impl Coherence {
+    fn is_ram(&self, address: u64) -> bool {
+        self.ram.iter().any(|it| it.contains(&address))
+    }
+
     /// Returns the actor for an access to RAM, or None for other memory.
     fn actor(&mut self, pc: u64, address: u64) -> Option<CacheActor> {
-        if !is_ram(address) {
+        if !self.is_ram(address) {
             return None;
         }
         let Now {
@@ -151,7 +155,8 @@ impl Coherence {
         }
         let mut walks = Vec::new();
         let way = self.attributes.way(level, address, |it| walks.push(it));
-        for Walked { address, way } in walks.into_iter().filter(|it| is_ram(it.address)) {
+        walks.retain(|it| self.is_ram(it.address));
+        for Walked { address, way } in walks {
             let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
             self.note(found);
         }
@@ -179,8 +184,9 @@ impl Plugin for Coherence {
         self.blocks.push(block.address());
     }
 
-    fn execute(&mut self, block: u32, cpu: u32, _: InstructionCounts) {
+    fn execute(&mut self, block: u32, affinity: u32, _: InstructionCounts) {
         self.executed += 1;
+        let cpu = (affinity >> 8) * PER_AFF1 + (affinity & 0xff);
         let address = self.blocks[block as usize];
         let level = read_register("cpsr").unwrap_or(0) >> 2 & 3;
         let control = ["SCTLR", "SCTLR", "SCTLR_EL2", "SCTLR_EL3"][level as usize];
@@ -193,9 +199,9 @@ impl Plugin for Coherence {
         self.model.set_caches(cpu, is_on);
         if !self.has_entered && address == self.image.start {
             self.has_entered = true;
-            let [_, ram] = RAM;
-            self.model.soil(ram.start..self.image.start, false);
-            self.model.soil(self.image.end..ram.end, false);
+            let [memory, _] = &self.ram;
+            self.model.soil(memory.start..self.image.start, false);
+            self.model.soil(self.image.end..memory.end, false);
         }
         self.now = Now {
             cpu,
@@ -228,7 +234,7 @@ impl Plugin for Coherence {
             Special::Translations => self.attributes.clear(),
             Special::Line(operation, at) => {
                 let address = register(at);
-                if is_ram(address) {
+                if self.is_ram(address) {
                     self.model.maintain(cpu, operation, address);
                 }
             }
@@ -255,7 +261,8 @@ impl Plugin for Coherence {
             } else {
                 "uncached"
             };
-            format!("{} {:#x} {way}", it.cpu, it.pc)
+            let affinity = ((it.cpu / PER_AFF1) << 8) | (it.cpu % PER_AFF1);
+            format!("{affinity} {:#x} {way}", it.pc)
         };
         let mut all = String::new();
         for ((fault, reader, writer), (address, count)) in &self.findings {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -25,6 +26,7 @@ use crate::verify::run::{CheckedRun, Checker};
 Examples:
   cargo xtask verify
   cargo xtask verify --quick
+  cargo xtask verify --tf-a ../trusted-firmware-a
 
 Exit codes: 1 a finding, a run that does not pass, or a mutation not found
 Details: docs/verification.md")]
@@ -32,6 +34,9 @@ pub struct VerifyArguments {
     /// Run only two CPUs and the mutations.
     #[arg(long)]
     pub quick: bool,
+    /// Also run on qemu-sbsa, with this TF-A checkout.
+    #[arg(long, value_name = "DIR")]
+    pub tf_a: Option<PathBuf>,
 }
 
 /// A run: its options, its boot arguments, and whether to show (but not count) findings in the
@@ -59,13 +64,24 @@ const ALL: &[RunToVerify] = &[
     ("--smp 8 --variant coherency=hw", SUITE, false),
 ];
 
+/// TF-A's own platform for sbsa-ref.
+const SBSA: &[RunToVerify] = &[
+    ("--board qemu-sbsa --smp 2", SUITE, true),
+    ("--board qemu-sbsa --smp 2", STATES, false),
+    ("--board qemu-sbsa --smp 9", SUITE, false),
+    ("--board qemu-sbsa --smp 9", WARM, false),
+];
+
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
     let mut out = Out::default();
     let mut is_good = true;
     let runs = if arguments.quick { QUICK } else { ALL };
+    let tf_a = arguments.tf_a.as_deref();
+    let of_sbsa = SBSA.iter().filter(|_| tf_a.is_some());
+    let runs = runs.iter().map(|run| (run, None));
     writeln!(out, "Runs without a finding in the payload")?;
-    for (options, args, with_firmware) in runs {
-        let checker = prepare(options, args)?;
+    for ((options, args, with_firmware), tf_a) in runs.chain(of_sbsa.map(|run| (run, tf_a))) {
+        let checker = prepare(options, args, tf_a)?;
         let image = checker.image().to_vec();
         let checked = checker.check(options, image)?;
         let is_ours = |it: &&PlacedFinding| it.is_of_payload();
@@ -101,15 +117,16 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
     Ok(if is_good { 0 } else { FAILED })
 }
 
-fn prepare(options: &str, args: &str) -> Result<Checker> {
+fn prepare(options: &str, args: &str, tf_a: Option<&Path>) -> Result<Checker> {
     let mut spec = RunSpec::parse(options)?;
+    spec.tf_a = tf_a.map(Path::to_path_buf);
     spec.args = Some(args.to_owned());
     Checker::prepare(&spec)
 }
 
 /// Runs all mutations. Returns true if every mutation is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
-    let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
+    let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW, None)?;
     let elf = payload::elf(&Workspace::find()?);
     let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
     let mut is_good = true;
