@@ -10,6 +10,9 @@ use super::devices::WatchdogEntry;
 use super::lab::MINUTES_MAX;
 use super::{check_package, check_stock, check_tree, texts};
 
+/// The largest number of a serial port; more than any machine of QEMU has.
+const SERIAL_MAX: u32 = 31;
+
 type Check = Result<(), BoardFault>;
 
 /// Returns the first error found.
@@ -202,6 +205,8 @@ fn qemu(board: &BoardFile) -> Check {
         return Ok(());
     };
     require(qemu.cpus > 0, "qemu.cpus", "expected at least 1")?;
+    let reason = format_args!("expected at most {SERIAL_MAX}");
+    require(qemu.serial <= SERIAL_MAX, "qemu.serial", reason)?;
     if let Some(base) = qemu.memory_base {
         let size = qemu.memory_mib.saturating_mul(1 << 20);
         let is_in = |memory: &Region| Region { base, size }.contains(memory);

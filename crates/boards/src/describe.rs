@@ -166,6 +166,13 @@ pub fn describe(board: &BoardFile) -> String {
         say("package", &format!("{file} ({kind}). {install}"));
         package.tool.iter().for_each(|tool| say("made by", tool));
     }
+    if let Some(qemu) = &board.qemu {
+        let since = qemu.since.map(|since| format!(", {since} or later"));
+        say(
+            "QEMU",
+            &format!("{}{}", qemu.machine, since.unwrap_or_default()),
+        );
+    }
     board.note.iter().for_each(|note| say("note", note));
     for (name, firmware) in &board.firmware {
         say("", "");
@@ -178,6 +185,8 @@ pub fn describe(board: &BoardFile) -> String {
         say("times", times(board, firmware)[1]);
         firmware.note.iter().for_each(|note| say("why not", note));
         if let Some(stock) = &firmware.stock {
+            let why = stock.not_on_qemu.iter();
+            why.for_each(|why| say("not on QEMU", why));
             let inputs = stock
                 .inputs
                 .iter()

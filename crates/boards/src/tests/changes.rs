@@ -381,6 +381,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
     (&[("memory-mib = 1024", "memory-mib = 1023\nmemory-base = 0x4000_0000")],
         "111: qemu.memory-base: a memory range is not in the machine's memory"),
+    (&[("memory-mib = 1024", "memory-mib = 1024\nserial = 32")],
+        "111: qemu.serial: expected at most 31"),
     (&[("memory-mib = 1024", "memory-mib = 1024\nsince = \"new\"")],
         "111: \"new\" is not a version such as \"2.12\""),
     (&[("memory-mib = 1024", "memory-mib = 1024\nno-cpu-off = \"\"")],
