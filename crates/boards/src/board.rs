@@ -112,7 +112,7 @@ pub struct Qemu {
     pub has_board: bool,
 }
 
-/// Where the payload has been run using a board file.
+/// Whether the payload has been run using a board file, and on what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verified {
@@ -132,7 +132,7 @@ pub struct BoardFile {
     pub name: String,
     /// The human-readable name.
     pub title: String,
-    /// Where the payload has been run using this file.
+    /// Whether the payload has been run using this file, and on what.
     pub verified: Option<Verified>,
     /// A remark shown in the board description.
     pub note: Option<String>,
@@ -267,8 +267,9 @@ impl BoardFile {
         }
     }
 
-    /// Returns where the payload has been run using this file. The default is QEMU because a file
-    /// without this key has QEMU options, and this project's tests run it under QEMU.
+    /// Returns whether the payload has been run using this file, and on what. The default is QEMU
+    /// because a file without this key has QEMU options, and this project's tests run it under
+    /// QEMU.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

@@ -112,7 +112,7 @@ fn level(level: Option<u8>) -> &'static str {
 }
 
 /// Returns a short and a long description of where timestamps come from. The overlay platform has
-/// PMF. Board files do not say whether QEMU's stock platform has PMF, so it is not listed as
+/// PMF. Board files do not say whether QEMU's stock platform has PMF, so PMF is not listed as
 /// available there.
 fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();

@@ -139,7 +139,7 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
 }
 
 /// Returns the distributor and only the redistributor regions that the CPUs need. An emulated
-/// machine has the later regions only if it has enough CPUs.
+/// machine has the later regions only if it has enough CPUs to need them.
 fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
     let mut frames = vec![gic.distributor];
@@ -186,8 +186,8 @@ pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-/// Parses the tree in the same way as the payload. Also catches errors that the payload would find
-/// only at run time or could not report.
+/// Parses the tree as the payload does. Also catches errors that the payload would find only at run
+/// time or could not report.
 pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let board = payload::Board::read(blob)?;
     // Whether Aff0 is a thread number is known only on the hardware, so accept both

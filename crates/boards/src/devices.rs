@@ -96,7 +96,7 @@ pub struct GicV3 {
     pub redistributors: Vec<Region>,
 }
 
-/// The interrupt controller. An emulated board can have several versions to choose from.
+/// The interrupt controller. An emulated board can support more than one GIC version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {

@@ -43,8 +43,8 @@ impl StateEntry {
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The makefile does not add it, and the link fails without it. `fip build` adds it on the make
-    /// command line if this version of TF-A has the file.
+    /// The makefile does not add that file, and linking fails without it. `fip build` adds it on
+    /// the make command line if this version of TF-A has the file.
     Unlinked,
     /// PMF is not available.
     None,

@@ -53,7 +53,7 @@ pub struct Package {
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,
-    /// The folder on the boot media for this file and `parts`.
+    /// The folder on the boot medium that holds this file and `parts`.
     pub folder: Option<String>,
     /// Installation instructions for the user.
     pub install: String,
@@ -74,7 +74,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Returns the path of `file` on the board's medium.
+    /// Returns the path of `file` on the board's boot medium.
     pub fn place(&self, file: &str) -> String {
         match &self.folder {
             Some(folder) => format!("{folder}/{file}"),

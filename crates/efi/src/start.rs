@@ -83,7 +83,7 @@ enum UnfitTree {
     Image(FormatError),
 }
 
-/// Runs the application. Returns if the payload cannot be started.
+/// Runs the application. Returns only if the payload cannot be started.
 pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = services.set_heap() {

@@ -63,7 +63,7 @@ fn check_keys(made_up: &str) {
         let (before, rest) = made_up.split_at(at + 1);
         let text = format!("{before}nonsense = 1{end}{rest}");
         let error = crate::parse("x", &text).expect_err(rest).to_string();
-        // Errors inside lists have a different form.
+        // Errors inside lists are formatted differently.
         let Some((_, known)) = error.split_once("unknown field `nonsense`, expected ") else {
             continue;
         };

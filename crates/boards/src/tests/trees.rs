@@ -40,7 +40,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     assert_eq!(read.memory, board.memory);
     let reserved = board.reserved.iter().map(Reserved::region);
     assert!(reserved.eq(read.reserved.iter().copied()));
-    // It boots on a Cortex-A53 but also has Cortex-A73 cores.
+    // HiKey960 boots on a Cortex-A53 but also has Cortex-A73 cores.
     let has_a73 = board.name == "hikey960";
     let erratum = has_a73.then_some(CounterErratum::CortexA73);
     assert_eq!(read.counter_erratum, erratum, "{}", board.name);

@@ -105,5 +105,5 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
         refused(&core_off, &bad.to_be_bytes(), &expected);
     }
     let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
-    machine(&extended).expect("a tree in the extended format");
+    machine(&extended).expect("a valid extended-format power_state");
 }

@@ -36,7 +36,7 @@ enum Entry {
 /// A state at one level, or a combination of states at several levels.
 #[derive(Clone)]
 struct State {
-    /// The index in the package for the topmost level, starting at 1.
+    /// The index of the topmost level's state in its package, starting at 1.
     index: u64,
     loses_context: bool,
     /// The highest-numbered state at the next level that may be combined with this state.

@@ -137,8 +137,8 @@ impl<'m> Topology<'m> {
         entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
     }
 
-    /// Returns the private caches of the processor at an offset. Returns nothing if the entry there
-    /// is not a processor.
+    /// Returns the private caches of the processor at an offset. The iterator is empty if the entry
+    /// there is not a processor.
     fn caches(&self, at: usize) -> impl Iterator<Item = AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);

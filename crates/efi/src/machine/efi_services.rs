@@ -25,7 +25,7 @@ use super::heap::{self, HEAP_SIZE};
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
 /// The configuration table that contains the ACPI RSDP, for ACPI 2.0 and later.
 pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
-/// The number of extra descriptors that a buffer has room for.
+/// The number of extra descriptors to allow for in a memory map buffer.
 const SPARE_DESCRIPTORS: usize = 64;
 /// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
@@ -47,7 +47,7 @@ pub struct EfiServices {
     pages: [(u64, usize); 2],
 }
 
-/// How the main function returns.
+/// The result of the main function.
 pub enum MainResult {
     /// Returns with this status. Boot services may have been exited, so no pages are freed.
     Returned(Status),
@@ -71,8 +71,8 @@ impl Memory<'static> for Readable {
         }
         let first = ptr::with_exposed_provenance(base as usize);
         // SAFETY: the range lies in one of `parts`, which is memory in use that EFI identity-maps.
-        // It is not the heap, and the image's pages were free when `parts` was created, so this
-        // application does not write to any of it.
+        // It does not overlap the heap, and the image's pages were free when `parts` was created,
+        // so this application does not write to any of it.
         Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }
@@ -229,7 +229,7 @@ impl EfiServices {
         Some(all.iter().skip(1).map(text).collect())
     }
 
-    /// Reads the memory map into heap memory, so that reading does not change it.
+    /// Reads the memory map into heap memory, so that reading the map does not change it.
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
         let (mut key, mut step, mut version) = (0, 0, 0);
@@ -269,7 +269,7 @@ impl EfiServices {
         Err(Status::BUFFER_TOO_SMALL)
     }
 
-    /// Exits boot services. After an error they may be partly shut down, and services can no longer
+    /// Exits boot services. After an error, boot services may be partly shut down and can no longer
     /// be called.
     pub fn leave(self) -> Result<Left, Status> {
         let mut last = Status::SUCCESS;

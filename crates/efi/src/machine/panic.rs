@@ -12,6 +12,6 @@ use super::payload;
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
-    // Boot services have been exited. The payload image was already complete.
+    // Boot services have been exited, and by then the payload image was complete.
     payload::enter_kept()
 }

@@ -1,4 +1,4 @@
-//! Reads this CPU's registers that are accessible at both EL1 and EL2.
+//! Reads the registers of this CPU that are accessible at both EL1 and EL2.
 
 use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
 use hardware::board::Mpidr;

@@ -54,8 +54,8 @@ const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 const UNLABELLED: u16 = u16::MAX;
 
 /// Labels a CPU based on its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
-/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used. In that case the
-/// function returns `None` if Aff3 is nonzero, because two CPUs could get the same label.
+/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
+/// returns `None` if it is nonzero, because two CPUs could get the same label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let (cluster, core, thread) = if mt {
@@ -89,7 +89,7 @@ pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
 
 /// Labels the unlabeled CPUs in `cpus` using the map. A CPU that is not in the map stays unlabeled.
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
-    // The count includes the map itself.
+    // `subtree` includes the map itself.
     if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
         return Err(map.too_many("", MAP_NODES_MAX));
     }

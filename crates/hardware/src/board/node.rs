@@ -231,7 +231,7 @@ impl<'t> Node<'t> {
 
 /// Returns all nodes below the root in tree order, excluding subtrees disabled by `status`.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
-    // The depth of the disabled node that the walk is currently below, if any.
+    // The depth of the disabled node that the walk is currently inside, if any.
     let mut hidden = usize::MAX;
     let nodes = Node::root(tree).subtree().skip(1);
     nodes.filter_map(move |(depth, node)| {

@@ -29,8 +29,8 @@ fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     number(head)
 }
 
-/// Returns the entries in a node's `reg` as CPU addresses. Returns nothing if there is no `reg`.
-/// Empty entries are not translated.
+/// Returns the entries in a node's `reg` as CPU addresses. The iterator is empty if there is no
+/// `reg`. Empty entries are not translated.
 pub(crate) fn regions<'t>(
     node: Node<'t>,
 ) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {

@@ -81,7 +81,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         }
         layout = Layout::new(reg_shift, io_width);
     }
-    // The registers start at `reg-offset` in `reg`.
+    // The registers start `reg-offset` bytes into the `reg` region.
     let region = ranges::region(node, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     let base = region.base.saturating_add(offset);

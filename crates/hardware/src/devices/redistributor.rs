@@ -101,11 +101,11 @@ const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 /// The maximum number of polls while a redistributor wakes up.
 const POLLS: u32 = 1_000_000;
 
-/// Powers on the redistributor if required, and marks its CPU as awake. Returns false if this has
-/// no effect.
+/// Powers on the redistributor if required, and marks its CPU as awake. Returns false if the
+/// redistributor stays off or asleep.
 ///
 /// If there are two Security states, firmware has already done this. The registers then read as
-/// zero, which means awake here.
+/// zero, which this function treats as on and awake.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
     let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);

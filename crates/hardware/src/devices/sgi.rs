@@ -9,8 +9,8 @@ const RSS: u64 = 1 << 18;
 /// Returns the ICC_SGI1R_EL1 value for an SGI to this CPU. `control` is the ICC_CTLR_EL1 value.
 ///
 /// A target list covers 16 CPUs. The range selector determines which 16 Aff0 values these are.
-/// Without range selector support, only the first 16 can be targeted. The result is None for other
-/// CPUs.
+/// Without range selector support, only the first 16 can be targeted, and the result is None for
+/// any other CPU.
 pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
     let [aff0, aff1, aff2, aff3] = fields.map(u64::from);

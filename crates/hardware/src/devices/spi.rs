@@ -16,8 +16,7 @@ register_bitfields! { u32,
     TYPE [
         /// The number of SPIs in units of 32, excluding the 32 private interrupts.
         LINES OFFSET(0) NUMBITS(5),
-        /// GICv3.1: extended SPIs are implemented. Their number, in units of 32, is the range plus
-        /// 1.
+        /// GICv3.1: extended SPIs are implemented. There are 32 * (ESPI_RANGE + 1) of them.
         ESPI OFFSET(8) NUMBITS(1),
         ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]

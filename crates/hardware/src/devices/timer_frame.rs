@@ -129,8 +129,8 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
 }
 
 /// Returns true if the frame's counter matches the CPU's. `seen`, the frame's count, must be
-/// between `before` and `after`, which are CPU counts, give or take `tolerance`. All values are in
-/// ticks.
+/// between `before` and `after`, which are values of the CPU's counter, give or take `tolerance`.
+/// All values are in ticks.
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }

@@ -18,14 +18,15 @@ use crate::spec::region::Region;
 /// from hanging the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
 /// The maximum number of polls per wait after a timeout, until the UART sends again. A log is tens
-/// of thousands of bytes long, and nothing may be receiving them.
+/// of thousands of bytes long, and there may be nothing on the other end to receive it.
 pub const PATIENCE_LEFT: u32 = 64;
 
 /// The maximum number of polls when choosing between UARTs. This is tens of milliseconds, which is
 /// enough for a full FIFO to drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
-/// Indices into `Uart::patience` for the two kinds of wait: for room and for idle.
+/// Indices into `Uart::patience` for the two kinds of wait: until the FIFO has room, and until the
+/// UART is idle.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
@@ -59,7 +60,7 @@ pub struct Uart<B> {
     width: Width,
     /// The boot-time value for each step in `model.restore`.
     kept: [u32; KEPT_MAX],
-    /// The remaining patience, in polls, for room and for idle.
+    /// The maximum number of polls for each kind of wait, indexed by `ROOM` and `IDLE`.
     patience: [u32; 2],
 }
 
@@ -107,8 +108,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte was sent after the UART had been full. Room on the first poll does not
-                // prove this because there may have been room all along.
+                // A byte has been sent since the UART was full. Finding room on the first poll does
+                // not prove this, because there may have been room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }

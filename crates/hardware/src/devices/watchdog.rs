@@ -119,7 +119,7 @@ struct WatchdogSetting {
     count: u64,
 }
 
-/// A watchdog, accessed through its registers.
+/// A watchdog driver.
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
@@ -351,7 +351,7 @@ mod tests {
             assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
-            // The minimum timeout is too long.
+            // The minimum timeout cannot be met, so the original setting is restored.
             driver.arm(u64::MAX, u64::MAX, 1);
             assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
         }

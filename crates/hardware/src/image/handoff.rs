@@ -29,7 +29,7 @@ pub const ALIGN: usize = 8;
 
 const ENTRY_HEADER: usize = 8;
 const TAG_TREE: usize = 1;
-/// Flag: the bytes in use sum to 0.
+/// Flag: the bytes in use sum to 0 modulo 256.
 const HAS_CHECKSUM: usize = 1;
 
 fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {

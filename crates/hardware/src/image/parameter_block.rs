@@ -90,7 +90,8 @@ pub struct ParameterBlock {
     pub tree_size: u64,
     /// The size in bytes of the file without a tree, including `.bss`.
     pub base_size: u64,
-    /// The build ID: a CRC-32 of everything in that file after the block, or 0 if unknown.
+    /// The build ID: a CRC-32 of everything after the block in the file without a tree, or 0 if
+    /// unknown.
     pub build: u32,
 }
 

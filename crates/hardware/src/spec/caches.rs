@@ -23,7 +23,8 @@ const NAMES: [&str; LEVELS * KINDS] = [
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// A CPU's cache sizes in bytes, in the same order as their names. 0 if a cache does not exist.
+/// A CPU's cache sizes in bytes, in the same order as their names. A size is 0 if the cache does
+/// not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 

@@ -54,7 +54,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Returns the service identified by X0 to X3 from the two calls, or None if there is none.
+    /// Returns the service identified by X0 to X3 as returned by the UID and revision queries, or
+    /// None if there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);

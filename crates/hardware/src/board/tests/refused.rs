@@ -284,7 +284,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ],
         "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a power_state \
          that is valid in one of the two formats"),
-    // A node with an unclear status.
+    // A node whose `status` lacks its terminating NUL.
     (Qemu(4), &[Set("/cpus/cpu@1", "status", Bytes(&[0x6f, 0x6b, 0x61, 0x79]))],
         "/cpus/cpu@1 status: the string has no final NUL"),
 ];

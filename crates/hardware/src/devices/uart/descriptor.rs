@@ -5,7 +5,7 @@
 use tock_registers::RegisterLongName;
 use tock_registers::fields::FieldValue;
 
-/// The complete definition of a UART type. Only the fake used for tests is separate.
+/// The complete definition of a UART type. Only the fake UART used in tests is defined elsewhere.
 pub struct UartDescriptor {
     /// The name, used in board files and messages.
     pub name: &'static str,
