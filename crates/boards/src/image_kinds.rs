@@ -11,7 +11,7 @@ use uuid::Uuid;
 /// An image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKind {
-    /// The fiptool option for its file, without the leading dashes.
+    /// The fiptool option for the image file, without the leading dashes.
     pub option: &'static str,
     /// The human-readable name.
     pub title: &'static str,

@@ -10,7 +10,7 @@ pub struct Publish {
     pub title: String,
     /// The URL of the manufacturer's page.
     pub link: Option<String>,
-    /// A description of its CPUs and power levels.
+    /// A description of the board's CPUs and power levels.
     pub about: String,
     /// The clock frequencies used for the measurements.
     #[serde(default)]

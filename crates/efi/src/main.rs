@@ -1,9 +1,9 @@
 //! `BOOTAA64.EFI`: starts the payload on the machine that the application runs on.
 //!
 //! Every step that can fail happens while EFI can still print the reason and continue: `start`
-//! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan in the
-//! same way as the payload. Then the application exits boot services, and `machine` jumps to the
-//! payload. All unsafe code is in `machine`.
+//! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan as the
+//! payload does. Then the application exits boot services, and `machine` jumps to the payload. All
+//! unsafe code is in `machine`.
 
 #![cfg_attr(target_os = "uefi", no_std, no_main)]
 

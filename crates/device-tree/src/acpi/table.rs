@@ -58,7 +58,7 @@ impl<'m> AcpiTable<'m> {
     /// Wraps a table's bytes.
     ///
     /// # Panics
-    /// Panics if there are too few bytes for a header. The caller must check this.
+    /// Panics if `bytes` is shorter than a header. Callers must check the length first.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {

@@ -307,7 +307,7 @@ fn wait(boot: &BootServices) {
 }
 
 /// Ends the application after a panic, so that EFI returns to the program that started it. Returns
-/// only after ExitBootServices.
+/// only if boot services have already been exited.
 pub fn abort() {
     if let Some(system) = system() {
         let image = IMAGE.load(Ordering::Relaxed);

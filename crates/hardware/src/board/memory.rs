@@ -57,7 +57,7 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
 }
 
 /// Reads the regions reserved by /memreserve/ and /reserved-memory. Children without `reg` are
-/// ignored, because the operating system allocates them.
+/// ignored, because the operating system chooses where to allocate them.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let mut list = Vec::with_capacity(RESERVED_MAX);
     let (root, block) = (Node::root(tree), "(memory reservation block)");

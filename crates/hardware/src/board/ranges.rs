@@ -11,7 +11,7 @@ use crate::text::format_error::{FormatError, Result};
 
 pub use crate::spec::region::{PAGE, Region};
 
-/// Returns the number of bytes in addresses and sizes on a bus.
+/// Returns the number of bytes in an address and in a size on a bus.
 fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
         cells @ 1..=2 => Ok(cells as usize * 4),

@@ -49,7 +49,7 @@ const WDOGCLK: &[u8] = b"wdog";
 
 /// Reads the watchdog at `node`. Returns `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
-    // For an SBSA watchdog, the first of the two entries is the control frame.
+    // For an SBSA watchdog, the first of the two `reg` entries is the control frame.
     let base = page(node)?;
     let kind = match node.compatible_with(COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,

@@ -35,8 +35,8 @@ pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Columns: MPIDR, INTID, ICC_CTLR_EL1 and the expected value's target list bit, RS, Aff1 to
-    /// Aff3, INTID.
+    /// Columns: MPIDR, INTID, ICC_CTLR_EL1 and the expected value, which contains the target list
+    /// bit, RS, Aff1 to Aff3 and the INTID.
     #[test]
     fn value_has_each_field_in_its_place() {
         for (mpidr, intid, control, value) in [

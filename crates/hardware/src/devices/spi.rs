@@ -85,7 +85,8 @@ pub fn silence_all(gicd: &mut dyn Bus) -> bool {
     is_settled(gicd)
 }
 
-/// Does the same for the extended SPIs of a GICv3.1, if implemented.
+/// Disables and deactivates the extended SPIs of a GICv3.1, if implemented. Returns false if a
+/// write stays pending.
 pub fn silence_extended(gicd: &mut dyn Bus) -> bool {
     let kinds = GICD_TYPER.read(gicd);
     if kinds.is_set(TYPE::ESPI) {

@@ -169,7 +169,8 @@ mod tests {
     fn levels_end_where_there_is_no_cache() {
         for (clidr, text, expected) in [
             (0, "", &[][..]),
-            // Unified, none, unified. The third level is past the end.
+            // Unified, none, unified. The third level is ignored because it follows a level without
+            // caches.
             (0o404, "L1 16 bytes", &[0]),
             // Instruction, data, and a reserved type.
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),

@@ -1,7 +1,7 @@
 //! TF-A's Performance Measurement Framework (PMF), which provides six timestamps per CPU via SMC.
 //!
 //! Each CPU has one slot for each timestamp. If a call does not reach a capture point, the slot
-//! keeps its old value, and nothing indicates that. For this reason,
+//! keeps its old value, with no indication that the value is stale. For this reason,
 //! `crates/run/src/measure/path.rs` examines only values and their order.
 
 use core::fmt;

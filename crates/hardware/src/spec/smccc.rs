@@ -94,7 +94,7 @@ mod tests {
             (psci::PSCI_CPU_SUSPEND_64, signed),
             (psci::PSCI_SYSTEM_RESET2_64, signed),
             (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, signed),
-            // Functions whose result is read as a low word or as a 64-bit value.
+            // Functions whose result is not a 64-bit return code, so X0 is left unchanged.
             (psci::PSCI_AFFINITY_INFO_64, negative),
             (psci::PSCI_STAT_RESIDENCY_64, negative),
         ] {

@@ -66,8 +66,8 @@ fn the_tree_is_found_if_there_is_one() {
 fn a_later_version_may_have_longer_headers() {
     let mut list = list(&[(1, b"not looked into")]);
     put(&mut list, 5, &[9, 0x20]);
-    // The existing entry becomes part of the header. The data starts with an entry that has a
-    // longer header.
+    // The existing entry becomes part of the list header, and the next entry also has a longer
+    // header.
     put(&mut list, 8, &[0x50, 0, 0, 0, 0x50, 0, 0, 0]);
     put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
     put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);

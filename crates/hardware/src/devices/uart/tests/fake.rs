@@ -18,8 +18,7 @@ pub enum State {
     Rest,
 }
 
-/// A UART type, as described in its manual. Registers are written as hexadecimal offsets and
-/// values.
+/// A UART type, as described in its manual. Registers are given as hexadecimal offsets and values.
 pub struct Manual {
     pub kind: UartKind,
     pub reg_shift: u8,
