@@ -1,4 +1,4 @@
-//! Output folders that are written completely or not at all.
+//! Output folders that are either written completely or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write as _;
@@ -46,8 +46,8 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Returns the folder `given` by `option`. If it contains a file named `mark`, it may be
-    /// replaced.
+    /// Returns the output folder at `given`, the value of `option`. If the folder contains a file
+    /// named `mark`, it may be replaced.
     ///
     /// # Errors
     /// Returns an error if it contains other files, or if no folder can be created there.
@@ -91,7 +91,7 @@ impl OutputFolder {
     ///
     /// # Errors
     /// Returns an error if there is not enough space, or if another process has written to the
-    /// folder in the meantime. The folder is then unchanged.
+    /// folder in the meantime. In both cases, the folder is left unchanged.
     pub fn write(&self, files: &[FolderFile]) -> Result<()> {
         let written = self.write_beside(files);
         if written.as_ref().is_err_and(process::is_storage_full) {
@@ -122,7 +122,8 @@ impl OutputFolder {
         if !self.is_marked() {
             return fs::rename(scratch.path(), &self.path).with_context(at);
         }
-        // Dropped, and so removed, only after the new folder has its name.
+        // Dropping this removes the old folder, which happens only after the new one has taken its
+        // name.
         let old = self.scratch()?;
         let aside = old.path().join("old");
         fs::rename(&self.path, &aside).with_context(at)?;

@@ -104,7 +104,7 @@ pub fn in_words(time: Duration) -> String {
 
 fn style(template: &str) -> ProgressStyle {
     let time = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // The line is built in memory.
+        // Ignore errors, because the line is built in memory.
         let _ = write!(out, "{}", in_words(state.elapsed()));
     };
     let style = ProgressStyle::with_template(template).expect("a valid template");

@@ -171,7 +171,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[(0, Store(ON)), (1, Flush(2)), (0, Flush(1)), (0, Load(OFF))],
             &[NotCleaned],
         ),
-        // Missing barrier, and a store after the invalidate.
+        // A missing barrier, and a store after the invalidate.
         (
             &[(0, Store(ON)), (0, Do(Invalidate)), (0, Load(ON))],
             &[Discarded],

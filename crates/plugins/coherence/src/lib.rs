@@ -51,7 +51,7 @@ fn special(word: u32) -> Option<Special> {
     if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
-    // DMB and DSB in these domains, for stores or for all accesses.
+    // A DMB or DSB for the same domains, covering either stores only or all accesses.
     if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }

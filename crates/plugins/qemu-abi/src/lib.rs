@@ -42,9 +42,9 @@ pub trait Plugin: Send {
 /// The number of instructions executed by all CPUs since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounts {
-    /// The number of instructions in blocks that count as inside.
+    /// The number of instructions in blocks marked with [`TranslatedBlock::count_inside`].
     pub inside: u64,
-    /// The number in all the other blocks.
+    /// The number of instructions in all other blocks.
     pub outside: u64,
 }
 
@@ -106,12 +106,12 @@ impl TranslatedBlock {
         u32::from_le_bytes(word)
     }
 
-    /// Counts every instruction in the block as outside.
+    /// Adds every executed instruction in the block to [`InstructionCounts::outside`].
     pub fn count(&mut self) {
         self.instructions().for_each(|it| call(it, outside));
     }
 
-    /// Counts every instruction in the block as inside.
+    /// Adds every executed instruction in the block to [`InstructionCounts::inside`].
     pub fn count_inside(&mut self) {
         self.instructions().for_each(|it| call(it, inside));
     }

@@ -190,7 +190,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     AuditedTable {
         id: new.id,
         line: new.line,
-        // Row by row, as on the page.
+        // List the figures row by row, as on the page.
         figures: figures.sorted_by_key(|it| it.0).map(|it| it.1).collect(),
         findings,
     }

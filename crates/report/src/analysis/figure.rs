@@ -189,7 +189,7 @@ pub fn is_sorted_by_size(id: ScenarioId) -> bool {
     id.is_parallel() || id.has_queue()
 }
 
-/// Returns the name of the varied quantity, for a heading.
+/// Returns the name of the quantity that a scenario varies, for a heading.
 pub const fn x_heading(id: ScenarioId) -> &'static str {
     match id.axis() {
         Some(axis) => axis.heading(),
@@ -198,7 +198,7 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
     }
 }
 
-/// Formats the value of the varied quantity for a table cell.
+/// Formats a value of the quantity that a scenario varies, for a table cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
     match id.axis().is_some_and(Axis::has_names) {
         true => format!("{x:#010x}"),

@@ -1,4 +1,5 @@
-//! Figures as a function of the varied quantity: curves, and straight lines fitted to them.
+//! Figures as a function of the quantity that a scenario varies: curves, and straight lines fitted
+//! to them.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;

@@ -104,7 +104,8 @@ impl Cost {
         self.cpus.iter().filter(is_same).count()
     }
 
-    /// Returns a step's variant and the varied quantity; None for the TFTF suite.
+    /// Returns a step's variant and the value of the quantity that its scenario varies; None for
+    /// the TFTF suite.
     pub fn variant_text(&self) -> Option<String> {
         if !self.key.is_of_step() {
             return None;

@@ -46,7 +46,7 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     findings(&run, &run.run.scenarios[0])
 }
 
-/// A sweep, its CPU counts or KiB with their ticks, and how its finding starts.
+/// A sweep, its CPU counts or sizes in KiB with the ticks for each, and the start of its finding.
 type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[

@@ -182,7 +182,7 @@ impl Comparison {
     }
 
     /// Returns sentences about rows that have no counterpart, each covering all scenarios to which
-    /// it applies. `run` is the comparison's run.
+    /// it applies. `run` is the run that was compared.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
             let lacks = scenario.lacks.iter();

@@ -115,7 +115,8 @@ fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec
         if now.count_of(key) != then.count_of(key) {
             continue;
         }
-        // Use all rounds, or the round that each side shows.
+        // Use all rounds if both sides have them, otherwise the round that each side shows in its
+        // tables.
         let places = now.places(key).zip(then.places(key));
         let [of_now, of_then] = match &places {
             Some((now, then)) => [Some(&now[..]), Some(&then[..])],

@@ -1,5 +1,5 @@
-//! Plots a figure against the varied quantity: for each `x`, the range of the CPUs' samples and the
-//! representative median, with a line of best fit.
+//! Plots a figure against the quantity that the sweep varies: for each `x`, the range of the CPUs'
+//! samples and the representative median, with a line of best fit.
 
 use hardware::text::plural::many;
 use run::plan::{Amount, Axis};
