@@ -92,7 +92,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
         );
     }
     // A rename needs write permission only for the directory, so a read-only file is rejected here.
-    // Root may be able to open it anyway.
+    // Opening it is not a sufficient test, because root may be able to open a read-only file.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
             bail!("{at}: cannot write this file: it is read-only");

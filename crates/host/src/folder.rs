@@ -78,7 +78,7 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    /// Creates a folder next to this one. It is removed on drop.
+    /// Creates a temporary folder next to the output folder. It is removed on drop.
     fn scratch(&self) -> Result<TempDir> {
         // Like any new folder, it may be readable by other users.
         let mut builder = tempfile::Builder::new();

@@ -1,5 +1,5 @@
-//! Child processes. They print nothing on success. On failure, the error contains the end of their
-//! output.
+//! Runs child processes. Nothing is printed if they succeed. If one fails, the error contains the
+//! end of its output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

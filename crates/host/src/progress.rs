@@ -114,7 +114,7 @@ fn style(template: &str) -> ProgressStyle {
 /// The prefix of lines that `cargo xtask test` shows even if the test passes.
 pub const NOTE: &str = "note on this host: ";
 
-/// Prints a line to stderr. For tests that skip some checks on this host.
+/// Prints a line to stderr. Tests call this when they skip some checks on this host.
 pub fn note(text: &str) {
     // The test harness may have printed the test name on this line. A closed stderr does not stop
     // the test.

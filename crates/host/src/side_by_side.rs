@@ -47,7 +47,7 @@ pub fn side_by_side<A, B: Send>(
     }
 }
 
-/// Runs one of the two steps. Stores its error unless the other step has already failed.
+/// Runs one of the two steps. Stores the step's error unless the other step has already failed.
 fn run_step<T>(
     pair: &Arc<TwoSteps>,
     failure: &OnceLock<Error>,

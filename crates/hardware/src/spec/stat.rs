@@ -2,8 +2,8 @@
 //! PSCI_STAT_RESIDENCY statistics (PSCI, DEN0022, sections 5.22 and 5.21).
 //!
 //! Statistics for the requested state and all shallower states are read just before and after a
-//! suspend. The suspend is not used as a sample because these calls warm the firmware's caches. A
-//! state was reached if its count increased.
+//! suspend. The suspend is not used as a sample, because reading the statistics warms the
+//! firmware's caches. A state was reached if its count increased.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct Rung {
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
 impl Ladder {
-    /// Creates a ladder up to `asked`. `below` yields the other states, deepest first.
+    /// Creates a ladder up to `asked`. `below` yields the shallower states, deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
@@ -98,8 +98,8 @@ impl Rise {
 pub struct Reached {
     /// The deepest state whose count increased, if any.
     pub state: Option<u32>,
-    /// The state that should have been reached. It is shallower than requested if another CPU keeps
-    /// the cluster powered.
+    /// The state that should have been reached, which is shallower than the requested state if
+    /// another CPU keeps the cluster powered.
     pub due: u32,
     /// The increase in the reached state's count.
     pub times: u8,

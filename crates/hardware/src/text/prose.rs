@@ -168,7 +168,7 @@ mod tests {
     fn words_are_kept_whole_and_lines_short() {
         assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
         let long = prose("* ", 2, &"seven77 ".repeat(40));
-        // Nine seven-letter words, the spaces between them, and the indent.
+        // The longest line holds nine seven-letter words, the spaces between them, and the indent.
         assert_eq!(long.lines().map(str::len).max(), Some(73));
         assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
         assert_eq!(long.matches("seven77").count(), 40);

@@ -2,7 +2,7 @@
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer number for bytes that contain no needed data because nothing has stored to them,
+/// The writer number for bytes whose contents are not needed, because nothing has stored to them
 /// except possibly an earlier stage.
 const EARLIER: u32 = 0;
 /// The writer number for bytes that an earlier stage loaded.
@@ -133,7 +133,7 @@ impl CacheLine {
     }
 
     /// Starts an invalidate. From now on, dirty bytes may be lost. This does not matter for bytes
-    /// without needed data.
+    /// whose contents are no longer needed.
     pub fn discard(&mut self) {
         let writers = self.writers.iter().rev();
         let stored = writers.fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));

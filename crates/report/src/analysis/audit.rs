@@ -31,7 +31,8 @@ const REORDERED: &str = "Powerdown has the same figures on different CPUs: a dif
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,
-    /// The two releases, newest first. The second is empty if the page covers only one.
+    /// The two releases, newest first. The second name is empty if the page covers only one
+    /// release.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
     /// Findings about the page as a whole.

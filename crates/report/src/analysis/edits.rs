@@ -117,7 +117,7 @@ pub(super) fn callers_figures(run: &mut LoggedRun) {
     conditions(run).pmf = false;
 }
 
-/// Makes the last CPU in the first scenario its helper.
+/// Turns the last CPU in the first scenario into that scenario's helper.
 pub(super) fn helper(run: &mut LoggedRun) {
     wake_source(run);
     let first = &mut run.run.scenarios[0];

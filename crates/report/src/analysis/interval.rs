@@ -9,7 +9,7 @@
 //!
 //! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either
 //! side. With fewer than six samples, not even the full range of samples contains the median with
-//! 95 % confidence (1 - 2 / 2^n). The interval is then the full range.
+//! 95 % confidence (1 - 2 / 2^n). The interval is the full range in that case.
 
 use run::measure::{Histogram, Metric, Summary};
 use run::model::Scenario;

@@ -11,7 +11,8 @@ use super::report_data::Report;
 pub struct Format {
     /// The name for `--format`.
     pub name: &'static str,
-    /// The parts that the format can show in addition to runs. A report has at most one of them.
+    /// The parts that the format can show in addition to runs. A report has at most one of these
+    /// parts.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }

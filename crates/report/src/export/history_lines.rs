@@ -33,7 +33,8 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // In rows by order, the CPU may differ between releases. In rows by CPU, it is always the same.
+    // In rows by order, the CPU may differ between releases. In rows by CPU, all releases have the
+    // same CPU.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
     let own = point.map(|point| (run, point));

@@ -127,7 +127,7 @@ impl Trace<'_> {
         self.at = end.saturating_add(GAP);
     }
 
-    /// Draws a sample at its instants and returns its end.
+    /// Draws a sample at its instants and returns the time at which it ends.
     fn sample(
         &mut self,
         scenario: &Scenario,

@@ -127,7 +127,7 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
 const PREVIOUS: &str = "Previous release";
 
 /// Returns the previous release's firmware from the baseline log or, if the log does not name it,
-/// from the existing page. Tables do not contain it.
+/// from the existing page. Published tables do not name the firmware.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {

@@ -9,7 +9,7 @@ use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
-/// All data that was read.
+/// All the data that a report presents.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The runs, in input order.

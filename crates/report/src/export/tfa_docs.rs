@@ -191,8 +191,8 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     Ok(platform)
 }
 
-/// Compares the run with the existing figures. The folder name shows that they belong to the run's
-/// board.
+/// Compares the run with the existing figures. The folder is named after the platform, so the
+/// figures belong to the run's board.
 fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
     let mut there = there.clone();
     there.header.board = run.board().map(str::to_owned);
@@ -206,8 +206,8 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A mistyped name would create a new folder. For known boards, such a name has already been
-    // rejected.
+    // A mistyped platform name would create a new folder. If the run names its board, such a name
+    // has already been rejected.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(

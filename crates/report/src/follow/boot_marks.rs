@@ -2,7 +2,8 @@
 
 use hardware::image::BootStage;
 
-/// One of these lines follows each scenario. The first appears only in TFTF output.
+/// Each scenario is followed by a line that starts with one of these strings. The first one appears
+/// only in TFTF output.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
         let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
         assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
-        // Between two scenarios, and during the first one.
+        // The log ends between two scenarios, then during the first one.
         let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
         assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
         let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));

@@ -1,4 +1,4 @@
-//! A run in progress: its UART output and how far it got.
+//! A run in progress: its UART output and how far it has gotten.
 
 mod begun_scenario;
 mod boot_marks;

@@ -17,7 +17,7 @@ use super::stream::Display;
 const LINE_MAX: usize = 4096;
 
 /// Receives UART output for a log and for the user. With a progress display, the user sees complete
-/// lines and the current scenario. Without one, all bytes are shown unchanged.
+/// lines and the current scenario. Without a progress display, all bytes are shown unchanged.
 pub struct Screen<'o> {
     log: Option<&'o mut LogFile>,
     out: &'o mut dyn Write,

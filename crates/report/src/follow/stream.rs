@@ -41,7 +41,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub enum MachineEnding {
     /// The machine exited.
     Exited {
-        /// True if it reported success.
+        /// True if the machine's process reported success.
         success: bool,
     },
     /// The machine kept running after its last line and was killed.
@@ -86,7 +86,7 @@ pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Both fail if the process has already exited.
+        // Ignore errors, because the process may have already exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -45,7 +45,7 @@ const MARK_MAX: usize = 64 << 10;
 pub struct Mark {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Always 1. Other versions have a different meaning.
+    /// Always 1. In other versions, the keys may have a different meaning.
     pub version: u32,
     /// The engine name.
     pub engine: String,

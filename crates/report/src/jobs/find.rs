@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use super::cell::{MARK, RESULTS};
 use crate::log::untrusted_text::plain;
 
-/// The jobs found at the given paths. They have not been read yet.
+/// The jobs found at the given paths, whose files have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub(super) cells: Vec<JobFolder>,

@@ -49,7 +49,7 @@ impl Results {
             Some(other) => other.to_string(),
         };
         if one.definition == OWN {
-            // This case fails only if an essential step fails.
+            // The test case for the job fails only if an essential step fails.
             if one.case == JOB {
                 self.ended = true;
                 if status != CaseStatus::Passed {

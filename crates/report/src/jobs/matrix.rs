@@ -19,7 +19,7 @@ use crate::log::LoggedRun;
 pub struct Matrix {
     pub(crate) jobs: Vec<LabJob>,
     pub(crate) boards: Vec<MatrixBoard>,
-    /// Inputs that could not be read. The matrix is complete only if there are none.
+    /// Inputs that could not be read. The matrix is complete only if every input could be read.
     pub(crate) unread: Vec<String>,
 }
 

@@ -114,7 +114,7 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Adds a line. Returns false if the run ignores it.
+    /// Adds a line. Returns false if the line is ignored.
     pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
         let logged = &mut self.logged;
         match line {
@@ -249,7 +249,7 @@ fn is_possible(record: &Record) -> bool {
 }
 
 /// Adds a CPU for each index used by a cell or for a helper. CPUs without a record get unique
-/// made-up labels. Returns the number of these CPUs.
+/// made-up labels. Returns the number of CPUs with made-up labels.
 fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
         let cells = scenario.cells.iter();

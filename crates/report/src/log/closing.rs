@@ -12,7 +12,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Returns the counts from a PASS or FAIL line. These lines do not include a sample count.
+    /// Returns the counts from a PASS or FAIL line. Such a line does not include a sample count.
     pub fn totals(&self) -> Option<Totals> {
         parse_totals(self.line.trim_end())
     }

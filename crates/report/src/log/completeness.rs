@@ -18,8 +18,8 @@ impl LoggedRun {
         self.run.end.as_ref().filter(|_| self.is_reached())
     }
 
-    /// Returns true if the run was not cut short. With an `end` record, only the last line can show
-    /// that it was.
+    /// Returns true if the run was not cut short. If there is an `end` record, only the last line
+    /// can show that the run was cut short.
     fn is_reached(&self) -> bool {
         let has_end = self.run.end.is_some();
         match (&self.closing, &self.broken_closing) {
@@ -84,7 +84,7 @@ impl LoggedRun {
     }
 
     /// Returns true if the log contains the complete run with all records. A TFTF log is complete
-    /// if it contains the farewell and all rows. Published tables are always complete.
+    /// if it contains the suite's final message and all rows. Published tables are always complete.
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }

@@ -136,7 +136,8 @@ mod tests {
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
         let large = 5e9;
-        // The figures, the half-widths of their intervals, and the tick.
+        // Columns: the new and old figures, the half-widths of their intervals, the tick, and the
+        // expected outcome.
         for (new, old, halves, tick, expected) in [
             (102.0, 100.0, [0.0; 2], 0.0, Same),
             (103.0, 100.0, [0.0; 2], 0.0, Worse),

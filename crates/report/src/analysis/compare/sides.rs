@@ -59,8 +59,8 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Assigns CPUs to rows, in order, on each side that has ambiguous labels. If neither side has any,
-/// assigns them to the baseline's rows.
+/// Assigns CPUs to rows, in order, on each side that has ambiguous labels. If neither side has
+/// ambiguous labels, assigns the CPUs to the baseline's rows.
 pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());

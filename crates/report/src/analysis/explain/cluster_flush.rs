@@ -23,8 +23,8 @@ const FLUSHES: [ScenarioId; 5] = [
 /// A flush covers more than a CPU's own caches if it takes at least this many times as long as the
 /// shortest flush.
 const CONTRAST: u64 = 4;
-/// The minimum difference between these two flushes, in nanoseconds. Smaller differences are noise
-/// or come from a larger core's own caches.
+/// The minimum difference, in nanoseconds, between the shortest flush and one that covers more than
+/// a CPU's own caches. Smaller differences are noise or come from a larger core's own caches.
 const DIFFERENCE_NS: u64 = 10_000;
 
 /// The cache flushes in one scenario.

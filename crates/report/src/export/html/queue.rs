@@ -1,7 +1,7 @@
 //! Plots Powerdown against arrival order, with the line of best fit. If the firmware takes a lock,
 //! CPUs that go down at the same time wait for each other, and each place in the queue adds the
-//! same delay. The points are the measured figures. As in the finding, the line excludes the longer
-//! flushes of the last men, and is drawn only if the finding reports a queue.
+//! same delay. The points are the measured figures. As in the finding about the queue, the line
+//! excludes the longer flushes of the last men, and is drawn only if the finding reports a queue.
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};

@@ -177,7 +177,7 @@ fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
     let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);
     let values = bars.flat_map(|it| it.ends).map(|it| it.1);
     let (least, most) = values.minmax().into_option()?;
-    // An axis starts at or before its zero.
+    // An axis never starts after zero.
     Some((least.min(0.0), most))
 }
 
