@@ -197,7 +197,7 @@ fn write_file(folder: &Path, file: &FolderFile) -> Result<()> {
     let mut out = File::create(&path)?;
     if file.is_program {
         let mode = out.metadata()?.permissions().mode();
-        // Anyone who can read it can also run it.
+        // Anyone who can read the program can also run it.
         let executable = Permissions::from_mode(mode | (mode & 0o444) >> 2);
         out.set_permissions(executable)?;
     }

@@ -28,7 +28,8 @@ const TAIL: usize = 40;
 const TICK: Duration = Duration::from_millis(20);
 /// How long an interrupted child may take to exit on its own.
 const GRACE: Duration = Duration::from_secs(1);
-/// The time after which the progress of a step is shown. Usually, everything is already built.
+/// The time after which the progress of a step is shown. Most steps end sooner, because everything
+/// is already built.
 const LATE: Duration = Duration::from_millis(500);
 
 /// A program that failed.

@@ -42,7 +42,7 @@ impl StepProgress {
 
     /// Shows that `what` has started, if stderr is a terminal.
     pub fn on_terminal(what: &str) -> Self {
-        // Hidden if stderr is not a terminal.
+        // The spinner is hidden if stderr is not a terminal.
         let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
         // A terminal writes `^C` at the cursor. If the cursor were at the end of the line, `^C`
         // would start a new line, and this line would remain.

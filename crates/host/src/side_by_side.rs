@@ -10,7 +10,7 @@ use anyhow::{Error, Result};
 /// Two steps in progress.
 struct TwoSteps {
     has_failed: AtomicBool,
-    /// The enclosing pair, if this pair was started by one of its steps.
+    /// The enclosing pair of steps, if one of its steps started this pair.
     outer: Option<Arc<TwoSteps>>,
 }
 

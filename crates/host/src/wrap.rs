@@ -68,7 +68,7 @@ impl<W: Write> Write for TerminalText<W> {
         Ok(bytes.len())
     }
 
-    /// Also writes the incomplete line. Text always ends with a newline.
+    /// Also writes any incomplete line. Usually there is none, because text ends with a newline.
     fn flush(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.out.flush()

@@ -45,7 +45,7 @@ pub enum Way {
     Uncached,
 }
 
-/// An instruction that accesses memory and the CPU that executes it.
+/// An instruction that accesses memory, along with the CPU that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheActor {
     /// The CPU number, below 64.
@@ -232,7 +232,8 @@ impl CacheModel {
         found
     }
 
-    /// Records maintenance by address. It completes at the CPU's next [`Self::barrier`].
+    /// Records a maintenance operation by address, which completes at the CPU's next
+    /// [`Self::barrier`].
     pub fn maintain(&mut self, cpu: u32, operation: Maintenance, address: u64) {
         self.clock += 1;
         let (line, now) = (address & !(LINE - 1), self.clock);
@@ -283,7 +284,7 @@ impl CacheModel {
         }
     }
 
-    /// Records a CPU reset. Data that was only in its own cache is lost.
+    /// Records a CPU reset. Data that was only in the CPU's own cache is lost.
     pub fn reset(&mut self, cpu: u32) {
         let owner = self.owner(cpu);
         for line in self.dirty.iter().copied().collect::<Vec<_>>() {

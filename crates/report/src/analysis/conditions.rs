@@ -130,7 +130,7 @@ const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes),
     let has_one = scenario.id.is_suite() && scenario.id.has_queue();
     has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
 });
-/// Also compares the CPU that stayed awake in a parallel scenario.
+/// In a parallel scenario, this condition also covers which CPU stayed awake.
 const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
     let source = side.1?.conditions.as_ref()?.wake_source.word();
     Some(match side.1?.helper {
@@ -166,7 +166,7 @@ fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     Some(run.run.plan.as_ref()?.timer)
 }
 
-/// Conditions for comparing runs. An unknown board differs from a known one.
+/// Conditions for comparing runs. An unknown board counts as different from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 /// Conditions for which a comparison lists differences.
 pub(super) const NOTED: &[Condition] = &[

@@ -79,7 +79,7 @@ pub const PHASES: [CpuPhase; 13] = [
     phase("low power", "p-low", PowerSide::Between, &[(DOWN, UP)]),
     phase("wake-up", "p-wake", PowerSide::Up, &[(UP, EXIT)]),
     phase("return", "p-call", PowerSide::Up, &[(EXIT, After)]),
-    // A call that only returns.
+    // A call that returns without entering low power.
     phase("PSCI", "p-entry", PowerSide::Down, &[(ENTER, EXIT)]),
     phase(
         "call and return",

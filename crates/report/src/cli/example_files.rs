@@ -34,7 +34,7 @@ const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_v
     </testsuite></testsuites>";
 
 /// Creates a `work` folder in `parent` containing all the files named in the examples of the report
-/// verbs, and a TF-A source tree next to it. Files in `work` stand in for devices.
+/// verbs, and a TF-A source tree next to it. Regular files in `work` stand in for devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
@@ -49,7 +49,8 @@ pub fn make_example_files(parent: &Path) {
     }
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
-    // The sample was recorded in a guest, which has no PMF, so these logs are made up.
+    // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
+    // up.
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
         // Published tables cannot show that a CPU lacks a row because it woke the others.

@@ -42,7 +42,7 @@ impl MatrixArguments {
     /// Writes the matrix and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
-        // The files are not known until the folders have been walked.
+        // The input files are not known until the folders have been searched.
         check_output::<&Path>(output, "FOLDER", &[])?;
         let found = jobs::find(&self.folders)?;
         if let Some(output) = output {

@@ -87,7 +87,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let key = it.figure.key;
     let by = match key.is_of_step() {
         true => {
-            // If power_state was varied, its value is already in the node.
+            // If the scenario varies power_state, the node already contains its value.
             let x = key.step.x;
             let x = x.filter(|_| !it.scenario.id.axis().is_some_and(Axis::has_names));
             let x = x.map_or_else(String::new, |x| {

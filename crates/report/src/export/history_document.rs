@@ -170,7 +170,7 @@ fn by_metric(scenario: &ScenarioHistory) -> Vec<(Metric, Vec<&FigureHistory>)> {
 struct ScenarioTables<'h> {
     history: &'h History,
     runs: &'h [LoggedRun],
-    /// The first release. All the others use the same unit.
+    /// The first release. All other releases use the same unit.
     first: &'h LoggedRun,
     scenario: &'h ScenarioHistory,
 }

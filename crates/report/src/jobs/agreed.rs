@@ -1,4 +1,4 @@
-//! Checks an engine's measurements against its log.
+//! Checks a lab engine's measurements against the log of the same job.
 //!
 //! An engine extracts its numbers from the `RT_INSTR` lines, using the expressions in the cell's
 //! files. If it starts reading too late, or if the results are from another job, numbers are

@@ -8,7 +8,7 @@ use super::job_outcome::JobOutcome;
 use super::results::Results;
 use crate::log::LoggedRun;
 
-/// An engine's job, or a single file from one, with its outcome.
+/// A lab engine's job, or a single file from such a job, with its outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabJob {
     pub(crate) name: String,

@@ -1,7 +1,7 @@
 //! Reads LAVA results, from lines in a log or from a results file.
 //!
 //! In a log, results are entries at the `results` level, one per line, with `msg` as below.
-//! `lava-run` writes the last one to `result.yaml`. A server returns all of them as a list, with
+//! `lava-run` writes the last result to `result.yaml`. A server returns all results as a list, with
 //! different key names.
 
 use std::io::Read;
@@ -113,7 +113,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
         Ok(all) if !all.is_empty() => Ok(all),
-        // `lava-run` writes a single result.
+        // The file that `lava-run` writes contains a single result.
         list => serde_saphyr::from_slice(text)
             .map(|one| vec![one])
             .map_err(|error| list.err().unwrap_or(error)),

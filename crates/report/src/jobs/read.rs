@@ -2,7 +2,7 @@
 //!
 //! A job is either a cell written by `cargo xtask lab`, with the contents of its `results` folder,
 //! or a single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are
-//! not affected. For a file named by the user, this is an error.
+//! not affected. If a file named by the user cannot be read, an error is returned.
 
 use std::fs::File;
 use std::path::Path;

@@ -29,7 +29,7 @@ const UNKNOWN_MAX: usize = 64;
 pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
     records: RunBuilder,
-    /// All data other than the run itself.
+    /// All data from the log other than the run itself.
     pub(super) logged: LoggedRun,
     has_frame: bool,
     lines: LineRun,
@@ -203,7 +203,8 @@ impl LoggedRunBuilder {
             ..self.records.run()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
-        // Samples from a second copy belong in gaps, but were appended at the end.
+        // Samples from a second copy of the records belong in the gaps, but were appended at the
+        // end.
         if records.from_second > 0 {
             let scenarios = logged.run.scenarios.iter_mut();
             let cells = scenarios.flat_map(|it| &mut it.cells);
@@ -223,7 +224,7 @@ impl LoggedRunBuilder {
 /// Returns true if a record's CPU indices and histogram bins are in range. This limits the memory
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
-    // In the TFTF suite, a cell's place is its CPU.
+    // In the TFTF suite, a cell's place is the index of its CPU.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
         true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,

@@ -117,7 +117,8 @@ impl LoggedRun {
     }
 
     /// Returns a subject and a verb for a scenario's missing records, such as `2 records of X are`,
-    /// or None if none are missing. Their number is known only from the scenario's last record.
+    /// or None if none are missing. The number of missing records is known only from the scenario's
+    /// last record.
     pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
         let lost = scenario.lost_records;
         let name = scenario.id;

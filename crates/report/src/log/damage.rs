@@ -1,4 +1,4 @@
-//! Tests damaged logs: everything read from them must either be true or be marked.
+//! Tests damaged logs: everything read from them must be either correct or marked as unreliable.
 //!
 //! `PSCI_BENCH_DAMAGE=N` tests N times as many logs.
 
@@ -109,7 +109,7 @@ impl Truth {
         }
     }
 
-    /// Asserts that everything in `logged` is either true or marked.
+    /// Asserts that everything in `logged` is either correct or marked as unreliable.
     fn assert_holds(&self, logged: &LoggedRun) {
         let mut run = logged.run.clone();
         let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
@@ -205,7 +205,7 @@ fn is_skipped(cell: &Cell) -> bool {
     cell.skipped.is_some()
 }
 
-/// Returns a run that can be logged without records. Every other run has a skipped row.
+/// Returns a run that can be logged without records. The run has a skipped row if `nth` is odd.
 fn run_of_lines(nth: u64) -> Run {
     let mut run = made_up_run::run();
     run.scenarios.pop();

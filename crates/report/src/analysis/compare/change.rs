@@ -37,13 +37,13 @@ pub(crate) struct ComparedValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChangeOutcome {
-    /// Within the tolerance.
+    /// The change is within the tolerance.
     Same,
-    /// Beyond the tolerance, but within the noise or one tick.
+    /// The change exceeds the tolerance, but not the noise or one tick.
     Noise,
-    /// Less time than before.
+    /// The figure improved.
     Better,
-    /// More time than before.
+    /// The figure got worse.
     Worse,
 }
 
@@ -105,7 +105,7 @@ impl ChangeOutcome {
     ) -> Self {
         match key.unit() {
             Unit::Ticks | Unit::Cycles => Self::of(new, old, tolerance_ppm, tick),
-            // The CPU no longer reaches a state.
+            // A lower count means that the CPU reaches a state less often or not at all.
             Unit::Count if new.figure < old.figure => Self::Worse,
             // A CPU's sleep time is not a cost.
             Unit::Count | Unit::Microseconds => Self::Same,

@@ -89,7 +89,7 @@ pub(crate) struct ComparedScenario {
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
-/// The list that determines the result.
+/// Specifies which list of changes determines the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum JudgedBy {

@@ -16,7 +16,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_size};
 
-/// Why a scenario is not compared.
+/// The reason why a scenario is not compared.
 #[derive(Debug, Error)]
 pub(super) enum Incomparable {
     #[error("the baseline does not have it")]

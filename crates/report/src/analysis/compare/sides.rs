@@ -14,9 +14,9 @@ use crate::log::LoggedRun;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keyed {
-    /// By MPIDR, which both runs have.
+    /// Paired by MPIDR, which both runs have.
     Mpidr,
-    /// By cluster and core.
+    /// Paired by cluster and core.
     Labels,
     /// Not paired, because several rows on one side have the same label. Figures are compared by
     /// size rank.

@@ -1,5 +1,5 @@
-//! A queue at level 0. The platform must have a lock there, because the generic PSCI code does not
-//! take one.
+//! A queue for suspends to level 0. The platform must take a lock in this case, because the generic
+//! PSCI code does not.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;

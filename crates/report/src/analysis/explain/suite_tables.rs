@@ -30,7 +30,7 @@ pub(super) struct SuiteTables<'r> {
     scenarios: Vec<Scenario>,
 }
 
-/// A CPU's cluster and MIDR_EL1. The MIDR_EL1 is None if no record contains it.
+/// A CPU's cluster and MIDR_EL1. MIDR_EL1 is None if no record contains it.
 pub(super) type CpuKind = (u16, Option<u64>);
 
 /// One metric's figures in one scenario, for each of the run's CPUs in board order.

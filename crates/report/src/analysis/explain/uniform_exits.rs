@@ -1,4 +1,5 @@
-//! Level 0 exits that take about the same time: no CPU waits for a lock on its way up.
+//! Exits from level 0 that take about the same time, which shows that no CPU waits for a lock on
+//! its way up.
 
 use run::measure::Metric::Wakeup;
 use run::model::Kind;

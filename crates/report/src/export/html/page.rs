@@ -48,7 +48,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     write_page(&title, NOTES, document(report).collect(), out)
 }
 
-/// Writes a document as a page. `notes` explain how to read it.
+/// Writes a document as a page. `notes` explain how to read the page.
 pub fn write_page(
     title: &str,
     notes: &str,

@@ -136,7 +136,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
     }
-    // If both sides need names, the same list serves both.
+    // If the rows on both sides need CPU names, the same list is used for both sides.
     for (rows, keyed) in [
         ("0.0,0.1,1.0,1.1", Keyed::Labels),
         ("0x0,0x1,0x2,0x3", Keyed::Mpidr),
