@@ -13,7 +13,7 @@ pub const RUNGS: usize = 4;
 /// A state with statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
-    /// The `power_state`. 0 is valid.
+    /// The `power_state` value. Zero is a valid value.
     pub state: u32,
     /// The power level, or None if neither the format nor the board specifies it.
     pub level: Option<u8>,

@@ -111,7 +111,7 @@ struct CpuCaches {
     unordered: BTreeSet<u64>,
 }
 
-/// A machine's caches and memory.
+/// The caches and memory of a modeled machine.
 #[derive(Debug, Default)]
 pub struct CacheModel {
     lines: HashMap<u64, CacheLine>,

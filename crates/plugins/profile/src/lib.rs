@@ -2,7 +2,8 @@
 //!
 //! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
 //! the firmware code and `stores=A-B` the address range of its timestamps. `lose=N` omits the Nth
-//! execution, for tests. `xtask/src/profile/record.rs` reads the record and describes its format.
+//! block execution from the record, for use in tests. `xtask/src/profile/record.rs` reads the
+//! record and describes its format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

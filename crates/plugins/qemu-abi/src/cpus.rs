@@ -25,7 +25,8 @@ mod by_register {
     /// The MPIDR affinity fields that QEMU machines use, Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    /// The registers by name, and a buffer. All of the machine's CPUs are the same model.
+    /// Register handles by name, which are valid for every CPU because all of the machine's CPUs
+    /// are the same model, and a buffer for register values.
     struct Registers {
         handles: Option<HashMap<String, *mut c_void>>,
         bytes: *mut qemu::Bytes,

@@ -1,4 +1,4 @@
-//! QEMU functions and types. The sizes are for a 64-bit host.
+//! QEMU functions and types. The type sizes are those of a 64-bit host.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 pub enum Across {
     Methods,
     States,
-    /// Scenarios have different wake-up patterns or sources.
+    /// The scenarios have different wake-up patterns or sources.
     Wakes,
     Boards,
     /// The run has fewer scenarios than the baseline.

@@ -86,7 +86,7 @@ mod tests {
             (vec![7, 9, 30], Some((7, 30))),
             // MAD 0: one tick.
             (vec![7, 7, 7, 7, 7, 9], Some((6, 8))),
-            // 16 samples, MAD 4: 3.14.
+            // With 16 samples and a MAD of 4, the notch is 3.14.
             (wide, Some((96, 104))),
         ] {
             assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");

@@ -134,7 +134,7 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
 }
 
 /// Returns the scenario in `run` that goes into the same table as `scenario`, or would if the same
-/// interrupt had woken the CPUs. Helper placements are listed separately.
+/// interrupt had woken the CPUs. Scenarios with different helpers are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
     let is_woken_otherwise = |it: &&Scenario| {

@@ -40,7 +40,7 @@ pub struct Overhead {
     pub left_out: Vec<String>,
 }
 
-/// A scenario's figure on both builds.
+/// A scenario's figure, measured on both builds.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// The scenario.
@@ -51,7 +51,7 @@ pub struct Cost {
     pub cpus: Vec<CostOfCpu>,
 }
 
-/// A CPU's medians on both builds, in the [`CostUnit`].
+/// A CPU's medians, measured on both builds, in the [`CostUnit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostOfCpu {
     /// The CPU's label.

@@ -31,7 +31,7 @@ struct Suite {
     cases: Vec<Case>,
 }
 
-/// A scenario, or the verdict.
+/// A test case for a scenario or for the verdict.
 #[derive(Clone, Serialize)]
 struct Case {
     name: String,

@@ -9,7 +9,7 @@ use crate::analysis::cpu_names;
 use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 
-/// The label for lines about firmware.
+/// The label of the lines that describe the firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
 
 pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {

@@ -4,7 +4,7 @@
 //! drawing shows the same samples as the tables. For a parallel scenario, this is one round with
 //! all CPUs on one axis, which makes the queue for firmware locks visible. For a serial scenario,
 //! these are the CPUs' samples, one after another. Time is omitted only between serial samples and
-//! between scenarios. Each call's `counter` gives its time within the run.
+//! between scenarios. Each call's `counter` value shows when the call occurred within the run.
 
 use std::io::Write;
 
@@ -191,6 +191,6 @@ fn us(ns: i64) -> Value {
     if ns % 1000 == 0 {
         return (ns / 1000).into();
     }
-    // Exact for up to a hundred days, because an f64 has 53 significant bits.
+    // The result is exact for up to a hundred days, because an f64 has 53 significant bits.
     (ns as f64 / 1000.0).into()
 }

@@ -31,7 +31,7 @@ const PARTS: [&str; 2] = ["conditions", "results"];
 pub(super) struct PageFigures<'s> {
     pub(super) run: &'s LoggedRun,
     pub(super) comparison: Option<&'s Comparison>,
-    /// The file names in `current` and `previous`.
+    /// The names of the files in the `current` and `previous` folders.
     pub(super) files: [BTreeSet<&'s String>; 2],
     /// The releases whose figures an existing page shows.
     pub(super) on_page: OnPage,

@@ -158,7 +158,7 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
 /// The maximum number of findings of one kind that are listed individually.
 const OF_A_KIND_MAX: usize = 8;
 
-/// Returns the findings. Long lists of one kind are shortened.
+/// Returns the findings. If there are many findings of one kind, lists only the first few.
 pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
     let mut all = Vec::new();

@@ -107,7 +107,7 @@ impl Table {
     }
 
     /// Marks the columns added so far as the ones that name the rows. If the remaining columns do
-    /// not fit on the terminal, another table with the same names continues this one.
+    /// not fit on the terminal, this table is continued in another one that repeats the row names.
     pub(crate) fn end_names(&mut self) {
         for column in &mut self.columns {
             column.is_name = true;

@@ -14,7 +14,7 @@ use super::sides::Sides;
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
-/// The same figures on different CPUs.
+/// Figures that only moved to different CPUs.
 pub(super) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");

@@ -32,7 +32,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Returns a linear scale. An empty range is widened.
+    /// Returns a linear scale. If the range is empty, widens it.
     pub fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
@@ -140,7 +140,7 @@ pub struct Chart {
     legend: Vec<Mark>,
 }
 
-/// A legend entry: class and name.
+/// A legend entry: CSS class and name.
 pub type Mark = (&'static str, String);
 
 /// Returns the legend entries that apply.

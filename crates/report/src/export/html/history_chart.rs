@@ -13,7 +13,7 @@ use crate::export::history_row::row_name;
 use crate::export::table::ABSENT;
 use crate::log::LoggedRun;
 
-/// The classes of lines, in order.
+/// The CSS classes of the lines, in order.
 const LINES: [&str; 16] = [
     "trace c0",
     "trace c1",
@@ -32,7 +32,7 @@ const LINES: [&str; 16] = [
     "trace dashed c6",
     "trace dashed c7",
 ];
-/// The class for all lines if there are too many to tell apart.
+/// The CSS class of all lines if there are too many to tell apart.
 const ALIKE: &str = "trace c7";
 /// The space between the axis and the first release, and the space for names after the last one.
 const MARGIN: f64 = 36.0;
