@@ -106,8 +106,8 @@ struct CpuCaches {
     flushed: u64,
     /// Maintenance operations not yet completed by a DSB, with their lines and times.
     pending: Vec<(Maintenance, u64, u64)>,
-    /// Lines that it has stored to since its last DMB or DSB, bypassing the caches. Maintenance is
-    /// not ordered with such stores (Arm ARM, D7.5.9).
+    /// Lines that the CPU has stored to, bypassing the caches, since its last DMB or DSB.
+    /// Maintenance is not ordered with respect to such stores (Arm ARM, D7.5.9).
     unordered: BTreeSet<u64>,
 }
 

@@ -94,7 +94,8 @@ struct Coherence {
     /// Barrier and maintenance instructions with their addresses.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
-    /// The firmware address at which a CPU loses power, and the number of times it was executed.
+    /// The address of the firmware instruction at which a CPU loses power, and the number of times
+    /// that instruction was executed.
     power_loss: u64,
     losses: u64,
     /// The addresses of all executed barriers and maintenance instructions.

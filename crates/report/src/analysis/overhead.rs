@@ -185,7 +185,7 @@ fn is_comparable(scenario: &Scenario) -> bool {
     !scenario.id.has_queue()
 }
 
-/// Returns true for a figure measured by the caller that depends on only one CPU.
+/// Returns true for a figure that was measured by the caller and depends on only one CPU.
 fn is_compared(figure: &Figure<'_>) -> bool {
     let (key, cell) = (figure.key, figure.cell);
     if key.is_of_step() {

@@ -161,7 +161,8 @@ fn idle_state<'r>(
     })
 }
 
-/// Rejects a state that was not measured on every CPU. A sweep may have steps with fewer CPUs.
+/// Rejects a state that was not measured on every CPU. Sweeps are not checked, because they may
+/// have steps with fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = run.run.cpu_indices();
     let of_figures = of.figures.iter().map(|it| it.0);
@@ -169,7 +170,8 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
-        // A helper's own figures come from rounds with a different helper.
+        // The figures of a CPU that is the helper in some rounds come from rounds with a different
+        // helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
             (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown

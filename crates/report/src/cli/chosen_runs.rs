@@ -35,7 +35,7 @@ impl ChosenRuns {
         }
     }
 
-    /// Adds the next run, unless another one was chosen.
+    /// Adds the next run, unless the user chose a different one.
     pub fn add(&mut self, run: LoggedRun) {
         self.count += 1;
         if self.place.is_none_or(|place| place == self.count) {

@@ -302,8 +302,8 @@ fn line(
         let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =
             change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
-        // The printed change is computed from the figures in the tables, even if rounds were
-        // compared together.
+        // The printed change is computed from the figures in the tables, even if the comparison
+        // covered all rounds.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;
             let its = old.scenario(scenario.id, Method::Tftf)?;
@@ -376,7 +376,7 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
 }
 
 /// Describes the lines of a file that would be lost if `own` replaced them, or returns None if none
-/// would.
+/// would be lost.
 fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     if own.is_empty() {
         return Some("this file".to_owned());

@@ -1,5 +1,6 @@
 //! Follows a run on a board by reading its UART output from a serial port or stdin, until the last
-//! line, a timeout, or an interrupt from the user. The bytes received are kept in all cases.
+//! line, a timeout, or an interrupt from the user. In all cases, the bytes received so far are
+//! kept.
 
 use std::fmt;
 use std::io::{self, Read};

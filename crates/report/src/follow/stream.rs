@@ -16,7 +16,7 @@ use run::model::Verdict;
 /// the end never exits on its own.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// The time limits for a machine. Converting a plain duration sets only the timeout.
+/// The time limits for a machine. Converting from a plain duration sets only the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
     /// The total time.
@@ -74,8 +74,9 @@ pub trait Display: Write {
 
 impl Display for io::Sink {}
 
-/// Two callbacks. The first takes a process ID and returns new sample counts for its machine, if
-/// any. The second is called at the deadline, before the process is killed.
+/// Two callbacks. The first callback takes a process ID and returns new sample counts for that
+/// process's machine, if any. The second callback is called at the deadline, before the process is
+/// killed.
 pub type Watch<'w> = (
     &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
     &'w mut dyn FnMut(),
@@ -132,7 +133,7 @@ pub fn run(
                 at_deadline();
             }
             drop(child);
-            // Bytes still in the pipe belong to the log.
+            // Bytes that are still in the pipe belong in the log.
             for chunk in bytes.iter() {
                 out.write_all(&chunk)?;
                 log.extend(chunk);

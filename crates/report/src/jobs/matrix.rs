@@ -151,7 +151,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
                 continue;
             };
             let cpu = run.run.cpu(cell.cpu);
-            // Rows with equal labels stay on separate lines.
+            // CPUs with the same label are kept in separate rows.
             let is_it = |it: &MatrixRow| {
                 it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
             };

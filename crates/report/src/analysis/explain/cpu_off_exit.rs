@@ -19,7 +19,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let suspend = tables.column(SuspendDeepSerial, Wakeup)?;
     let off_flushes = Flushes::of(tables, CpuOffSerial)?;
     let suspend_flushes = Flushes::of(tables, SuspendDeepSerial)?;
-    // Without a cluster flush there is no evidence of the level.
+    // Without a cluster flush, there is no evidence of which level was powered down.
     if off_flushes.large().is_empty() || suspend_flushes.large().is_empty() {
         return None;
     }

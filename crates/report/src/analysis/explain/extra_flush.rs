@@ -1,4 +1,4 @@
-//! CPUs that flush their cluster's caches although they cannot be the last man in it.
+//! CPUs that flush their cluster's caches although they cannot be the last man in the cluster.
 
 use itertools::Itertools as _;
 use run::model::Kind;

@@ -12,7 +12,7 @@ use crate::analysis::conditions::{COMPARED, differences};
 use crate::analysis::figure::{FigureKey, is_sorted_by_size};
 use crate::log::LoggedRun;
 
-/// A scenario in the releases that have it.
+/// A scenario across the releases that have it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ScenarioHistory {
     #[serde(flatten)]
