@@ -108,8 +108,8 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
 }
 
-/// Writes the files and prints a message. At any time, each file has either its complete old or its
-/// complete new contents. No file is replaced until all the new files are complete.
+/// Writes the files and prints a message. At any time, each file contains either its complete old
+/// contents or its complete new contents. No file is replaced until all the new files are complete.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
@@ -120,8 +120,8 @@ pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file by calling `fill`. At any time, the file has either its complete old or its
-/// complete new contents.
+/// Writes a file by calling `fill`. At any time, the file contains either its complete old contents
+/// or its complete new contents.
 pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

@@ -1,8 +1,8 @@
 //! The only program in the Linux system that runs psci-bench as a KVM guest.
 //!
-//! As PID 1, it checks that KVM is available, starts the virtual machine monitor (VMM)
-//! specified in `/vmm`, prints how it ended, and powers off the machine. When called as `/init vmm
-//! …`, it acts as a VMM that uses the kvmtool layout ([`vmm`]).
+//! As PID 1, it checks that KVM is available, starts the virtual machine monitor (VMM) specified in
+//! `/vmm`, prints how the VMM ended, and powers off the machine. When called as `/init vmm …`, it
+//! acts as a VMM that uses the kvmtool layout ([`vmm`]).
 //!
 //! Its own messages start with `kvm-host: `. The last one is `kvm-host: the VMM ended with exit
 //! code N`. `cargo xtask` reads these lines.

@@ -34,9 +34,9 @@ const TICKS: f64 = 100.0;
 fn main() -> ExitCode {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp exists");
     let [large, many, out] = ["large.log", "many.log", "report"].map(|it| folder.path().join(it));
-    let samples = write_log(&large).expect("there is room for the log");
+    let samples = write_log(&large).expect("enough space for the log");
     let run = made_up_run::log(&made_up_run::run(), Records::Once);
-    fs::write(&many, run.repeat(RUNS)).expect("there is room for the log");
+    fs::write(&many, run.repeat(RUNS)).expect("enough space for the log");
     let mut formats: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
     if formats.is_empty() {
         formats.push("text".to_owned());

@@ -130,7 +130,8 @@ mod tests {
     #[test]
     fn waits_go_by_what_is_believed() {
         for (hz, us, ticks) in [
-            // If the frequency is unknown, a 10 s wait is too long rather than too short.
+            // If the frequency is unknown, it is assumed to be 1 GHz, so that a 10 s wait is too
+            // long rather than too short.
             (0, 10_000_000, 10_000_000_000),
             (10_000_000_001, 10_000_000, 10_000_000_000),
             (1_000, 10_000_000, 10_000),

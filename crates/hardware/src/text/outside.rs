@@ -1,4 +1,4 @@
-//! Helpers for untrusted text: they parse numbers and make text printable for messages.
+//! Helpers that parse numbers in untrusted text and make such text printable for messages.
 
 use alloc::string::String;
 use core::fmt::{self, Write};

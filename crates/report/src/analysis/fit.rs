@@ -60,7 +60,8 @@ impl Curve<'_> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
         let fit = match is_queue {
-            // A queue can grow without limit, but a cache cannot.
+            // The delay in a queue can grow without limit, but the amount of dirty data in a cache
+            // cannot.
             true => Straight::through(&points).map(|line| Bent { line, level: None }),
             false if is_level(extent(&points)?) => None,
             false => Bent::through(&points),
@@ -177,9 +178,9 @@ pub struct Bent {
 }
 
 impl Bent {
-    /// Fits a line to all of `points`. Instead, returns a line through the first points (at least
-    /// three) followed by a constant for the others (at least two) if that reduces the sum of
-    /// squares to less than a quarter.
+    /// Fits a line to all of `points` or, if that reduces the sum of squares to less than a
+    /// quarter, fits a line to the first points (at least three) and a constant to the others (at
+    /// least two).
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

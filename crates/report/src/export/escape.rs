@@ -35,8 +35,8 @@ pub(super) fn markup(text: &str) -> String {
     out
 }
 
-/// Returns true if text that starts this way is a list, a rule, a directive or a field rather than
-/// a number.
+/// Returns true if text that starts with `first` and `next` is a list, a rule, a directive or a
+/// field rather than a number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
     let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());

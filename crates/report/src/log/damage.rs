@@ -63,7 +63,7 @@ fn logs(usual: u64) -> u64 {
 }
 
 fn json(run: &Run) -> Value {
-    serde_json::to_value(run).expect("no map has other keys")
+    serde_json::to_value(run).expect("all map keys are strings")
 }
 
 /// Returns true if every known value in `found` is also in `whole`.

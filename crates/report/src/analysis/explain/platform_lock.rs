@@ -20,7 +20,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     if !exceeds(parallel.most(), serial.most(), 1) {
         return None;
     }
-    // If a step is shorter than an entry, it ends before the CPU ahead is off.
+    // If a step is shorter than a serial entry, the lock is released before the CPU that holds it
+    // is off.
     let until = match steps.0 >= serial.most() {
         true => ", and holds it until the CPU is off",
         false => "",
