@@ -11,7 +11,7 @@ use xtask::soak::fuzz as verb;
 
 /// The maximum length of a mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;
-/// The total size of a check's mutated inputs, in bytes. Run time is proportional to this size.
+/// The total size of a check's mutated inputs, in bytes. The run time is proportional to this size.
 const BYTES: usize = 1 << 22;
 /// The limit for `uart_log`, which is slower because it writes reports in all formats.
 const BYTES_OF_LOGS: usize = 1 << 19;

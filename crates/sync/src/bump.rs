@@ -1,7 +1,7 @@
 //! The bookkeeping for a heap that grows upwards and has no free list.
 //!
-//! The bytes of a freed block are reclaimed if no block follows it. Other bytes are reclaimed once
-//! no block after the mark is in use.
+//! The bytes of a freed block are reclaimed if no block follows it. Otherwise, they are reclaimed
+//! once no block after the mark is in use.
 
 /// The alignment of all blocks in bytes, unless a larger one is requested.
 pub const ALIGN: usize = 16;

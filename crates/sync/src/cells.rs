@@ -34,7 +34,8 @@ impl<T> SharedCell<T> {
     where
         T: Copy,
     {
-        // SAFETY: guaranteed by the caller. The previous value is Copy, so it needs no drop.
+        // SAFETY: guaranteed by the caller. The previous value is Copy, so it does not need to be
+        // dropped.
         unsafe { self.0.get().write(value) };
     }
 

@@ -27,7 +27,7 @@ pub fn weaken(place: AccessPlace) {
     *WEAKENED.lock().expect("no panic while locked") = Some(place);
 }
 
-/// Returns the ordering for an access by the caller of the atomic's method.
+/// Returns the ordering to use for an access by the code that called the atomic's method.
 #[track_caller]
 fn effective(ordering: Ordering) -> Ordering {
     if ordering == Ordering::Relaxed {
@@ -68,10 +68,10 @@ macro_rules! atomic {
                 self.0.store(value, effective(ordering));
             }
 
-            /// Changes the value if it is `current`.
+            /// Sets the value to `new` if it is `current`.
             ///
             /// # Errors
-            /// Returns the actual value if it differs.
+            /// Returns the actual value if it is not `current`.
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -127,7 +127,7 @@ impl<T> SharedCell<T> {
     /// Returns a reference to the value.
     ///
     /// # Safety
-    /// Nothing is required: loom checks that no other thread accesses the value now.
+    /// There are no requirements: loom checks that no other thread is accessing the value.
     #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
     pub unsafe fn as_mut(&self) -> &mut T {
         // SAFETY: the tests never hold a reference for longer than one statement.

@@ -1,8 +1,8 @@
 //! The hand-over between the lead and one other CPU.
 //!
 //! The lead writes an order and then increments `issued`. The CPU executes the order, writes its
-//! outcome and then sets `done` to that number. In between, the order, outcome and tally belong to
-//! the CPU. At all other times, they belong to the lead. A lost CPU never hands them back.
+//! outcome and then sets `done` equal to `issued`. In between, the order, outcome and tally belong
+//! to the CPU. At all other times, they belong to the lead. A lost CPU never hands them back.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
@@ -114,7 +114,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         self.released.store(number, Ordering::Release);
     }
 
-    /// Gives up the CPU. If it arrives late, it powers off.
+    /// Gives up on the CPU. If it arrives late, it powers itself off.
     pub fn dismiss(&self) {
         self.dismissed.store(1, Ordering::Release);
     }
@@ -225,8 +225,8 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// Returns the tally, if any.
     ///
     /// # Safety
-    /// Order and outcome must belong to the caller: done = issued for the lead, done != issued for
-    /// the CPU. No other reference to the tally may be in use.
+    /// The order and outcome must belong to the caller: done = issued for the lead, done != issued
+    /// for the CPU. No other reference to the tally may be in use.
     #[expect(
         clippy::mut_from_ref,
         reason = "access to the tally is handed over with the order"

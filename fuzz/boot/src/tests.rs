@@ -15,7 +15,7 @@ fn a_seed_repeats_its_mutants_and_every_class_changes_something() {
             assert_eq!((mutant.what, &mutant.image), (again.what, &again.image));
             let other = base.mutant(classes, number, 8).expect("a mutant");
             let others = [&mutant.image, &other.image];
-            // Some seeds rewrite a field with its current value, but not all of them do.
+            // One mutant may rewrite a field with its current value, but not both.
             assert!(others.iter().any(|it| **it != unmutated), "{name}");
         }
     }

@@ -18,7 +18,7 @@ use super::states::Chosen;
 const TIMER_SLEEP_US: u64 = 2_500;
 /// The first sleep of a trial with any other source, which is longer than any power-down takes.
 const SLEEP_US: u64 = 10_000;
-/// The time allowed for the wake-up before the lead checks, in microseconds.
+/// The time allowed for the wake-up before the lead checks on the CPU, in microseconds.
 const QUIET_US: u64 = 200;
 /// The time from the lead's SGI until a CPU that has not returned counts as lost, in microseconds.
 /// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
@@ -26,18 +26,18 @@ const QUIET_US: u64 = 200;
 const PATIENCE_US: u64 = 450_000;
 /// The maximum number of trials until one succeeds, for one CPU in one state with its own timer.
 const TIMER_TRIES: u32 = 3;
-/// The corresponding limit for any other source.
+/// The maximum number of trials until one succeeds, with any other source.
 const TRIES: u32 = 6;
 /// The maximum number of CPUs to try in each state until one succeeds.
 const CPUS: usize = 3;
-/// The loss of a CPU that cannot be woken.
+/// The loss recorded for a CPU that cannot be woken.
 const ASLEEP: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake for another one. It is in a different cluster if possible,
-/// because a CPU that is on keeps its cluster up.
+/// Returns the CPU that stays awake to wake `of`. It is in a different cluster if possible, because
+/// a CPU that is on keeps its cluster up.
 pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
@@ -66,7 +66,7 @@ enum TrialVerdict {
     Asleep,
     /// The CPU was lost while waking up, so no other CPU may enter the state.
     Lost,
-    /// Every trial failed for some other reason.
+    /// Every trial failed for another reason, such as an early wake-up.
     Unclear,
 }
 
@@ -131,8 +131,9 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead with one helper after another until one is not lost. Returns the
-    /// helper and, if the lead was not woken, an error.
+    /// Tries to wake the lead, with another helper each time one is lost. Returns the helper that
+    /// woke the lead, None if the firmware rejects the state, or the reason for the failure and the
+    /// last helper.
     pub(crate) fn try_lead(
         &mut self,
         state: Chosen,

@@ -16,7 +16,7 @@ use super::trials::{OwnTimer, Trials, helper_of};
 pub struct Wakers {
     /// True if there is a GIC; without one, no interrupt can wake a CPU.
     has_gic: bool,
-    /// The timer frame, if it woke the lead from every state, or why it is not used.
+    /// The timer frame if it woke the lead from every state, or the reason it is not used.
     pub(crate) frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, shallowest first.
     pub(crate) proven: Vec<u32>,
@@ -32,14 +32,14 @@ pub struct Wakers {
     pub(crate) woken: Option<CpuIndex>,
     /// The CPU whose SGI woke the lead.
     pub(crate) woke_lead: Option<CpuIndex>,
-    /// Why other states are not used.
+    /// The reason to skip states that are barred or that no trial has proven.
     failed: Option<Skip>,
     /// The failure in the last trial of a CPU whose trials all failed.
     wrong: Option<Failure>,
 }
 
 impl Wakers {
-    /// Returns the wake-up sources before the trials.
+    /// Returns the wake-up sources in their state before any trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
             has_gic: facts.gic.is_some(),
