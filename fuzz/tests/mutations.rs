@@ -1,5 +1,5 @@
 //! Runs each check on its fuzzer's seeds and on mutations of the seeds, which are the same in every
-//! run. A fuzzer finds more because it favors inputs that increase coverage. These tests find
+//! run. A fuzzer finds more bugs because it favors inputs that increase coverage. These tests find
 //! obvious mistakes within seconds and need no special build.
 
 use std::fs;

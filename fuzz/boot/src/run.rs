@@ -1,8 +1,8 @@
 //! Boots invalid device trees and parameter blocks in QEMU under TF-A.
 //!
 //! The firmware and the payload are built once. Each run boots a different image from flash. A run
-//! is good if it prints a last line and QEMU exits on its own and, for a PASS, if its figures match
-//! the unmutated run's. [`crate::judge`] defines the rules, and [`crate::classes`] the mutations.
+//! is good if it prints a last line, QEMU exits on its own and, for a PASS, its figures match the
+//! unmutated run's. [`crate::judge`] defines the rules, and [`crate::classes`] the mutations.
 
 use std::fs;
 use std::io::{self, Write};
