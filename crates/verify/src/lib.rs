@@ -4,7 +4,7 @@
 //! Each ordering in `handover.rs` that is not relaxed is then weakened, one at a time. The
 //! scenarios must detect this if the messages depend on the ordering.
 //!
-//! Without `--cfg loom` the crate is empty: `cargo xtask test` builds it with that flag. Nothing
+//! Without `--cfg loom`, the crate is empty. `cargo xtask test` builds it with that flag. Nothing
 //! else is checked here; docs/verification.md lists the other checks.
 
 #![cfg(all(loom, test))]
