@@ -259,8 +259,8 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if, as far as is known, the CPU was asleep when its wake-up was due. A late return
-/// makes no difference.
+/// Returns true unless there is evidence that the CPU was not asleep when its wake-up was due. A
+/// late return makes no difference.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
