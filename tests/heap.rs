@@ -23,7 +23,7 @@ struct Memory {
 }
 
 thread_local! {
-    /// The memory of this thread's run. None outside runs and during rounds.
+    /// The memory of this thread's run, or None outside runs and during rounds.
     static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
     /// The peak number of bytes in use.
     static PEAK: Cell<usize> = const { Cell::new(0) };
@@ -129,7 +129,8 @@ impl Machine for Watched {
     }
 }
 
-/// Marks the heap at the start of each scenario, as the payload does.
+/// Marks the heap position at the start of each scenario and frees what follows at the end, as the
+/// payload does.
 struct HeapMarks(&'static Heap);
 
 impl RunObserver for HeapMarks {

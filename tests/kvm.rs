@@ -47,7 +47,7 @@ const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
 const WITHOUT_VHE: &str = "cortex-a57";
 /// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
-/// The UART address before 2021, which is the PC I/O port in the first page.
+/// The address of kvmtool's first UART before 2021: the PC I/O port, which is in the first page.
 const UART_BEFORE: u64 = 0x3f8;
 
 /// Runs a guest with two CPUs on a Linux host with this GIC and CPU model.

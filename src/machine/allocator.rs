@@ -8,5 +8,5 @@ use crate::machine::cpu::registers;
 #[global_allocator]
 pub static HEAP: Heap = Heap::new(registers::is_lead);
 
-// Plan sizes are computed with the heap's rounding.
+// Plan sizes are rounded to the same block size as heap allocations.
 const _: () = assert!(suite::scenario::BLOCK == sync::bump::ALIGN);

@@ -129,7 +129,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
-    // Looking up pages takes bounded time only if the tree fits.
+    // The page lookup is bounded only if the tree size is within limits.
     let bytes = if fits {
         loader_data::find_mapped(tables, region)
     } else {

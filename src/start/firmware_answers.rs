@@ -22,7 +22,7 @@ pub struct FirmwareAnswers {
     pub service: Option<Service>,
     pub state_format: StateFormat,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason for leaving CPUs on, if it is already known.
+    /// The reason why CPU_OFF is not used, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub has_statistics: bool,
     pub has_os_initiated: bool,

@@ -96,16 +96,16 @@ pub fn cache(next: u64, size: u64) -> Vec<u8> {
 /// second has a cache, a core, and a core with two threads.
 pub fn pptt() -> Vec<u8> {
     let parts = [
-        // At 36, 56
+        // At offsets 36 and 56
         processor(0, 0, 9, &[]),
         processor(0, 0, 0, &[244]),
-        // At 80, 104, 128, 148, 168
+        // At offsets 80, 104, 128, 148 and 168
         processor(0b1010, 36, 0, &[188]),
         processor(0b1010, 56, 1, &[272]),
         processor(0, 56, 7, &[]),
         processor(0b1110, 128, 2, &[]),
         processor(0b1110, 128, 3, &[]),
-        // At 188, 216, 244, 272
+        // At offsets 188, 216, 244 and 272
         cache(216, 0x8000),
         cache(0, 0x10_0000),
         cache(0, 0x40_0000),
@@ -138,7 +138,7 @@ pub fn tables() -> Vec<Vec<u8>> {
             &[(0, 1, number), (4, 8, base), (20, 4, intid), (36, 4, flags)],
         )
     };
-    // At 104, with frames at 124 (secure) and 164; and at 204.
+    // One block is at offset 104, with frames at 124 (secure) and 164; the other is at offset 204.
     let block = bytes(
         20,
         &[(1, 2, 100), (4, 8, 0x2a00_0000), (12, 4, 2), (16, 4, 20)],

@@ -29,7 +29,7 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
     let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);
     let entry = code.between("reset", "write_image_back");
     assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 3);
-    // These are three SCTLR writes and an ISB, as the list in `barriers` shows.
+    // This code consists of three SCTLR writes and an ISB, as the list in `barriers` shows.
     let turning = code.between("turn_caches_off", "caches_are_off");
     assert!(!turning.iter().any(|word| accesses_memory(*word)));
 }

@@ -128,15 +128,15 @@ pub fn signed(value: u32, bits: u32) -> i64 {
 /// Where execution continues after a word (Arm ARM, C4.1.65 "Branches, Exception Generating and
 /// System instructions").
 pub enum Flow {
-    /// At the next word.
+    /// Execution continues at the next word.
     On,
-    /// Only at this offset.
+    /// Execution continues at this offset.
     Jump(i64),
-    /// At this offset or at the next word.
+    /// Execution continues either at this offset or at the next word.
     Either(i64),
-    /// At this offset, then at the next word after the return.
+    /// Execution continues at this offset, and at the next word after the call returns.
     Call(i64),
-    /// In the caller.
+    /// Execution continues in the caller.
     Return,
 }
 

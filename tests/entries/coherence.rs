@@ -21,7 +21,7 @@ const ID_AA64MMFR3: u32 = 0xd538_0760;
 const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
-/// Returns the words in the loaded image. Memory after the image contains none.
+/// Returns the words in the loaded image, by address. There are none after the end of the image.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");

@@ -1,5 +1,5 @@
 //! Loads from devices must have acquire semantics: Cortex-A57 erratum 832075
-//! (`src/machine/memory/mmio.rs`). All of these loads are in three pieces of code, which are
+//! (`src/machine/memory/mmio.rs`). There are only three places with such loads, and they are
 //! checked here. `tests/house` checks that there are no others.
 
 use super::accesses_memory;

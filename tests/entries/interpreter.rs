@@ -24,7 +24,7 @@ pub const UART: u64 = 0x900_0018;
 /// The executing CPU.
 const CPU: u32 = 0;
 
-/// A CPU executing the code from an entry point to where its caches are turned on.
+/// A CPU executing the code from an entry point up to the point where its caches are turned on.
 pub struct Cpu<'c> {
     code: &'c Code,
     pub x: [u64; 32],

@@ -32,10 +32,10 @@ fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
-/// Returns true for a word that turns the MMU and the caches on. This is true of every SCTLR write,
-/// with two exceptions: writes that keep them off at the next level after an entry at EL3, where
-/// the same path continues ([`leaving_el3_keeps_them_off`]), and writes that turn them off during
-/// reset.
+/// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does this, with
+/// two exceptions: after an entry at EL3, the write that keeps them off at the next level, where
+/// the same path continues ([`leaving_el3_keeps_them_off`]); and during reset, the writes that turn
+/// them off.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
     let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
@@ -65,7 +65,8 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
 ];
 
-/// The load that every entry point performs. The value was written once, with caches off.
+/// The load that every entry point performs. The value that it loads was written once, with caches
+/// off.
 const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: the root's address", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
@@ -181,7 +182,7 @@ fn leaving_el3_keeps_them_off() {
         }
         assert!(!accesses_memory(word), "{word:08x}");
     }
-    // One for EL2, one for EL1.
+    // There is one SCTLR write for EL2 and one for EL1.
     assert_eq!(written, 2);
 }
 
@@ -212,7 +213,7 @@ fn a_timers_handler_begins_with_the_counter() {
     }
 }
 
-/// `msr spsel, #0` and `msr daifclr, #2`. Without them, no IRQs are taken.
+/// `msr spsel, #0` and `msr daifclr, #2`. Without these two instructions, no IRQs are taken.
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 

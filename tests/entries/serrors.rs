@@ -57,6 +57,7 @@ fn serrors_are_let_in_when_there_is_a_stack() {
         assert_eq!(code.word(at + 4), UNMASK, "{entry}: SErrors stay masked");
     }
     assert_eq!(stacks(&code, "_start").expect("a stack first").len(), 1);
-    // Two in boot.S, one for the lead, and one after the handler returns (timer_load.S).
+    // SErrors are unmasked in two places in boot.S, in one for the lead, and in one after the
+    // handler returns (timer_load.S).
     assert_eq!(code.places(may_unmask).len(), 4);
 }

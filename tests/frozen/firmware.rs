@@ -54,8 +54,8 @@ pub fn all() -> Vec<Frozen> {
 }
 
 /// Returns the figures for `firmware`. If there are no figures for the same BL31, returns those for
-/// the same toolchain. They were measured before a source change, but source changes must not
-/// affect the figures.
+/// the same toolchain. Such figures were measured before a source change, but source changes must
+/// not affect the figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {

@@ -136,7 +136,7 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
     compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
 }
 
-/// The names of the QEMU files for the tables and for the pointer to them.
+/// The names of the fw_cfg files that contain the tables and the pointer to them.
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
@@ -174,7 +174,7 @@ impl Linker {
     }
 }
 
-/// Provides these tables, starting with the DSDT, where EDK2 reads them from QEMU.
+/// Passes these tables, starting with the DSDT, to EDK2 through QEMU's fw_cfg.
 fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
     let (mut blob, mut places) = (Vec::new(), Vec::new());
     for table in tables {

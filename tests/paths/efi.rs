@@ -43,7 +43,8 @@ pub fn edk2(properties: &str) -> Machine {
         .option("-bios", AAVMF)
 }
 
-/// All the ways that EDK2 describes a machine, each with its GIC and exception level.
+/// All the ways in which EDK2 can describe a machine, each with a GIC version and an exception
+/// level.
 const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
     ("off", 2, "on", 2, Conduit::Smc),
     ("off", 3, "on", 2, Conduit::Smc),
@@ -99,8 +100,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A shell script starts the application three times. EFI continues after each start that measures
-/// nothing.
+/// A shell script starts the application three times. If a start measures nothing, control returns
+/// to EFI.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(

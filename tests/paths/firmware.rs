@@ -16,7 +16,7 @@ pub fn built(platform: &Platform) -> FirmwareBuild {
     firmware::build(&workspace, &tf_a, platform).expect("TF-A builds")
 }
 
-/// Returns the overlay platform for GICv3.
+/// Returns QEMU's overlay platform with a GICv3.
 pub fn overlay() -> Platform {
     Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
 }

@@ -22,7 +22,7 @@ use crate::common::{self, Log, workspace};
 /// present.
 pub const FEW: &str = "iterations=2 warmup=0";
 
-/// Long enough even for a busy host.
+/// The time limit for a run, which is long enough even on a busy host.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
 /// The file that QEMU logs exceptions to, and QEMU's names for firmware calls.

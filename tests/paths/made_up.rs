@@ -20,7 +20,7 @@ const LOADED_AT: u64 = 0x100_2000_0000;
 
 #[test]
 fn by_its_tree_alone() {
-    // PLAT_QEMU_FIP_BASE; BL33 is already in memory.
+    // The FIP is at PLAT_QEMU_FIP_BASE, and BL33 is already in memory.
     let stock = stock("qemu_sbsa", 0x1_2000, true);
     let firmware = built(&Platform::stock(&stock, LOADED_AT, GicVersion::V3));
     let image = with_tree(&compiled("made-up.dts"));

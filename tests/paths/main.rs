@@ -1,4 +1,4 @@
-//! Boots one image along every boot path that QEMU supports. If the loader provides the tree, the
+//! Boots one image through every boot path that QEMU supports. If the loader provides the tree, the
 //! image file is always byte-for-byte the same ([`machine::plain`]). Otherwise, a tree is appended
 //! to it.
 

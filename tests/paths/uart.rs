@@ -11,8 +11,8 @@ use crate::machine::{Machine, Seen, image};
 const STUB: u64 = 0x4010_0000;
 const IMAGE: u64 = 0x4020_0000;
 
-/// Assigns the I/O ports from 0x1000 to PCI function 00:02.0 and then jumps to the payload. The
-/// function's configuration space is at 0x40_1001_0000, and port 0 at 0x3eff_0000:
+/// Assigns the I/O ports starting at 0x1000 to PCI function 00:02.0 and then jumps to the payload.
+/// The function's configuration space is at 0x40_1001_0000, and port 0 at 0x3eff_0000:
 /// VIRT_HIGH_PCIE_ECAM and VIRT_PCIE_PIO in QEMU's hw/arm/virt.c.
 const CODE: [u32; 8] = [
     0xd2a2_0021, // mov  x1, #0x10010000

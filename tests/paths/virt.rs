@@ -84,8 +84,8 @@ fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
-/// Boots on a Cortex-A53, as on HiKey960. What the tree specifies about another CPU or about the
-/// SoC determines how all CPUs read the counter.
+/// The payload boots on a Cortex-A53, as on HiKey960. If the tree specifies another CPU or an SoC
+/// with a counter erratum, the workaround applies to all CPUs.
 #[test]
 fn the_counter_has_an_erratum() {
     let a53 = "[cpus]\ncompatible = [\"arm,cortex-a53\", \"arm,cortex-a73\"]\n";
@@ -149,9 +149,9 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
     code
 }
 
-/// An earlier stage left the UART SPI enabled, and it is asserted from the first byte onwards. It
-/// also acknowledged SGI 0, which has the same priority as the payload's SGI, but did not end the
-/// interrupt.
+/// An earlier stage left the UART's interrupt (an SPI) enabled, and it is asserted from the first
+/// byte onwards. It also acknowledged SGI 0, which has the same priority as the payload's SGI, but
+/// did not end the interrupt.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;
@@ -206,7 +206,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
         (GicVersion::V3, v3, &acknowledge_v3),
     ] {
         let mut code = storing(&[&stores[..], &uart].concat(), acknowledge);
-        // Continues on the next page.
+        // Execution continues on the next page.
         code.push(0x1400_0000 | (1024 - code.len() as u32));
         let mut stub: Vec<u8> = code.into_iter().flat_map(u32::to_le_bytes).collect();
         stub.resize(4096, 0);
@@ -255,7 +255,7 @@ fn a_tree_without_a_gic() {
 }
 
 /// Nothing can be measured at EL3. The error is printed on the UART that the tree or the parameter
-/// block specifies. No call is made, although both specify a conduit.
+/// block specifies. No firmware call is made, although both specify a conduit.
 #[test]
 fn entered_at_el3() {
     let board = boards::load("qemu").expect("the board");

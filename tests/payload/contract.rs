@@ -105,7 +105,8 @@ fn other_programs_find_their_marks() {
     check_rows(&text);
     // TF-A's expect script waits for this.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // From our first line onwards, the log must be ASCII with CR LF line endings and short lines.
+    // From the payload's first line onwards, the log must be ASCII with CR LF line endings and
+    // short lines.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
         let is_record = line.starts_with("@PB ");

@@ -27,7 +27,8 @@ const VICTIM: Mpidr = Mpidr::new(5);
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
 const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
-/// The scenarios that suspend a CPU. PSCI_VERSION is measured before them.
+/// The scenarios that suspend a CPU. PSCI_VERSION, the only other scenario, is measured before
+/// these.
 const SUSPENDING: [ScenarioId; 5] = [
     SuspendDeepParallel,
     SuspendDeepSerial,

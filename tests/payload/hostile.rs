@@ -41,7 +41,8 @@ fn no_device_tree() {
     };
     // TF-A passes X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
-    // Misaligned, in memory but without a tree, not in memory, and at the end of the address space.
+    // The addresses are misaligned, in memory but without a tree, not in memory, and at the end of
+    // the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}")];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
@@ -150,8 +151,8 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
-    // No device is present at the first address. At the second, the UART status register is in a
-    // different page.
+    // No device is present at the first address. At the second address, the UART status register
+    // would be in a different page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();
         set_emergency_uart(&mut image, base);

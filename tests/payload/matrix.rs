@@ -115,7 +115,8 @@ fn loops_and_timers_on_every_machine() {
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
-        // Counts the branch and the counter read. Each idle CPU adds its own instructions.
+        // This interval consists of the branch and the counter read. Each idle CPU adds its own
+        // instructions.
         let lead = Mpidr::new(0);
         let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
         let entry = entry.expect("samples");

@@ -10,7 +10,7 @@ use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
-/// The lead and the next CPU.
+/// The lead, and the CPU after it.
 const CPUS: [Mpidr; 2] = [Mpidr::new(0), Mpidr::new(1)];
 
 /// Returns the medians for one variant and metric, by x and then by MPIDR.
@@ -120,8 +120,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
-/// Returns the medians for a step of `cold_call`, by MPIDR. There must be one for each of `cpus`
-/// CPUs.
+/// Returns the medians for a step of `cold_call`, by MPIDR. There must be one median for each of
+/// `cpus` CPUs.
 fn cold_calls(
     log: &Log,
     (variant, x): (Variant, u64),

@@ -51,11 +51,12 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     let is_first = console::print_last(|| dump(saved));
     if is_lead {
         if !is_first {
-            // If its last lines cannot be printed, the closing line cannot be printed either.
+            // If this CPU's last lines cannot be printed, neither can the closing line.
             ending::finish();
         }
         if saved.is_hvc_to_self() {
-            // An HVC cannot end the run either. SMC always reaches the firmware.
+            // An HVC that turns the machine off would also be taken to EL2. An SMC always reaches
+            // the firmware.
             conduit::set_conduit(Some(Conduit::Smc));
         }
         ending::give_up(&LeadException(saved));

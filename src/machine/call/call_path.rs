@@ -76,7 +76,7 @@ pub struct TimedCall {
 pub enum Return {
     FellThrough,
     Resumed,
-    /// Returned through the entry point with a context ID other than the one passed.
+    /// The call returned through the entry point with a context ID other than the one passed.
     WrongContext,
 }
 
@@ -133,8 +133,7 @@ pub enum CallPath {
 
 impl CallPath {
     /// Returns the path that all CPUs use for this conduit, given the erratum that the device tree
-    /// names or the lead's MIDR implies. Guests use HVC and the virtual counter, which belongs to
-    /// the guest.
+    /// names or the lead's MIDR implies. Guests use HVC and their own virtual counter.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73

@@ -55,8 +55,8 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
 }
 
 /// The conduit in the form that the smccc crate expects. That crate's own calls assume that X18 is
-/// preserved, and its 32-bit calls assume the same of X8 to X17. No function called here has more
-/// than three arguments or four results.
+/// preserved, and its 32-bit calls assume the same of X8 to X17. No function called here takes more
+/// than three arguments or returns more than four values.
 pub struct ByConduit;
 
 impl Call for ByConduit {

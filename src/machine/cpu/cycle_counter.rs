@@ -61,8 +61,9 @@ impl CycleCounter {
     }
 }
 
-/// Measures the calling CPU's clock in MHz by counting cycles for a fixed time on the system
-/// counter. Returns None if there is no cycle counter or the system counter frequency is unknown.
+/// Measures the calling CPU's clock in MHz by counting cycles for a fixed time, which is measured
+/// with the system counter. Returns None if there is no cycle counter or the system counter
+/// frequency is unknown.
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;

@@ -87,7 +87,8 @@ impl GicDriver {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
-    /// Checks that the GIC in the device tree has a part for this CPU, even if the CPU is off.
+    /// Checks that the GIC in the device tree has a redistributor for this CPU (if it is a GICv3).
+    /// The CPU may be off.
     pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
         match self {
             Self::Absent | Self::V2(_) => Ok(()),
@@ -106,8 +107,8 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part, regardless of its state, for the PPIs of these timers and the SGI.
-    /// Called on every entry.
+    /// Sets up this CPU's part of the GIC, whatever state it is in, for the wake-up SGI and the
+    /// PPIs of these timers. Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);

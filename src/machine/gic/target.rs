@@ -30,9 +30,10 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
-    /// The timer interrupt that does not arrive.
+    /// The INTID of the timer interrupt that does not arrive.
     SilentTimer(IntId),
-    /// The timer interrupt. The tree describes a GICv2, but the CPU has a GICv3 CPU interface.
+    /// The INTID of the timer interrupt. The tree describes a GICv2, but the CPU has a GICv3 CPU
+    /// interface.
     OtherGic(IntId),
 }
 

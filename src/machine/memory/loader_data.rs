@@ -10,8 +10,8 @@ use hardware::board::Region;
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
-/// Finds bytes that are already mapped and never written to. Returns None if any page is not, or if
-/// the region is at address 0, because a slice cannot start there.
+/// Finds bytes that are already mapped and never written to. Returns None if any page of the region
+/// does not qualify, or if the region is at address 0, because a slice cannot start there.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
     // SAFETY: the bytes are readable, and any store to them would fault. They stay mapped, because

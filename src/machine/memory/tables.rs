@@ -289,6 +289,7 @@ fn read(entry: u64) -> u64 {
 }
 
 fn write(entry: u64, descriptor: u64) {
-    // SAFETY: as in read(). Only the lead has the tables, and it writes one descriptor at a time.
+    // SAFETY: as in read(). Only the lead has access to the tables, and it writes one descriptor at
+    // a time.
     unsafe { (entry as *mut u64).write_volatile(descriptor) };
 }

@@ -12,8 +12,8 @@ use crate::machine::console::{self, print_paragraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
-    /// Off. The instant is when AFFINITY_INFO first returned OFF, or 0 for a CPU that has never
-    /// been on.
+    /// Off. `seen_at` is the counter value when AFFINITY_INFO first returned OFF, or 0 if the CPU
+    /// has never been on.
     Off {
         seen_at: u64,
     },

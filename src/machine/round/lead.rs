@@ -371,7 +371,7 @@ impl Lead {
 }
 
 /// Takes the CPU's outcome, or returns None if its order is not done. The lead recorded the instant
-/// of its CPU_ON.
+/// of the CPU's CPU_ON.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,

@@ -27,7 +27,7 @@ use crate::machine::timer_frame::TimerFrameDriver;
 
 /// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How long before that part the lead wakes up, in microseconds.
+/// How long before this last part the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -35,7 +35,7 @@ pub struct RoundParts {
     pub lead: CpuIndex,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason for leaving CPUs on, if it is already known.
+    /// The reason why CPU_OFF is not used, if it is already known.
     pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<CpuTimer>,
     /// The timer frame that wakes the lead, or the reason why it is unavailable.
@@ -46,7 +46,7 @@ pub struct RoundParts {
     pub is_kvm_guest: bool,
 }
 
-/// The parts, which are set before any other CPU is turned on.
+/// The parts of a round, which are set before any other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
 /// Called when the CPU is ready. Waits for the agreed instant and returns it. Returns None if the

@@ -23,7 +23,7 @@ pub extern "C" fn secondary_main(
     has_right_context: bool,
 ) -> ! {
     let Some(parts) = PARTS.get() else {
-        // Unreachable, because the lead publishes the parts before the first CPU_ON.
+        // Unreachable, because the lead publishes the round parts before the first CPU_ON.
         ending::park();
     };
     let own = Participant { channel, parts };

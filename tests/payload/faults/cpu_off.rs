@@ -96,8 +96,8 @@ fn not_supported() {
         .complete_but(&[SuspendDeepSerial], &[]);
 }
 
-/// The victim powers off on another CPU's turn, but not on its own. For the other CPUs in its
-/// cluster, the results show a cluster that stays up.
+/// The victim powers off when another CPU is measured, but not when it is measured itself. For the
+/// other CPUs in its cluster, the results show a cluster that stays up.
 #[test]
 fn denied_out_of_turn() {
     let words = [

@@ -73,7 +73,7 @@ fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
 }
 
 /// An SError that becomes pending before there is a stack is taken and dumped once there is one.
-/// Which entry is the first wake-up depends on the calibrated sleep.
+/// Which entry is the first wake-up depends on the calibrated sleep time.
 #[test]
 fn an_serror_is_pending_at_an_entry() {
     let words = [
@@ -159,7 +159,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // Uses the same fault, because its code at EL3 takes time, but clears E2H.
+        // This run uses the same fault, because the fault's code at EL3 takes time, but its image
+        // clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

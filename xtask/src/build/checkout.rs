@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Commit {
     /// The hash.
     pub id: String,
-    /// The first line of the message.
+    /// The first line of the commit message.
     pub title: String,
 }
 
@@ -88,7 +88,7 @@ pub fn describe(checkout: &Path) -> Result<String> {
     Ok(git(checkout, &describe)?.trim().to_owned())
 }
 
-/// Unpacks the source at `commit` into the empty folder `place`.
+/// Unpacks the source at `commit` into `place`, which must be an empty folder.
 pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");
     let output = format!("--output={}", archive.display());

@@ -20,7 +20,7 @@ pub enum FirmwareKind {
 }
 
 impl FirmwareKind {
-    /// Returns the firmware name on the command line.
+    /// Returns the name that selects this firmware on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",

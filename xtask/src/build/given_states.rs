@@ -92,8 +92,8 @@ impl GivenStates {
     }
 }
 
-/// Returns the power-down state in `value`, given with the `--name` option. The entry in the board
-/// file is used if it lists that state.
+/// Returns the power-down state in `value`, given with the `--name` option. If the board file lists
+/// that state, its entry is used.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
@@ -112,8 +112,8 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     if let Some(known) = same.find(|it| it.format == format && it.power_state == value) {
         return Ok(known.clone());
     }
-    // The value does not show whether the timers stop. If they were wrongly assumed to keep
-    // running, nothing would ever wake the CPU.
+    // The power_state value does not show whether the timers stop. If they were wrongly assumed to
+    // keep running, nothing would ever wake the CPU.
     let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
     Ok(StateEntry {
         name: name.to_owned(),

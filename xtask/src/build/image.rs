@@ -1,5 +1,5 @@
 //! Builds the image: the flattened payload, followed by a device tree. The header and the parameter
-//! block describe both.
+//! block describe both of these.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 pub struct Emergency {
     /// The UART to use until a device tree has been read.
     pub uart: Option<Uart>,
-    /// The conduit for SYSTEM_OFF until then.
+    /// The conduit to use for SYSTEM_OFF until a device tree has been read.
     pub conduit: Option<Conduit>,
 }
 
@@ -40,7 +40,7 @@ impl Emergency {
         }
     }
 
-    /// Returns the UART and the conduit from the device tree `tree`.
+    /// Returns the UART and the conduit specified in `tree`, a device tree.
     pub fn of_tree(tree: &[u8]) -> Self {
         let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
@@ -143,7 +143,7 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     path.map(read).transpose()
 }
 
-/// Returns the flat payload from the image `file`, without any appended device tree.
+/// Returns the flat payload from `file`, an image, without any appended device tree.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);

@@ -179,8 +179,8 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
     })
 }
 
-/// Memory for a tree that describes none. None of the devices that the payload uses is at the end
-/// of the first 4 GiB.
+/// The memory added to a tree that does not describe any. None of the devices that the payload uses
+/// is at the end of the first 4 GiB.
 const MADE_UP: Region = Region {
     base: 0xffff_f000,
     size: 0x1000,
@@ -191,7 +191,7 @@ const MADE_UP: Region = Region {
 /// tree that has none.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
-    // The application will make the same change.
+    // The EFI application will also replace the memory nodes.
     let replaced = adapt(Some(&[MADE_UP]))?;
     Ok(adapt(None).unwrap_or(replaced))
 }

@@ -90,8 +90,8 @@ pub(crate) struct Recipe<'r> {
 }
 
 impl Recipe<'_> {
-    /// Builds the FIP for `board`. `image` builds the payload. This takes the longest, so most
-    /// errors are found before it runs.
+    /// Builds the FIP for `board`. `image` builds the payload. Building the payload takes the
+    /// longest, so most errors are found before `image` is called.
     pub fn make(
         self,
         workspace: &Workspace,
@@ -129,7 +129,7 @@ impl Recipe<'_> {
         Ok(fip)
     }
 
-    /// Rejects images that cannot form a FIP for `board`, whatever the payload.
+    /// Rejects images that cannot form a FIP for `board`, regardless of the payload.
     fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {

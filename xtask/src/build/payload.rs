@@ -23,7 +23,7 @@ pub(super) const PROFILE: &str = "payload";
 /// The device tree in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TreeSource {
-    /// Built from the board file.
+    /// A tree built from the board file.
     #[default]
     Board,
     /// The user's tree, which the payload must be able to use.

@@ -24,8 +24,8 @@ pub const TF_A: SourcePackage = SourcePackage {
     check: |dir| version(dir).map(|_| ()),
 };
 
-/// Mbed TLS, which TF-A uses to check signatures. Only tests use it. It is not pinned, because
-/// Debian removes old versions after a security update.
+/// Mbed TLS, which TF-A uses to check signatures. Only tests use it. The version is not pinned,
+/// because Debian removes old versions after a security update.
 pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
@@ -68,8 +68,8 @@ impl TfA {
         Ok(tf_a)
     }
 
-    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package, whatever its
-    /// version.
+    /// Uses the user's checkout in `dir` if given, and otherwise the pinned package. The version is
+    /// not checked.
     pub fn open(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let Some(dir) = dir else {
             let dir = TF_A.fetch(workspace)?;

@@ -21,8 +21,8 @@ const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 /// An upper bound on the number of entries; TF-A has about 40 kinds of images.
 const ENTRIES_MAX: usize = 256;
 
-/// More than any boot flash can hold. A stray section in an ELF file can make `objcopy` write a
-/// gigabyte, which is not a firmware image.
+/// The maximum size of an image, in bytes: more than any boot flash can hold. A stray section in an
+/// ELF file can make `objcopy` write a gigabyte, which is not a firmware image.
 pub const IMAGE_MAX: usize = 128 << 20;
 /// The maximum size of a package, in bytes: larger than the flash on any board.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
@@ -237,8 +237,8 @@ impl Fip {
         true
     }
 
-    /// Adds an image, or replaces the existing one. Like fiptool, puts an image that has no option
-    /// before those that the package already contained.
+    /// Adds an image, or replaces the existing one. Like fiptool, puts an image of a kind that has
+    /// no command-line option before those that the package already contained.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
             bail!("an all-zero UUID marks the end of the list and cannot identify an image");

@@ -51,7 +51,7 @@ pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns the name of a certificate in the package, if it has any.
+/// Returns the kind of a certificate in the package, if there is one.
 pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)

@@ -10,7 +10,7 @@ use crate::setup::workspace::Workspace;
 /// Whether the TF-A build produces a FIP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FipBuild {
-    /// It only builds the stages.
+    /// The build produces only the boot stages, without a FIP.
     #[default]
     None,
     /// A FIP with a placeholder for BL33.
@@ -39,7 +39,8 @@ pub struct Platform {
     pub files: Vec<String>,
     /// Whether to build a FIP.
     pub fip: FipBuild,
-    /// The variables that name the FIP images built elsewhere. The FIP gets placeholders for them.
+    /// The variables that name the FIP images built elsewhere. TF-A puts placeholders for these
+    /// images into the FIP.
     pub inputs: Vec<String>,
 }
 
@@ -49,7 +50,7 @@ impl Platform {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         let mut bl31_variables = Vec::new();
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
-            // BL1 and BL2 contain CPU-specific code that depends on this key.
+            // BL1 and BL2 contain CPU-specific code that depends on the `coherency` key.
             let is_of_all = key == "coherency";
             let variables = if is_of_all {
                 &mut variables

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use boards::StateFormat;
 use thiserror::Error;
 
-/// The settings for each key. The first one is the default.
+/// The settings for each key. The first setting for a key is the default.
 const KEYS: [&[&str]; 9] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
@@ -115,7 +115,7 @@ pub enum VariantError {
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
-    /// A CPU_ON return value is given without a race.
+    /// A CPU_ON return value is specified without a race to which it applies.
     #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
 }

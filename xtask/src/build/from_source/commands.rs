@@ -30,7 +30,7 @@ pub fn commands(
     let board = plan.request.board;
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
-    // The folder is also the place for TF-A's build.
+    // TF-A is also built in this folder.
     refuse_blanks(&out)?;
     let names = ByHand { plan, out };
     let mut lines = vec![names.make_folders(package)];
@@ -105,7 +105,7 @@ impl ByHand<'_> {
         folder.join(file).display().to_string()
     }
 
-    /// Returns the file for the make variable `variable`: BL33, or a file from the user.
+    /// Returns the file for a make variable: BL33, or a file supplied by the user.
     fn input(&self, variable: &str) -> PathBuf {
         let plan = self.plan;
         let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
@@ -116,7 +116,7 @@ impl ByHand<'_> {
         std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
 
-    /// Returns the commands that make QEMU's flash.
+    /// Returns the commands that create QEMU's flash image.
     fn flash(&self) -> [Vec<String>; 3] {
         let [bl1, bl2, bl31] = ["bl1.bin", "bl2.bin", "bl31.bin"].map(|file| self.built(file));
         let [bl33, fip, to] = ["bl33.bin", "fip.bin", "flash.bin"].map(|file| self.at(file));
@@ -134,7 +134,7 @@ impl ByHand<'_> {
         [create, words_of(["cp", &bl1, &to]), copy]
     }
 
-    /// Returns the commands that make the board's FIPs.
+    /// Returns the commands that create the board's FIPs.
     fn fips(&self, package: &Package) -> Vec<Vec<String>> {
         let align = match package.align {
             1 => Vec::new(),
@@ -167,7 +167,7 @@ impl ByHand<'_> {
         parts.chain([fip]).collect()
     }
 
-    /// Returns the options for the images in a FIP that the user gave or that TF-A builds.
+    /// Returns the options for the images in a FIP that the user supplied or that TF-A builds.
     fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> Vec<String> {
         let given = &self.plan.request.given;
         let kinds = requires.iter().filter_map(|option| {
@@ -188,7 +188,7 @@ impl ByHand<'_> {
     }
 }
 
-/// Splits a text at spaces.
+/// Splits a string at spaces.
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
@@ -209,7 +209,7 @@ fn in_empty_environment(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// Returns the words of a command as a shell accepts them. `$PATH` and `$HOME` are expanded.
+/// Returns a command quoted for a shell, which will expand `$PATH` and `$HOME`.
 fn quoted(words: &[String]) -> String {
     let quote = |word: &String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);

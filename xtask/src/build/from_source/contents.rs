@@ -63,7 +63,7 @@ fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     fs::read(&path).with_context(|| path.display().to_string())
 }
 
-/// Rejects a BL31 that lacks what the plan promised.
+/// Rejects a BL31 without readable PMF timestamps if the plan promised them.
 fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result<()> {
     let are_there = firmware::are_in(&read(firmware, "bl31.elf")?)?;
     if matches!(timestamps, Timestamps::Readable(_)) && !are_there {
@@ -137,7 +137,7 @@ fn fip_files(
         key: None,
     };
     let mut fip = recipe.make(workspace, board, || Ok(image))?;
-    // The placeholder offsets may be aligned by chance.
+    // Sets the alignment explicitly, because the placeholder offsets may be more aligned by chance.
     fip.align(package.align)?;
     let install = package::after_fip(package);
     files.insert(

@@ -2,11 +2,11 @@
 
 /// A file for the board and what to do with it.
 pub(super) struct BoardEntry {
-    /// The path in the folder.
+    /// The path in the output folder.
     pub(super) path: String,
     /// The contents.
     pub(super) data: Vec<u8>,
-    /// What to do with it, as a sentence.
+    /// A sentence that says what to do with the file.
     pub(super) install: String,
 }
 

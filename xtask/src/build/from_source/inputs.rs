@@ -16,7 +16,7 @@ pub type NamedFile = (&'static str, PathBuf);
 /// The images that the user supplied for a board.
 #[derive(Clone, Debug, Default)]
 pub struct GivenFiles {
-    /// The options and the files.
+    /// The files, each with the option that selects its image.
     pub files: Vec<NamedFile>,
 }
 
@@ -43,7 +43,8 @@ impl GivenFiles {
         Ok(())
     }
 
-    /// Reads the images. Their sizes must be acceptable to the board.
+    /// Reads the images. Returns an error if an image is empty, too large for the board, or a web
+    /// page.
     pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<Given>> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs).iter();
         let given = inputs.filter_map(|input| Some((input, self.get(&input.option)?)));
@@ -89,7 +90,7 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
     Ok(Given { option, uuid, data })
 }
 
-/// Returns the UUID of the image that `option` names: a kind that fiptool knows, or a
+/// Returns the UUID of the image that `option` names: that of a kind supported by fiptool, or a
 /// board-specific one.
 fn uuid(board: &BoardFile, option: &str) -> Uuid {
     let package = board.package.iter();
