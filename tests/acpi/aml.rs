@@ -75,7 +75,7 @@ fn container_is_found_in_another_table() {
     let notes = ["SSDT (file", "2 _LPI idle states are ignored because"];
     check(&[container.clone(), cpus.clone()], &[], &states, &notes);
     check(&[cpus.clone(), container], &[], &states, &notes);
-    // Without the container, its CPUs have only their own states.
+    // If the table that declares the container is missing, its CPUs have only their own states.
     check(&[cpus], &[], &states[..2], &notes);
 }
 
@@ -93,7 +93,7 @@ fn another_timers_always_on_does_not_count() {
         (SMC, &[(68, 4, ON), (76, 4, ON)], true),
         (HVC, &[(68, 4, ON)], false),
         (HVC, &[(60, 4, ON), (76, 4, ON)], true),
-        // The physical timer has no interrupt.
+        // In these tables, the physical timer has no interrupt.
         (SMC, &[(56, 4, 0), (76, 4, ON)], false),
         (SMC, &[(56, 4, 0), (60, 4, ON), (68, 4, ON)], true),
     ] {

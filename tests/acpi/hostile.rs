@@ -136,7 +136,7 @@ fn broken_aml_becomes_a_note() {
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
-    // The cores are at these offsets. The inner loop tries all possible parent offsets.
+    // The cores are at offsets 80, 104 and 128. The inner loop tries all possible parent offsets.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {
             let mut tables = tables();

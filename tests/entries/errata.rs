@@ -81,8 +81,8 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// Without such instructions, CPTR_EL2, whose layout depends on E2H, never traps anything in the
-/// image.
+/// Without floating-point and vector instructions, CPTR_EL2, whose layout depends on E2H, never
+/// traps anything in the image.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Returns all machines, which have 1, 4, 8 or 32 CPUs. A GICv2 supports at most 8.
+    /// Returns all machines, which have 1, 4, 8 or 32 CPUs. A GICv2 supports at most 8 CPUs.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (gic, counts) in [

@@ -67,7 +67,7 @@ impl Crates {
                     match child.content {
                         Some((_, items)) => self.read_items(path, file, &folder, items),
                         None if flat.exists() => self.read_file(path, &flat, &folder),
-                        // The file belongs to another crate.
+                        // A module with a `path` attribute is in another crate's file.
                         None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
                         None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }

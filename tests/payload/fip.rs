@@ -125,7 +125,7 @@ fn in_a_fip_with_certificates() {
     process::output(openssl.args(["genrsa", "-out", &other, "2048"])).expect("a key");
     assert_eq!(build(&format!("--nt-fw-key {other}")), 2);
     assert!(!Path::new(&new).exists());
-    // With the key, it boots.
+    // With the key, the new FIP boots.
     let key = firmware.dir.join(NT_FW_KEY);
     assert_eq!(build(&format!("--nt-fw-key {}", key.display())), 0);
     let outcome = boot(&firmware, &new, "no such words");

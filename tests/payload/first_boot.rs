@@ -52,7 +52,7 @@ fn a_boot_that_is_refused_stops_at_its_stage() {
     stops_at(bare, "--smp 2", Mmu);
     let unknown = marking(common::image(2, "nosuchkey=1"));
     stops_at(unknown, "--smp 2", Tree);
-    // The tree describes a GICv3.
+    // The tree describes a GICv3, but the machine has a GICv2.
     let other_gic = marking(common::image(2, "iterations=1"));
     stops_at(other_gic, "--smp 2 --gic 2", Firmware);
 }

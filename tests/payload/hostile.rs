@@ -115,7 +115,7 @@ fn with_console(base: u32) -> RunSpec {
     changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
 }
 
-/// The RTC is not a UART, but the tree does not reveal this.
+/// The RTC is not a UART, but nothing in the tree shows this.
 #[test]
 fn a_console_that_moves_says_where_to() {
     let result = common::run(&with_console(0x901_0000));

@@ -124,9 +124,9 @@ fn loops_and_timers_on_every_machine() {
     }
 }
 
-/// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. It
-/// does not include the remainder of the lead's nap (50 us, or 3125 instructions). The difference
-/// is due to the call that detected OFF and to the caller's own instructions.
+/// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. The
+/// time seen by the lead does not include the remainder of its nap (50 us, or 3125 instructions).
+/// The difference is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";

@@ -60,7 +60,8 @@ fn what_is_made_dirty_is_so_before_the_start() {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
-        // QEMU does not model caches, so the call is the same and sleeps for the same time.
+        // QEMU does not model caches, so both calls execute the same instructions and sleep for the
+        // same time.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
             assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");

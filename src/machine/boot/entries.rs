@@ -54,7 +54,7 @@ const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
     | registers::HCR_EL2::IMO::EnableVirtualIRQ.value
     | registers::HCR_EL2::FMO::EnableVirtualFIQ.value;
 
-/// The size of the boot stack in bytes. Reading a device tree uses most of it.
+/// The size of the boot stack in bytes. Reading a device tree uses most of the boot stack.
 const BOOT_STACK: u64 = 8 * PAGE;
 /// The first tables: the root, at most 7 for the image, tree and boot area, and those needed for
 /// the console, a tree at X0 and the start of working memory.
@@ -67,7 +67,7 @@ const BOOT_TABLES: u64 = BOOT_HEAP + BOOT_HEAP_SIZE;
 /// The size in bytes of the boot area, which follows the image and the appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
-// The image_size in the header includes it.
+// The image_size in the header includes the boot area.
 const _: () = assert!(BOOT_AREA <= hardware::image::working_memory(1));
 // vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);

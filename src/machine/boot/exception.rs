@@ -98,7 +98,7 @@ impl fmt::Display for LeadException<'_> {
             return write!(f, ", in the {name}, at offset {:#x}", far - region.base);
         }
         match esr & 0x3f {
-            // Translation faults, then external aborts, at any level.
+            // The first arm matches translation faults, and the second matches external aborts.
             0x04..=0x07 => write!(f, ", nothing is mapped at {far:#x}"),
             0x10 | 0x14..=0x17 => write!(f, ", no memory at {far:#x}"),
             _ => write!(f, ", at {far:#x}"),

@@ -186,8 +186,8 @@ impl CallPath {
         }
     }
 
-    /// Spins until the counter reaches `instant`, without memory accesses. This is the last step
-    /// before a call.
+    /// Spins until the counter reaches `instant`, without memory accesses. A CPU does this last
+    /// before a timed call.
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();

@@ -12,8 +12,8 @@ use crate::machine::cpu::cycle_counter::{self, CycleCounter};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time allowed for a batch of SGIs, in microseconds. This is shorter than the lead's
-/// wait for the batch.
+/// The longest time allowed for a batch of SGIs, in microseconds. This limit is shorter than the
+/// lead's wait for the batch.
 const SGI_PATIENCE_US: u64 = 5_000_000;
 
 /// The maximum number of polls in one batch that find no pending SGI.

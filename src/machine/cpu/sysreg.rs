@@ -88,7 +88,8 @@ macro_rules! system_registers {
     };
 }
 
-// The CNTV_*_EL02 registers exist if E2H is 1. Assemblers accept them only with FEAT_VHE.
+// The CNTV_*_EL02 registers exist if E2H is 1. Assemblers accept their names only if FEAT_VHE is
+// enabled.
 system_registers! {
     CTR_EL0<CTR_EL0::Register>, "ctr_el0": read;
     DCZID_EL0<DCZID_EL0::Register>, "dczid_el0": read;

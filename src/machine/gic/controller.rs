@@ -15,8 +15,8 @@ use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// The number of interrupts that [`GicDriver::drain`] acknowledges before giving up. It exceeds the
-/// number of private interrupts.
+/// The number of interrupts that [`GicDriver::drain`] acknowledges before giving up. This is more
+/// than the number of private interrupts.
 const DRAIN_LIMIT: u32 = 64;
 
 /// The number of ISR_EL1 polls after which the GIC must have withdrawn an interrupt that is no

@@ -4,7 +4,8 @@
 //! That crate's memory-mapped registers are not used, because its loads are not acquires
 //! ([`Mmio`]), and because it numbers redistributors by their order in memory, which need not match
 //! the order of the CPUs. In this program, each CPU may access only its own redistributor. The
-//! frame is therefore looked up once, using the affinity in GICR_TYPER, and stored in [`GicCpu`].
+//! redistributor frame is therefore looked up once, using the affinity in GICR_TYPER, and stored in
+//! [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
@@ -77,8 +78,8 @@ impl GicV3Driver {
         if !gicv3::set_up_private_interrupts(gicr, enabled, PRIORITY) {
             return Err(GicError::Timeout);
         }
-        // Their reset values are undefined. An EOI also deactivates the interrupt (EOImode 0), and
-        // all priority bits determine preemption.
+        // The reset values of these registers are undefined. An EOI also deactivates the interrupt
+        // (EOImode 0), and all priority bits determine preemption.
         ICC_CTLR_EL1.set(0);
         ICC_BPR1_EL1.set(0);
         clear_active_priorities();
@@ -152,8 +153,8 @@ impl GicV3Driver {
 }
 
 /// Clears the active priorities of interrupts that an earlier stage acknowledged but never ended.
-/// They would block all other interrupts with the same priority. The number of registers depends on
-/// the number of priority bits. The remaining registers are undefined.
+/// They would block all other interrupts with the same priority. How many of the active priority
+/// registers exist depends on the number of priority bits. Accesses to the others are UNDEFINED.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);

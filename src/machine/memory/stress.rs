@@ -47,7 +47,7 @@ impl StressBuffer {
         if size > 0 {
             // SAFETY: stress_write stores only to the `size` bytes starting at the base. The size
             // is a multiple of 4096, and therefore of the 64 bytes stored in each iteration. The
-            // pages are mapped memory owned only by this buffer. It uses x0 and x1.
+            // pages are mapped memory owned only by this buffer. stress_write uses x0 and x1.
             unsafe { stress_write(base, size, 0, 0) };
         }
         barrier::dsb(barrier::SY);

@@ -228,7 +228,7 @@ impl TranslationTables {
 pub struct Pages(Region);
 
 impl Pages {
-    /// Maps memory that the board does not use. Returns an error if a page is already in use.
+    /// Maps `room`, which is unused memory. Returns an error if a page is already in use.
     pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
         let region = room.region();
         tables.map_unused(region, Mapping::Memory)?;

@@ -67,8 +67,8 @@ pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     bind(&channels[lead.place()]);
 }
 
-/// Binds this CPU to its channel, where `vectors.S` finds a stack for dumps. Later entries do this
-/// themselves.
+/// Binds this CPU to its channel, where `vectors.S` finds a stack for dumps. On later entries, the
+/// entry code does this.
 fn bind(channel: &'static CpuChannel) {
     let address = core::ptr::from_ref(channel) as u64;
     match registers::exception_level() {

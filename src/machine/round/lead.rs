@@ -27,7 +27,7 @@ use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
 /// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
-/// measured. It is 0 if the round measures the time until OFF.
+/// measured. There is no pause if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
 /// The time between two AFFINITY_INFO calls if PMF records the times of this CPU_OFF. Each call
 /// accesses firmware data, and must not slow down a CPU that is powering down.
@@ -165,7 +165,7 @@ impl Lead {
             match firmware::affinity_info(cpu.mpidr()) {
                 Ok(AffinityState::Off) => Some(Ok(self.waiter().now())),
                 Ok(_) => None,
-                // PSCI does not define this state.
+                // PSCI does not define this affinity state.
                 Err(Error::Unknown(state)) if state > 0 => None,
                 Err(error) => Some(Err(Cause::Firmware(error.into()))),
             }
@@ -421,7 +421,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // This happens before the lead's own part, because the lead may not return from it.
+        // Losses are reported before the lead's own part, because the lead may not return from it.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);

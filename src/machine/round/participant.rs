@@ -248,8 +248,8 @@ impl Participant {
         self.channel.index == self.parts.lead
     }
 
-    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`. Alternatively,
-    /// times the first call after the wake-up.
+    /// Times either the suspend (CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`)
+    /// or the first call after the wake-up.
     fn suspend(
         &self,
         order: &Order,
@@ -379,8 +379,8 @@ impl Participant {
     }
 
     /// Stays awake and wakes the others. Waits for the deadline in WFI, using its own timer and no
-    /// firmware calls, and stays on until the lead reports that all of them have returned. If the
-    /// lead is the helper, it checks this itself.
+    /// firmware calls, and stays on until the lead reports that all the others have returned. If
+    /// the lead is the helper, it checks this itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {

@@ -105,7 +105,7 @@ impl Waiter {
         }
     }
 
-    /// Returns true if the timer interrupt reaches this CPU. Otherwise, a nap or even a suspend
+    /// Returns true if the timer interrupt reaches this CPU. If it did not, a nap or even a suspend
     /// would last forever. Acknowledges any other pending interrupts.
     pub fn proves_timer(&self) -> bool {
         let intid = Some(self.timer.intid);

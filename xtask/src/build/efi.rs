@@ -38,7 +38,8 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         .arg(&folder);
     command.current_dir(&workspace.root);
     let own = [
-        // Without these, the file would contain its link time and a hash of the folder path.
+        // Without these two options, the file would contain its link time and a hash of the folder
+        // path.
         "-Clink-arg=/Brepro",
         "-Clink-arg=/DEBUG:NONE",
         // Boards with a Cortex-A53 may also boot with EFI. rustc warns about the unstable feature.

@@ -61,15 +61,15 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
             bail!("{WHAT}: a segment of {size} bytes at {from:#x} does not fit in an image");
         };
-        // This includes .bss, so the file contains its zeros too.
+        // The segment size includes .bss, so the file contains its zeros too.
         flat.resize(flat.len().max(end as usize), 0);
         flat[from as usize..][..data.len()].copy_from_slice(data);
     }
     Ok(flat)
 }
 
-/// Builds an image from `base`, a flat payload, with `tree` appended. Its header reserves memory
-/// for `cpus` CPUs.
+/// Builds an image from `base`, a flat payload, with `tree` appended. The image header reserves
+/// memory for `cpus` CPUs.
 pub fn assemble(
     mut base: Vec<u8>,
     tree: Option<&[u8]>,

@@ -13,7 +13,7 @@ use crate::setup::{self, Need};
 
 /// The application, which EFI starts by default, and the script, which the EFI shell runs.
 pub const PATHS: [&str; 2] = ["EFI/BOOT/BOOTAA64.EFI", "startup.nsh"];
-/// The script. `%0` is its path, so the application is found on the same volume.
+/// The script. `%0` is the script's path, so the application is found on the same volume.
 pub const SCRIPT: &str = "\
 # psci-bench: starts the application. Boot arguments can be added to the next line.\r
 %0\\..\\EFI\\BOOT\\BOOTAA64.EFI\r

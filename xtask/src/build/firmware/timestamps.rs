@@ -12,8 +12,8 @@ use object::{Object as _, ObjectSymbol as _};
 /// handlers.
 const HANDLER: [&str; 2] = ["services/el3/ven_el3_svc.c", "lib/pmf/pmf_smc.c"];
 
-/// The function in BL31 that reads a timestamp for the normal world. The compiler may inline its
-/// callers.
+/// The function in BL31 that reads a timestamp for the normal world. Its callers are not looked up,
+/// because the compiler may inline them.
 #[cfg(feature = "full")]
 const READER: &str = "pmf_get_timestamp_smc";
 

@@ -159,8 +159,8 @@ fn has_platform(dir: &Path, platform: &str, depth: u32) -> bool {
     })
 }
 
-/// Returns the commit of the checkout, if there is one. Rejects a checkout whose figures nobody could
-/// reproduce.
+/// Returns the commit of the checkout, if there is one. Rejects uncommitted changes, which would
+/// make figures impossible to reproduce, unless they are allowed.
 fn commit(request: &BuildRequest<'_>) -> Result<Option<String>> {
     let Some(dir) = request.tf_a.filter(|dir| dir.join(".git").exists()) else {
         return Ok(None);

@@ -241,7 +241,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
     let written = files::write(&images.collect::<Vec<_>>());
     if is_new && written.is_err() {
-        // Only the first error is reported.
+        // The write error is reported, so an error while removing the folder is ignored.
         let _ = fs::remove_dir(out);
     }
     written
