@@ -12,8 +12,8 @@
 //! its sorted figures by 20%.
 //!
 //! With 32 CPUs, even these limits are too strict: a CPU's turn ends partway through the queue, and
-//! a single NOP changes half of a column. In this case, the only requirements are that the same
-//! CPUs have rows and that the last men are in the same clusters as before.
+//! a single NOP changes half of the figures in a column. In this case, the only requirements are
+//! that the same CPUs have rows and that the last men are in the same clusters as before.
 //!
 //! If there are no frozen figures for a firmware, each run is compared with a second run in the
 //! same way. The [`invariants`] are checked in either case.

@@ -163,7 +163,7 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths with at least two names in all other code, including macros. Expects tokens
+/// Returns the paths with at least two segments in all other code, including macros. Expects tokens
 /// that are printed with spaces between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =

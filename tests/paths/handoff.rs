@@ -1,5 +1,5 @@
 //! Tests the values passed in X0 to X3 when no tree is appended. Like a loader, a stub sets these
-//! registers and jumps to the payload. (`firmware` tests TF-A's own transfer list.)
+//! registers and jumps to the payload. (The `firmware` module tests TF-A's own transfer list.)
 
 use hardware::image::handoff::{REGISTER, SIGNATURE};
 

@@ -261,7 +261,7 @@ impl Pages {
     }
 
     /// Fills the pages with zeros, which are visible to table walks before any descriptor stored
-    /// later. Not inlined, so that `tests/entries` can find it.
+    /// later. This function is not inlined, so that `tests/entries` can find it.
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;

@@ -74,7 +74,8 @@ impl LeadWatch {
         }
     }
 
-    /// Ends the last step; statistics and printing have no deadline.
+    /// Ends the last step and disarms the watchdog, because statistics and printing have no
+    /// deadline.
     pub fn end(&self) {
         self.until.store(NEVER, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {

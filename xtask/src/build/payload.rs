@@ -28,7 +28,7 @@ pub enum TreeSource {
     Board,
     /// The user's tree, which the payload must be able to use.
     File(PathBuf),
-    /// These bytes, unchecked; for testing the payload's own checks.
+    /// A tree that consists of these bytes, unchecked, for testing the payload's own checks.
     Raw(Vec<u8>),
     /// No tree.
     None,
@@ -113,8 +113,8 @@ fn remap_dependencies() -> Option<String> {
 }
 
 /// Returns the flag for the standard library's source path. If rustup's rust-src component is
-/// installed, rustc uses a local folder; the flag replaces it with the name that rustc uses
-/// otherwise.
+/// installed, rustc records the path of a local folder. The flag replaces it with the path that
+/// rustc records otherwise.
 fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
     let ask = |arguments: &[&str]| {
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));

@@ -22,7 +22,7 @@ const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 const ENTRIES_MAX: usize = 256;
 
 /// The maximum size of an image, in bytes: more than any boot flash can hold. A stray section in an
-/// ELF file can make `objcopy` write a gigabyte, which is not a firmware image.
+/// ELF file can make `objcopy` write a file of a gigabyte, which cannot be a firmware image.
 pub const IMAGE_MAX: usize = 128 << 20;
 /// The maximum size of a package, in bytes: larger than the flash on any board.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
@@ -70,7 +70,7 @@ pub struct Fip {
     pub flags: u64,
     /// The images, in the order they were read or added.
     pub images: Vec<Image>,
-    /// Alignment of each image and of the end of the package when written.
+    /// The alignment, in bytes, of each image and of the end of the package when it is written.
     align: u64,
     /// The number of images at the start of the list that [`Fip::put`] inserted.
     put: usize,

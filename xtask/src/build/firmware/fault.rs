@@ -13,12 +13,13 @@ use thiserror::Error;
 /// The name under which QEMU passes the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
 
-/// The firmware's list, where only fault names are in quotes.
+/// The firmware's list of faults, a header file in which only fault names are quoted.
 const LIST: &str = include_str!(
     "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );
 
-/// The syntax of whatever follows the fault name. The CPU is hexadecimal, with or without a prefix.
+/// The syntax of the conditions that follow the fault name. The CPU is hexadecimal, with or without
+/// a prefix.
 static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
     let keys =
         r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";

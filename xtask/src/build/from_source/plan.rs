@@ -48,7 +48,8 @@ pub struct BuildPlan<'w> {
     pub stock: Option<&'w Stock>,
     /// The source.
     pub tf_a: TfA,
-    /// The commit of the checkout, as `git describe` shows it; None without a Git checkout.
+    /// The commit of the checkout, as `git describe` shows it, or None if the source is not a Git
+    /// checkout.
     pub source: Option<String>,
     /// Whether PMF timestamps can be read.
     pub timestamps: Timestamps,
