@@ -95,7 +95,8 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // A report does not build anything, and may take a long time to read its input.
+        // Ctrl-C simply kills a report verb, which builds nothing and may take a long time to read
+        // its input.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

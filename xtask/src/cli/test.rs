@@ -121,7 +121,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // Tests run one machine at a time, because each machine emulates Linux and its guest.
+            // Tests run one at a time, because each one's machine emulates Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
@@ -144,7 +144,8 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let (suite, filter) = (arguments.suite, &*arguments.filter);
     let all = programs(&workspace, suite);
-    // Most of the installation time is spent waiting for servers and single-threaded programs.
+    // Installation mostly waits for servers and single-threaded programs, so the tests are built at
+    // the same time.
     side_by_side(|| set_up_for(&workspace, suite), || build(&workspace, &all))?;
 
     let started = Instant::now();
@@ -157,7 +158,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
         command.args(programs.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
         if env::var_os(THREADS).is_none() {
-            // A machine sleeps for part of its run, so another machine can use the processor.
+            // A machine sleeps for part of its run, so run one more test than there are CPUs.
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
@@ -212,7 +213,8 @@ impl Sum {
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
             let status = process::status("", &mut command)?;
-            // The pipe closes only once no process holds it open.
+            // `command` holds the write end of the pipe open, and the reader stops only when it is
+            // closed.
             drop(command);
             reader.join().expect("no panic in reader")?;
             Ok(status.success())
@@ -260,7 +262,7 @@ impl Sum {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
         self.filtered += filtered;
-        // Suites are named after the programs with ignored tests.
+        // A suite of ignored tests is named after the program that contains them.
         let ignored = (ignored > 0).then(|| format!("{ignored} of `cargo xtask test {name}`"));
         self.ignored.extend(ignored);
         let mut line = format!(
@@ -290,7 +292,7 @@ impl Sum {
         }
     }
 
-    /// Returns the last line, which includes `time`. Returns an error if no tests were run.
+    /// Returns the summary line, which includes `time`. Returns an error if no tests were run.
     fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
         let failed = self.failures.len();
         if failed == 0 && !is_success {

@@ -14,7 +14,7 @@ use crate::build::fip::Fip;
 use crate::build::package::Recipe;
 use crate::setup::workspace::Workspace;
 
-/// Returns the user's FIP, or recovery image that contains one, with BL33 replaced by the image
+/// Returns the user's FIP, or the recovery image that contains it, with BL33 replaced by the image
 /// that `image` builds. `key` is the non-trusted firmware key if BL33 is signed.
 pub fn content(
     workspace: &Workspace,

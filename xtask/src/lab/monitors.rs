@@ -16,7 +16,8 @@
 //! ```
 //!
 //! The metric is the name of the monitor, which becomes a test suite in LAVA. The unit is `ns`. A
-//! group can only match text in the output, so it matches these two letters in `rt_instr`.
+//! group can only match text in the output, so the group for the unit matches the letters `ns` in
+//! `rt_instr`.
 //!
 //! A monitor without a match must not wait until the job times out, so each `start` also matches
 //! the text after the rows. A skipped scenario therefore causes no delay, and the verdict is found
@@ -77,8 +78,8 @@ fn case() -> Monitor {
     }
 }
 
-/// Returns the monitor for the last line. With `deny_skipped`, the result is `skipped` if the
-/// counts at the end of a PASS line include skipped scenarios or rows.
+/// Returns the monitor for the payload's last line. With `deny_skipped`, the result is `skipped` if
+/// the counts at the end of a PASS line include skipped scenarios or rows.
 fn verdict(deny_skipped: bool) -> Monitor {
     let (pattern, more) = if deny_skipped {
         let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows? )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
@@ -108,7 +109,7 @@ const THREE: [[&str; 5]; 3] = [
 const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
 
 /// Returns the monitor for one number in a row. It also matches the characters after the number,
-/// which might otherwise be incomplete.
+/// because a match might otherwise end within the number.
 fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     Monitor {

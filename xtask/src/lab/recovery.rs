@@ -20,7 +20,7 @@ const FIP_MAX: u64 = 64 << 20;
 /// these boards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Returns true if `file` starts like a zip. It may still be damaged.
+/// Returns true if `file` starts like a zip, which may still be damaged.
 pub fn is_zip(file: &[u8]) -> bool {
     file.starts_with(b"PK")
 }
@@ -54,8 +54,8 @@ pub fn replace_fip(
 }
 
 fn open(file: &[u8]) -> Result<Archive<'_>> {
-    // The crate can search for a zip that follows other bytes. This is disabled, because it rejects
-    // some zips with 64-bit offsets.
+    // The crate can search for a zip that follows other bytes. The search is disabled, because with
+    // it the crate rejects some zips with 64-bit offsets.
     let archive_offset = ArchiveOffset::Known(0);
     let archive = ZipArchive::with_config(Config { archive_offset }, Cursor::new(file));
     let archive = archive.map_err(anyhow::Error::from).and_then(|mut it| {
@@ -65,7 +65,7 @@ fn open(file: &[u8]) -> Result<Archive<'_>> {
     archive.context("this zip is damaged, or starts with other bytes")
 }
 
-/// Unpacks all files, up to `max` bytes, to find damaged ones.
+/// Unpacks all files, up to `max` bytes in total, to find damaged ones.
 fn check_files(archive: &mut Archive<'_>, max: u64) -> Result<()> {
     let mut left = max;
     for index in 0..archive.len() {
@@ -93,7 +93,8 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
     read.with_context(|| format!("{name} cannot be unpacked: store or deflate it"))
 }
 
-/// Returns the index of `member`, which must be the only file that would become the FIP on a card.
+/// Returns the index of `member`, which must be the only file with this name on a FAT card, which
+/// ignores case.
 fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
     let (mut found, mut other) = (None, None);
     for index in 0..archive.len() {

@@ -27,8 +27,8 @@ pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) ->
     of_samples(run, log, &samples, |it| builder.stacks.name(&code, it))
 }
 
-/// Returns the profile of a log that contains all samples. It contains only the ticks in each
-/// phase.
+/// Returns the profile of a log that contains all samples. The profile contains only the ticks in
+/// each phase.
 ///
 /// # Errors
 /// Returns an error if the log was recorded in real time, in which ticks are not instructions.

@@ -26,7 +26,8 @@ impl CommitRange {
 ///
 /// The two ends are measured first. Then the part of the range with the largest change is halved
 /// until no part that can be halved changes the figure by more than `tolerance`, a fraction of the
-/// first figure. If there is no figure at either end, the range is not halved.
+/// first figure. If the first or the last commit has no figure, the range is not halved and no
+/// steps are returned.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,

@@ -43,7 +43,7 @@ impl CostTally {
     }
 }
 
-/// A call, from entry to the firmware until it returns, with a power-down in between.
+/// A call, from entry to the firmware until its return, including any power-down in between.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The CPU, as identified by the plugin.
@@ -54,9 +54,10 @@ pub(super) struct Call {
 /// The part of a call between two reads of the counter.
 #[derive(Debug)]
 struct CallPart {
-    /// The timestamp read at its start. None if the value was stored elsewhere.
+    /// The timestamp for which the counter was read at the start of this part. None if the counter
+    /// value was not stored as a timestamp.
     stamp: Option<Stamp>,
-    /// The number of instructions executed across all CPUs when it started.
+    /// The number of instructions executed across all CPUs when this part started.
     at: u64,
     /// The costs by stack. Empty until the part ends.
     costs: Vec<(u32, Cost)>,

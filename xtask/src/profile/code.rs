@@ -29,9 +29,10 @@ pub(super) struct Code {
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,
-    /// The number of the function that contains it, and the end address of that function.
+    /// The number of the function that contains the instruction, and the end address of that
+    /// function.
     function: (u32, u64),
-    /// The address of the first `mrs Xt, cntpct_el0` at or after it.
+    /// The address of the first `mrs Xt, cntpct_el0` at or after the instruction.
     counter_read: Option<u64>,
 }
 
@@ -177,7 +178,8 @@ impl Code {
             && !self.is_exit(end - 4)
     }
 
-    /// Returns the runtime instrumentation timestamp at an offset in the timestamp memory.
+    /// Returns the runtime instrumentation timestamp that is stored at an offset in the timestamp
+    /// memory.
     pub fn stamp(&self, offset: u64) -> Option<Stamp> {
         let (slot, stride) = self.slots;
         let place = offset.checked_sub(slot)? % stride / 8;

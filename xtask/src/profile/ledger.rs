@@ -84,7 +84,7 @@ impl Selected {
     }
 }
 
-/// The figures over a range of commits.
+/// The figures of all commits in a range.
 #[derive(Debug, Serialize)]
 pub struct CommitLedger {
     /// The range, as specified by the user.
@@ -134,7 +134,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the parts of the figures that are considered.
+    /// Returns the instruction scopes that this ledger compares: the selected one, or both.
     pub fn parts(&self) -> &[InstructionScope] {
         match &self.selected {
             Some(selected) => slice::from_ref(&selected.part),
@@ -254,7 +254,7 @@ mod tests {
         assert!(crept.is_worse() && crept.lack().is_none());
         let said = "larger at the end of the range: s:entry";
         assert_eq!(conclusion(&crept), ["no step", said]);
-        // Fewer of its own instructions, but more waiting.
+        // The CPU executes fewer instructions itself, but waits longer.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
             let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
             let waits = ledger(waits, Some(figure), Vec::new());

@@ -29,13 +29,13 @@ use crate::setup::{self, Need};
 /// The reason why a commit has no profile.
 #[derive(Debug, Error)]
 enum NoProfile {
-    /// The commit cannot be built. Contains the error line from the compiler.
+    /// The commit cannot be built. Contains the compiler's error line.
     #[error("{0}")]
     NotBuilt(String),
-    /// The run for the commit did not pass.
+    /// The commit's run did not pass.
     #[error("{0}")]
     NotPassed(String),
-    /// The record of the run for the commit is incomplete.
+    /// The plugin's record of the commit's run is incomplete.
     #[error("{0}")]
     Damaged(String),
 }
@@ -47,7 +47,7 @@ pub struct LedgerBench {
     spec: RunSpec,
     commits: Vec<Commit>,
     workspace: Workspace,
-    /// The first commit for each run identity.
+    /// The first commit with each run identity.
     seen: BTreeMap<String, Commit>,
 }
 

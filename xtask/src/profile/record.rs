@@ -185,7 +185,8 @@ mod tests {
                 vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
                 vec![(0x1000, 11, 5, 0)],
             ),
-            // An execution after an interrupted one, after the payload, or on another CPU.
+            // A new sequence starts after an interrupted execution, after the payload has run, and
+            // on another CPU.
             (
                 vec![
                     run(0, 0, 0),

@@ -61,8 +61,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec` with the instruction clock and all samples. For tests, the plugin can drop
-    /// block number `lose`.
+    /// Prepares `spec` with the instruction clock and all samples. In tests, the plugin can drop
+    /// the block numbered `lose` from its record.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();

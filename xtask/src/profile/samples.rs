@@ -34,7 +34,8 @@ pub(super) struct ProfiledSample<'c> {
     pub call: Option<&'c Call>,
 }
 
-/// Returns the phases of a sample between timestamps, except for low power.
+/// Returns the phases of a sample that are bounded by timestamps, except the one spent in low
+/// power.
 fn spans(instants: &Instants) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());

@@ -31,7 +31,7 @@ pub struct CommandLine {
     pub boot: Option<(&'static str, PathBuf)>,
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
-    /// Additional arguments that accompany the file: the kernel for a guest, or boot arguments.
+    /// Additional arguments that belong to this file: the kernel for a guest, or boot arguments.
     pub rest: Vec<OsString>,
 }
 

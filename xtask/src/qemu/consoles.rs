@@ -1,4 +1,4 @@
-//! The UARTs named in an image. The payload does not print to any other UART.
+//! The UARTs named in an image, which are the only ones that the payload prints to.
 
 use std::fmt::{self, Display, Formatter};
 

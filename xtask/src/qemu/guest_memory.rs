@@ -1,5 +1,5 @@
-//! Reads the memory of a running machine from QEMU's own memory. This does not involve QEMU or the
-//! machine, so it does not affect the machine's figures.
+//! Reads the memory of a running machine directly from the QEMU process. Neither QEMU nor the
+//! machine takes part in the read, so it does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;
@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 /// A machine's memory.
 pub struct GuestMemory {
     qemu: File,
-    /// The address of its first byte in QEMU.
+    /// The address of the memory's first byte in the QEMU process.
     begin: u64,
 }
 

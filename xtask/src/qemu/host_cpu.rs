@@ -21,7 +21,7 @@ pub fn prefix() -> Vec<OsString> {
     };
     let cpu = cpus[nth].to_string();
     let words = ["taskset", "-c", &cpu, "chrt", "-b", "0"];
-    // `chrt` is useful only on a single CPU. A container may forbid either command.
+    // `chrt` is useful only together with `taskset`. A container may forbid either command.
     static WORDS: OnceLock<usize> = OnceLock::new();
     let count = *WORDS.get_or_init(|| {
         let works = |count: &usize| is_success(&words[..*count]);

@@ -52,7 +52,7 @@ pub struct Prepared {
     stages: Option<Stages>,
     /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
-    /// The value of PATH for a QEMU other than the installed one.
+    /// The value of PATH that finds a QEMU other than the installed one.
     path: Option<OsString>,
     /// Holds the files that the machine boots from.
     _dir: TempDir,
@@ -200,8 +200,8 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     })
 }
 
-/// Returns the packages that a run with `firmware` needs. Installing them together is faster than
-/// one at a time.
+/// Returns the packages that a run with `firmware` needs. Installing them all together is faster
+/// than installing them one at a time.
 fn needs(firmware: FirmwareKind) -> &'static [Need] {
     match firmware {
         FirmwareKind::Builtin | FirmwareKind::Kvm => &[Need::Qemu],
@@ -217,7 +217,8 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // By default, an emulated Linux and its guest have fewer CPUs and a different CPU model.
+    // By default, an emulated Linux host and its guest have fewer CPUs and a different CPU model
+    // than the board.
     let (cpu, cpus) = match spec.firmware {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
@@ -499,7 +500,8 @@ impl Prepared {
 
     /// Reads the payload's sample count from the machine that `process` runs.
     fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
-        // The image address of a guest is in a different address space within this memory.
+        // A guest's image address is in the guest's own address space, so it is not an offset in
+        // this memory.
         let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
         *memory = memory.take().or_else(|| GuestMemory::of(process, size));
@@ -566,8 +568,8 @@ impl Prepared {
     }
 }
 
-/// Returns the functions in the ELF file at `elf`, or none if it cannot be read. Without it, the
-/// report on a hung run has less detail.
+/// Returns the functions in the ELF file at `elf`, or none if it cannot be read. Without these
+/// functions, the diagnosis of a hung run has less detail.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }

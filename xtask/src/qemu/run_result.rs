@@ -14,9 +14,9 @@ pub struct RunResult {
     pub verdict: Verdict,
     /// How QEMU ended.
     pub ending: MachineEnding,
-    /// How far the run got and the likely cause, or None if the log has a closing line.
+    /// How far the run got and why it probably stopped, or None if the log has a closing line.
     pub diagnosis: Option<String>,
-    /// The positions of the CPUs at the deadline, as lines, if QEMU reported them.
+    /// The positions of the CPUs at the deadline, as lines of text, if QEMU reported them.
     pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,
@@ -34,8 +34,8 @@ impl RunResult {
         self.sentence(&format!("{} after {seconds:.1} s", self.word()))
     }
 
-    /// Returns the verdict or, if it is missing, the diagnosis. The message is the same for every
-    /// run that ends this way.
+    /// Returns the verdict or, if it is missing, the diagnosis. Unlike [`Self::line`], this does
+    /// not include the time, so all runs that end in the same way give the same text.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }

@@ -44,8 +44,8 @@ impl Symbols {
     /// Returns these functions plus those of a program at other addresses.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
-        // If several symbols share an address, the function is sorted last so that it is the one
-        // found.
+        // If several symbols share an address, the function is sorted last so that a lookup finds
+        // it.
         self.0.sort();
         self
     }

@@ -11,11 +11,11 @@ pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
 /// About twice as long as a sample takes when 32 CPUs share two host CPUs.
 const A_SAMPLE: Duration = Duration::from_millis(25);
-/// About four times as long as one loop operation (a firmware call) takes when the host CPUs are
-/// shared.
+/// About four times as long as one loop operation (a firmware call) takes when several CPUs share a
+/// host CPU.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that emulation may take per second of timer observation, in addition to the time for a
-/// sample on each CPU, because timer results are collected once a second.
+/// The time that emulation may take per second of timer observation. The time for a sample on each
+/// CPU is added, because timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
 /// The maximum number of idle states on a board. Board device trees have up to four.
 const IDLE_STATES: usize = 4;
@@ -52,7 +52,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
     let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
-    // Without loops=, the payload uses a time limit and adds a few more batches.
+    // Without loops=, the payload runs batches until a time limit, and a few even after it.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
@@ -63,8 +63,8 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
 }
 
-/// Returns the time for all loads. Each load takes one period per CPU whose timer is observed on
-/// its own, plus one period for all CPUs together.
+/// Returns the time that all loads take. Each load takes one period for each CPU whose timer is
+/// observed on its own, plus one period for all CPUs together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
     if !plan.scenarios.iter().any(is_timer) {
@@ -96,7 +96,8 @@ mod tests {
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
-            // One period, plus another for each CPU and each load.
+            // A single period. The next case has, for each load, one period for all CPUs together
+            // and one for each CPU.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),
             // With a single CPU, there is no other CPU to execute a load.

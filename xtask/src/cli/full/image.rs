@@ -77,9 +77,9 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the files for a flattened image tree, to be written next to the image `output`: the tree
-/// and its source. The user does not choose their names, so only files that this tool wrote are
-/// replaced.
+/// Returns the two files that are written next to `output` for a flattened image tree: the device
+/// tree and the image tree's source. The user does not choose their names, so existing files are
+/// replaced only if this tool wrote them.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
     let what = "the image tree's source";

@@ -1,4 +1,4 @@
-//! The payload and the device tree for an image, and for the EFI application around it.
+//! The payload and the device tree for an image, and for the EFI application that wraps it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,8 +96,9 @@ impl ImageSource {
     }
 }
 
-/// Returns the file to write: `wish`, or `in_folder` if `wish` is a directory. If `wish` is None,
-/// returns `usual` in the workspace directory, which is created if needed.
+/// Returns the path of the file to write: `wish`, or `in_folder` inside it if `wish` is a
+/// directory. If `wish` is None, returns `usual` in the workspace directory, which is created if
+/// needed.
 pub(super) fn output_path(
     workspace: &Workspace,
     wish: Option<&Path>,

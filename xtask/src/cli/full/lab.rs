@@ -62,8 +62,8 @@ impl FromStr for NamedFile {
     type Err = NamedFileError;
 
     fn from_str(text: &str) -> Result<Self, NamedFileError> {
-        // A path may contain `=`, so the part before it is treated as a name only if it is valid as
-        // one.
+        // A path may contain `=`, so the part before it is treated as a name only if it contains no
+        // `/`.
         let (name, path) = match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => (Some(check_name(name)?), path),
             _ => (None, text),
@@ -320,7 +320,8 @@ fn cell<'a>(
 /// Returns the boot arguments, including the `end=` that the engine needs.
 fn with_end(arguments: &CellsArguments, engine: Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
-    // Checked first, so that an error quotes the argument as the user wrote it.
+    // The arguments are checked before `end=` is added, so that an error quotes them as the user
+    // wrote them.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
@@ -373,7 +374,8 @@ fn sources<'a>(
     }
     let usual = board.default_firmware.clone();
     if is_built {
-        // Firmware with a fault is treated as different firmware.
+        // The fault is part of the name, because firmware with a fault is treated as different
+        // firmware.
         let fault = arguments
             .fault
             .as_ref()

@@ -1,4 +1,4 @@
-//! The verbs of the full program, one file each, and the `qemu` option that reads a log.
+//! The verbs of the full program, one per file, and the `qemu` option that reads a log.
 
 mod bisect;
 mod boards;

@@ -34,7 +34,7 @@ fn help_begins_with_the_purpose_and_has_the_exit_codes_once() {
     assert_eq!(help.matches(EXIT_CODES).count(), 1, "{help}");
 }
 
-/// The help shows only the options.
+/// The help shows only the options, so docs/fip.md describes the images.
 #[test]
 fn images_of_packages_are_documented() {
     let root = Workspace::find().expect("the workspace").root;

@@ -65,7 +65,7 @@ enum RegionError {
     NoSuchAddress,
 }
 
-/// Parses a region: an address and a number of bytes.
+/// Parses a region, given as an address and a size in bytes.
 fn region(text: &str) -> Result<Region, RegionError> {
     let parts = text.split_once('+').ok_or(RegionError::NotAPair)?;
     let (base, size) = (number(parts.0)?, number(parts.1)?);

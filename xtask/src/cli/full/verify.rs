@@ -45,10 +45,10 @@ type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
-/// Only the shallowest power-down: a deeper one flushes the L2 cache, which would hide a missing
-/// clean.
+/// Measures only the shallowest power-down, because a deeper one flushes the L2 cache, which would
+/// hide a missing clean.
 const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
-/// Each idle state separately, because a deeper one flushes more than a shallower one.
+/// Measures each idle state separately, because a deeper one flushes more than a shallower one.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
 
 const QUICK: &[RunToVerify] = &[("--smp 2 --variant coherency=sw", SUITE, true)];

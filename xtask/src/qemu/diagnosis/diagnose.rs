@@ -8,7 +8,7 @@ use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
 
-/// The circumstances of a run that has no closing line.
+/// What is known about a run whose log has no closing line.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// The firmware that implements PSCI.
@@ -24,7 +24,7 @@ pub struct Context<'c> {
 /// CPU models on which power-down completes on the overlay platform.
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
-/// Returns how the run ended, the last scenario in its log, and the likely cause.
+/// Describes how the run ended, the last scenario in its log, and the likely cause.
 pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
@@ -85,8 +85,8 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
-/// If the last line is the payload's message about moving to another console, returns the UART in
-/// it.
+/// If the last line is the payload's message about moving to another console, returns the UART
+/// named in it.
 pub fn console_moved(log: &str) -> Option<&str> {
     let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
     last.trim_end().strip_prefix("console moves to ")

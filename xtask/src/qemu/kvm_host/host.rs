@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The kernel and the Debian QEMU for arm64, with its libraries, are fetched once (`packages`).
-//! Files that differ between runs are appended to the archive that holds these (`initramfs`). Linux
-//! unpacks both into one file system.
+//! Files that differ between runs are appended as a second archive to the one that contains them
+//! (`initramfs`). Linux unpacks both archives into one file system.
 
 use std::ffi::OsString;
 use std::fs;
@@ -34,7 +34,7 @@ use crate::setup::{self, Need};
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for Linux.
 pub const CPUS: u32 = 2;
-/// How long the VMM may take to exit after the guest's last line. On a busy host, this takes
+/// How long the VMM may take to exit after the guest's last line. On a busy host, it takes several
 /// seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// The name of the payload in the initial file system.
@@ -75,7 +75,8 @@ impl KvmHost {
 
     /// Returns the QEMU arguments that start the kernel, except `-initrd`.
     pub fn arguments(&self) -> [OsString; 4] {
-        // Linux prints messages only when something fails, and a panic ends the machine.
+        // With these options, Linux prints messages only when something fails, and reboots on a
+        // panic, which makes QEMU exit.
         let append = ["-append", "console=ttyAMA0 quiet panic=-1"].map(OsString::from);
         let [append, arguments] = append;
         [
@@ -88,7 +89,8 @@ impl KvmHost {
 }
 
 /// Returns the command that starts the Debian QEMU as the VMM, with a machine like the one for the
-/// `qemu` board. `args` are for the device tree that QEMU generates if the image has none.
+/// `qemu` board. `args` are the boot arguments for the device tree that QEMU generates if the image
+/// has none.
 pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -140,8 +142,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are meant for other programs. With Rust's own linker and startup code, no
-    // cross compiler is needed.
+    // The user's RUSTFLAGS are meant for other programs. With Rust's own linker and startup code,
+    // no cross compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");

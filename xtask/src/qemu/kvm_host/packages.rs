@@ -15,8 +15,8 @@ use crate::setup::apt;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 
-/// The package that depends on the current kernel package. It is the kernel for virtual machines,
-/// with all the drivers they need built in.
+/// The package that depends on the current kernel package. This kernel is intended for virtual
+/// machines and has all the drivers that they need built in.
 pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
@@ -50,7 +50,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
 
 fn download(work: &Path) -> Result<String> {
     apt::fetch(work, &apt::ARM64, |apt| {
-        // Skip its dependencies, which only installed systems need.
+        // Skip the kernel's dependencies, which only installed systems need.
         let kernel = apt.download_dependency(KERNEL)?;
         let install = ["install", "--download-only", "-y"];
         apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;
