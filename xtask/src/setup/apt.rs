@@ -1,8 +1,8 @@
 //! Uses the machine's apt, but with separate state.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
-//! `target/`, so the user's own remain unchanged. Mirrors, proxies and keys come from the machine
-//! configuration.
+//! `target/`, so the user's own lists and sources remain unchanged. Mirrors, proxies and keys come
+//! from the machine configuration.
 
 use std::fs;
 use std::path::Path;

@@ -29,7 +29,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
 }
 
 /// If `NO_INSTALL` is set to 1, returns an error that lists the commands for everything in `needs`
-/// that is missing. Parallel steps would each report only some of the commands.
+/// that is missing. This runs before any parallel steps, each of which would report only some of
+/// the commands.
 pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     match may_install() {
         true => Ok(()),
@@ -100,8 +101,8 @@ impl Step {
             super::lava::unpack(workspace)?;
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
-            // sudo prompts for the password before a progress line is shown. If sudo fails here, it
-            // will also fail below.
+            // sudo must prompt for the password before a progress line is shown. An error is
+            // ignored here, because sudo will then fail below, too.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;
@@ -177,8 +178,8 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
-        // Installation usually fails because the package lists are missing or out of date. Only in
-        // that case can a second attempt succeed.
+        // Installation usually fails because the package lists are missing or out of date. Updating
+        // them may make a second attempt succeed.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)

@@ -1,9 +1,9 @@
 //! The LAVA dispatcher, which tests use to run the generated jobs.
 //!
-//! Debian 12 includes the package, but later releases do not. Installing it would add a service,
-//! kernel headers and a daemon. `lava-run`, which runs one job without a server, needs none of
-//! these. It is unpacked from Debian packages, and a virtual environment contains the Python
-//! packages that it imports.
+//! Debian 12 has a package for the dispatcher, but later releases do not. Installing this package
+//! would add a service, kernel headers and a daemon. `lava-run`, which runs one job without a
+//! server, needs none of these. It is unpacked from Debian packages, and a virtual environment
+//! contains the Python packages that it imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

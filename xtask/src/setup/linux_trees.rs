@@ -24,7 +24,7 @@ pub struct LinuxTrees {
     pub package: String,
     /// Paths of the trees, sorted.
     pub files: Vec<PathBuf>,
-    /// The folder that contains a folder of trees per vendor.
+    /// The folder that contains one folder of trees for each vendor.
     pub dir: PathBuf,
 }
 
@@ -39,7 +39,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
         let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch the Debian package {META}"))?;
         apt::unpack(work.path(), &root)?;
-        // The rest of the package is ten times the size of the trees.
+        // Keep only the trees, because the rest of the package is ten times their size.
         let (_, trees) = files(&root).with_context(|| package.clone())?;
         fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)

@@ -110,8 +110,8 @@ impl Need {
         row.map_or(("", ""), |row| (row.1, row.2))
     }
 
-    /// Returns true if it exists. Returns an error if it exists but is unusable, because it is
-    /// never overwritten.
+    /// Returns true if the program or library exists. Returns an error if it exists but is
+    /// unusable, because an existing one is never overwritten.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let (what, program) = self.row();
         let found = match self {

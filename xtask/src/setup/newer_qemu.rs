@@ -19,7 +19,7 @@ const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-syst
 /// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns a PATH that provides QEMU 9.0 or later. Fetches it if the installed version is older.
+/// Returns a PATH that provides QEMU 9.0 or later. Fetches QEMU if the installed version is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

@@ -50,8 +50,8 @@ impl SourcePackage {
         self.place(workspace).is_dir()
     }
 
-    /// Returns the directory that contains the unpacked source. Fetches it if it does not exist
-    /// yet.
+    /// Returns the directory that contains the unpacked source. Fetches the source if it does not
+    /// exist yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);
@@ -71,7 +71,7 @@ impl SourcePackage {
                 )
             })?;
             ensure(workspace, &[Need::DpkgSource])?;
-            // dpkg-source creates its directory itself, and copies archives next to it.
+            // dpkg-source creates the source directory itself, and copies archives next to it.
             let tree = work.path().join("tree");
             self.unpack(work.path(), &tree)?;
             Ok(fs::rename(tree, partial)?)

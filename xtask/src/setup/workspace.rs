@@ -19,8 +19,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both, starting from the package directory, which cargo passes at run time, or from the
-    /// directory that the package was built in.
+    /// Finds the repository and the build directory, starting from the package directory, which
+    /// cargo passes at run time, or from the directory that the package was built in.
     pub fn find() -> Result<Self> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -41,7 +41,7 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// Rejects a location where the TF-A makefiles do not work.
+    /// Rejects a workspace in a location where the TF-A makefiles do not work.
     pub(crate) fn check_for_make(&self) -> Result<()> {
         refuse_blanks(&self.root)?;
         refuse_blanks(&self.target)
@@ -63,7 +63,7 @@ impl Workspace {
     }
 }
 
-/// Rejects a path that a makefile would split in two.
+/// Rejects a path that a makefile would split at a space.
 pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(

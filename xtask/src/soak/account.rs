@@ -14,7 +14,7 @@ use run::plan::{Plan, Procedure, ScenarioId};
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// Attempts at any call that produced no sample, by reason key.
+    /// The number of attempts, at any call, that produced no sample, by reason key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts from the `end` record or, if there is none, from the last line. None if the run
@@ -32,7 +32,7 @@ pub enum FoundRecords {
     None,
 }
 
-/// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
+/// Returns true if a run of `plan` attempts CPU_SUSPENDs that the account counts.
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Steps => true,
@@ -75,7 +75,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds a scenario from the suite, or a sweep, based on its cells.
+    /// Adds the attempts in a suite scenario or a sweep, based on its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());

@@ -35,8 +35,9 @@ pub const TARGETS: [&str; 8] = [
 /// The limits for each input. Inputs are only a few KiB long, so a parser that exceeds a limit must
 /// have trusted a number in its input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer quarantines counts as used. By default, this is half of the
-/// limit. The check for duplicate symbols is meant for C++, and cargo-fuzz also turns it off.
+/// Freed memory in AddressSanitizer's quarantine counts as used, and the default quarantine size is
+/// half of the memory limit. The check for duplicate symbols is meant for C++, and cargo-fuzz also
+/// turns it off.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The maximum time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
@@ -87,9 +88,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs the `name` target for `seconds`, or until there is a finding. Returns true if there was no
-/// finding, and a line with figures. If there is a finding, the line includes the command that
-/// reproduces it.
+/// Runs the `name` target for `seconds`, or until there is a finding. Returns whether the target
+/// ran without a finding, and a line with its figures. If there is a finding, the line includes the
+/// command that reproduces it.
 fn run_target(
     workspace: &Workspace,
     program: &Path,
@@ -141,7 +142,7 @@ fn run_target(
 }
 
 /// Runs all targets in `names`, `jobs` at a time, and prints a report on each. A finding stops only
-/// the target that it is in. Returns true if there were no findings.
+/// the target that produced it. Returns true if there were no findings.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,

@@ -11,7 +11,7 @@ use crate::qemu::run_result::RunResult;
 
 const SUMMARY: &str = "summary.txt";
 
-/// The directory and the summary in it.
+/// The directory for the logs, and the summary in it.
 #[derive(Debug)]
 pub struct Keep {
     dir: PathBuf,

@@ -20,7 +20,7 @@ use crate::qemu::run_result::RunResult;
 /// The default duration of a soak.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// Runs the machine one more time. Also returns the time since the soak started.
+/// Runs the machine once more. Returns the time since the soak started, and the result of the run.
 pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak, which ends when the first one is reached.
@@ -69,8 +69,8 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
 }
 
 /// Repeats runs until a limit is reached, the user interrupts one, or a run rejects its input,
-/// because the next run would reject it too. A line for each run and the totals go to `out` and to
-/// the summary in `keep`.
+/// because the next run would reject it too. Writes a line for each run, and the totals, to `out`
+/// and to the summary in `keep`.
 pub fn soak(
     run: &mut RunMachine<'_>,
     limits: &SoakLimits,
@@ -114,7 +114,8 @@ fn repeat(
     Ok(())
 }
 
-/// Returns the line for one run, followed by more lines if the run did not end on its own.
+/// Returns the line for one run, followed by the positions of the CPUs if the run did not end on
+/// its own.
 fn line(number: u64, result: &RunResult, account: &SoakAccount) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());

@@ -15,8 +15,8 @@ use super::soak::{SoakLimits, TIME, soak};
 use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
-/// Returns a run on two CPUs with this verdict, and four samples per CPU in two scenarios. One
-/// suspend was abandoned. With FAIL, one CPU is lost.
+/// Returns a run on two CPUs with this verdict, with four samples per CPU in each of two scenarios.
+/// One suspend was abandoned. With FAIL, one CPU is lost.
 fn ended(verdict: Verdict) -> RunResult {
     let mut run = made_up_run::run();
     let ids = [

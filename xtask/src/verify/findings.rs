@@ -23,7 +23,7 @@ pub struct PlacedFinding {
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
-    /// The last store, or None if an earlier stage made it.
+    /// The last store to the bytes, or None if an earlier stage executed it.
     pub writer: Option<FindingActor>,
     address: String,
     count: String,
@@ -62,7 +62,7 @@ impl FindingActor {
 }
 
 impl PlacedFinding {
-    /// Returns true if the payload loads or stored the bytes.
+    /// Returns true if the payload executed the load or the store.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)

@@ -8,11 +8,11 @@ use object::{Object, ObjectSymbol};
 /// How a mutation must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killer {
-    /// By the checker, with this fault.
+    /// The checker reports this fault.
     Checker(&'static str),
-    /// By the payload itself, when a CPU dumps an exception. The checker finds nothing.
+    /// The checker finds nothing, but a CPU takes an exception and the payload dumps it.
     Dump,
-    /// Only by `tests/entries`. Holds the reason why no run can detect the mutation.
+    /// Only `tests/entries` detects the mutation. Holds the reason why no run can.
     Entries(&'static str),
 }
 

@@ -202,7 +202,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The same, for a page with a CSV file.
+/// Like [`DAMAGE`], but for a page that includes a CSV file.
 const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",

@@ -17,8 +17,8 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// EFI provides the memory map. Trees from a running Linux system, such as /sys/firmware/fdt,
-/// contain no memory nodes.
+/// EFI provides the memory map, so the tree needs no memory nodes. Trees from a running Linux
+/// system, such as /sys/firmware/fdt, have none.
 #[test]
 fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let scratch = scratch();

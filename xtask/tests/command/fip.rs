@@ -133,7 +133,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.ours("fip create --out fip.bin --tb-fw tb-fw --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
     let mut faulty = whole.clone();
-    // Sets the size of the first image to 0, and sets a flag in the terminator.
+    // Set the size of the first image to 0, and set a flag in the terminator.
     faulty[16 + 24..][..8].fill(0);
     faulty[16 + 80 + 32] = 1;
     scratch.write("faulty.bin", &faulty);

@@ -50,7 +50,7 @@ fn junos_fip_is_that_of_tf_as_own_build() {
         page.contains(&format!("| `SOFTWARE/fip.bin` | {size} | Copy it")),
         "{page}"
     );
-    // A file that the user has put there is not deleted.
+    // A file that the user has added to the output directory is not deleted.
     scratch.write("sd/SOFTWARE/run.log", "");
     scratch.refuses(
         &format!("{build} -o sd"),
@@ -162,7 +162,7 @@ fn bad_sources_are_refused() {
         let line = format!("fip build --board {board} --tf-a {tf_a} -o out");
         scratch.refuses(&line, expected);
     }
-    // Before 2.11, there is no handler that could be added.
+    // TF-A before 2.11 has no service to which a PMF handler could be added.
     let dry = "fip build --board rpi4 --tf-a dirty --allow-dirty --dry-run -o out";
     let (code, lines, said) = scratch.called(dry);
     assert_eq!(code, 0, "{said}");

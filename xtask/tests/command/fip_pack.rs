@@ -144,7 +144,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     scratch.ours("image --board qemu --base payload.bin -o eight.bin");
     scratch.ours("image --board qemu --base payload.bin --smp 4 -o four.bin");
     assert!(scratch.read("eight.bin") != scratch.read("four.bin"));
-    // An existing tree is replaced with the new one, or removed.
+    // If the base image already contains a tree, `image` replaces it and `payload` removes it.
     scratch.ours("image --board qemu --base eight.bin --smp 4 -o again.bin");
     assert!(scratch.read("again.bin") == scratch.read("four.bin"));
     scratch.ours("payload --base four.bin -o again.bin");

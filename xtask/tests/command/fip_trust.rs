@@ -1,5 +1,5 @@
-//! If BL33 in a FIP with certificates is to be replaced, either it gets a new certificate or it is
-//! not replaced.
+//! Replaces BL33 in FIPs with certificates. BL33 is replaced only if it also gets a new
+//! certificate.
 
 use boards::Uuid;
 use boards::image_kinds::called;
@@ -131,10 +131,10 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
         let lacks = format!("the package: no extension 1.3.6.1.4.1.4128.2100.{extension}");
         refused(option, Some(&other), &format!("{option} of {lacks}"));
     }
-    // The old certificate covers a configuration that does not exist.
+    // The old certificate covers a configuration that the FIP does not contain.
     let words = "2100.1202 differs from the old";
     refused("nt-fw-config", None, words);
-    // Users can still do this by hand, but only deliberately.
+    // Users can still replace an image without updating its certificate, but only with --force.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");
     let whole = scratch.read("base.bin");

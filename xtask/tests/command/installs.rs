@@ -13,8 +13,8 @@ fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
 
-/// Adds programs to the environment of `command` that start building the payload in parallel with
-/// an installation and never finish.
+/// Replaces the programs that `command` uses to build the payload in parallel with an installation,
+/// so that the build never finishes.
 fn build_for_ever(command: &mut Command, dir: &Path) {
     script(dir, "endless-cargo", "exec /bin/sleep 60");
     script(dir, "any-rustc", "echo /");
@@ -35,8 +35,8 @@ fn of_installation(said: &str) -> String {
         .collect()
 }
 
-/// Returns stderr from `cargo xtask qemu`, which must fail with a usage error. The scripts come
-/// first in PATH, or are the only programs in it.
+/// Returns stderr from `cargo xtask qemu`, which must fail with a usage error. If `is_all` is true,
+/// the scripts are the only programs in PATH. Otherwise, they come first in it.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {
@@ -111,7 +111,7 @@ fn an_interrupted_install_ends_in_one_line() {
     assert_eq!(end.status.code(), Some(3));
 }
 
-/// Nothing is fetched in this case, either.
+/// A path with a space is rejected before anything is fetched.
 #[test]
 fn a_path_with_a_space_is_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");

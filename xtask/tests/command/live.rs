@@ -20,7 +20,7 @@ fn start(dir: &Path, arguments: &[&str]) -> Child {
     command.spawn().expect("it can be started")
 }
 
-/// Waits for up to a minute.
+/// Waits until `done` returns true, for up to a minute.
 fn wait_until(mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {

@@ -69,8 +69,8 @@ fn cut_baseline_takes_no_file_from_previous() {
 fn failed_write_names_its_path_and_leaves_no_folder() {
     let scratch = Scratch::of_reports(log());
     let mut shell = Command::new("sh");
-    // There is no space for even a single byte. A program that ignores the signal gets an error
-    // instead.
+    // The limit leaves no space for even a single byte. The program ignores SIGXFSZ, so a write
+    // returns an error instead of killing it.
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));

@@ -57,8 +57,9 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     assert!(!said.contains("--base"), "{said}");
 }
 
-/// Memory is limited to prove that no large file is read into it. A program that ignores SIGXFSZ
-/// gets an error instead.
+/// Memory is limited to prove that no large file is read into it, and file sizes are limited so
+/// that writes fail. The program ignores SIGXFSZ, so a write returns an error instead of killing
+/// it.
 const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
 /// Creates the files, boards and programs that the commands use.
@@ -165,7 +166,7 @@ fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     }
     let cells = fs::read_dir(scratch.path("set")).expect("there");
     assert_eq!(cells.count(), 2);
-    // LAVA would look for a file named `re`.
+    // With a `file://` URL, LAVA would look for a file named `re`, because it ends the path at `#`.
     let url = "--url https://files.example.com/lab";
     scratch.ours(&format!("{juno} --base board.zip -o re#al {url}"));
 }

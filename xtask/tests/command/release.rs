@@ -83,7 +83,7 @@ fn releases_are_equal_and_have_every_board() {
     }
     scratch.theirs("env -C one sha256sum --check --strict SHA256SUMS");
     scratch.theirs("one/psci-report report run.log");
-    // What README.md says about boards without a file for their loader.
+    // The commands in README.md for boards whose boot file another tool must build.
     scratch.theirs("mkimage -f one/boards/rk3399/psci-bench.its psci-bench.itb");
     scratch.write("bl31.bin", "TF-A");
     scratch.theirs("fiptool create --soc-fw bl31.bin --nt-fw bl31.bin fip.bin");
@@ -92,7 +92,7 @@ fn releases_are_equal_and_have_every_board() {
     assert!(memchr::memmem::find(&scratch.read("fip.bin"), &image).is_some());
 }
 
-/// These are rejected before anything is built.
+/// Unsuitable output folders are rejected before anything is built.
 #[test]
 fn release_needs_a_new_folder() {
     let scratch = Scratch::empty();
@@ -115,7 +115,7 @@ fn an_interrupted_release_leaves_nothing() {
     let body = "case $1 in metadata|tree) exec cargo \"$@\";; esac; \
         touch \"$0.started\"; exec sleep 60";
     script(tools.path(), "endless-cargo", body);
-    // All targets appear to be installed.
+    // This stub reports that all targets are installed.
     let body = "case $2 in target-libdir) echo /;; *) exec rustc \"$@\";; esac";
     script(tools.path(), "any-rustc", body);
     script(tools.path(), "mformat", "exit 0");

@@ -134,7 +134,7 @@ fn history_page() -> String {
     page
 }
 
-/// Clears everything except the figure.
+/// Clears everything in the series except its figure.
 fn clear(series: &mut Series) {
     (series.summary, series.cold) = (Summary::default(), None);
 }

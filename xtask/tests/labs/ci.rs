@@ -99,8 +99,8 @@ fn cells_wherever_they_are() {
     }
 }
 
-/// A host tool that appends each call to a file, along with the source for `qemu`, and writes the
-/// output file named in the call.
+/// A host tool that appends each call to a file (for `qemu`, along with the TF-A source that it
+/// would build), and writes the output file named in the call.
 const STUB: &str = r#"#!/bin/sh
 printf '%s\n' "$*" >> CALLS
 case $1 in

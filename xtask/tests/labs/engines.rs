@@ -80,7 +80,7 @@ fn check_matrix(report: &str, set: &Path) {
         assert_eq!(shown.len(), 5);
         assert!(shown.iter().all(|it| it[1] == true), "{row}");
     }
-    // Traces one of the numbers stored by LAVA through the report.
+    // Trace one of the numbers stored by LAVA through the report.
     let first = &rows[0];
     let kept = results(&set.join("lava-qemu-default/results/lava.log"));
     let is_first = |it: &&Result| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0";

@@ -81,7 +81,7 @@ fn nothing_that_failed_looks_green() {
     let set = dir.path().join("set");
     let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
     let fail = FAIL.replace("5 passed", "0 passed");
-    // Results are found even with firmware messages in between.
+    // Results are found even if firmware messages appear between them.
     let failing = format!(
         "{FRAME}WARNING: late\r\n{ROW}  TEST COMPLETE                    Failed\r\n{summary}{fail}\r\n"
     );
@@ -147,7 +147,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
 }
 
 /// A copied cell would run the firmware of the original under a different name. If an engine hangs,
-/// the others must still be reported on.
+/// the results from the others must still be reported.
 #[test]
 fn a_copy_and_an_engine_that_hangs() {
     let tools = tools();

@@ -99,7 +99,8 @@ pub fn results(log: &Path) -> Vec<Result> {
     let lines = text.lines();
     let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
-        // Unlike JSON, YAML can mark a string that looks like a number.
+        // A LAVA log is YAML, which uses `!` to mark a string that looks like a number. JSON has no
+        // such mark.
         let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);
         let text = |key: &str| entry["msg"][key].as_str().map(str::to_owned);
         Result {

@@ -76,7 +76,7 @@ fn compare(cell: &Path, name: &str) {
         if !["job.yaml", "env.yaml", "cell.json", "test_psci_bench.py"].contains(&file) {
             continue;
         }
-        // These files differ only in their lists of scenarios.
+        // The cells' test scripts differ only in their lists of scenarios, so only one is compared.
         if file == "test_psci_bench.py" && name != "labgrid-juno-v2.13" {
             continue;
         }

@@ -34,7 +34,7 @@ fn what_is_skipped_is_denied_and_named() {
     assert!(text.contains(row), "{text}");
     assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0"));
 
-    // A truncated log proves nothing.
+    // A truncated log does not show whether anything was skipped.
     scratch.write("cut.log", &text[..text.len() / 2]);
     scratch.assert_outcomes(&[
         ("report --deny-skipped run.log", 1, DENIED),

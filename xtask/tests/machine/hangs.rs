@@ -18,7 +18,7 @@ fn a_loop_under_the_firmware() {
     scratch.write("image", &LOOP);
     let (code, said) = scratch.outcome("qemu --smp 3 --timeout 8 --image image");
     assert_eq!(code, 3, "{said}");
-    // In TF-A, the other CPUs wait until they are powered on.
+    // The other CPUs wait in TF-A until they are powered on.
     for part in [
         "no closing line within 8 s; no scenario was started: the firmware",
         "xtask: CPU 0: EL2 at 0x60000000: image offset 0x0\n",

@@ -1,4 +1,4 @@
-//! Tests that the only program on the Linux host for KVM guests can run on it. `cargo xtask test
+//! Tests that the emulated Linux host for KVM guests can run its only program. `cargo xtask test
 //! kvm` tests what the program does.
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
-/// Scenarios in which a CPU runs on its own, and scenarios that are left out.
+/// Selects scenarios in which a CPU runs on its own, and scenarios that the report leaves out.
 const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
     only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel,null_call";
 

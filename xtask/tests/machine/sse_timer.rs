@@ -1,6 +1,6 @@
 //! Tests the timer frame driver against an independent device: the Arm SSE-300 timer in QEMU's
-//! `mps3-an547`, an M-profile machine. It has the CNTBaseN registers (Arm 101773, "Timestamp-based
-//! timer"), which no AArch64 machine in QEMU has.
+//! `mps3-an547`, an M-profile machine. This timer has the CNTBaseN registers (Arm 101773,
+//! "Timestamp-based timer"), which no AArch64 machine in QEMU has.
 //!
 //! The machine runs no program, and its clock is stopped. QEMU performs individual accesses
 //! requested over its qtest protocol, and the count advances only when it is written. The machine

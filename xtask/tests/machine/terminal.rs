@@ -23,7 +23,7 @@ fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
         .stderr(theirs())
         .spawn()
         .expect("it starts");
-    // These handles would keep the other end open.
+    // Drop the handles in `command`, which would keep the other end of the terminal open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = Vec::new();
     // Reading fails when the last writer exits.
@@ -57,7 +57,7 @@ fn terminal_gets_no_records_and_the_verdict_last() {
         assert!(end.contains(" after "), "{said}");
         assert!(fs::read(log).expect("a log") == text.as_bytes());
 
-        // When piped, all bytes are written unchanged and there is no log.
+        // If stdout is a pipe, all bytes are written to it unchanged and no log is kept.
         let (found, out, said) = called(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         assert_eq!((found, &*out), (code, &*text), "{said}");
         assert_eq!(said.matches("xtask: ").count(), 1, "{said}");

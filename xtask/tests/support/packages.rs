@@ -71,12 +71,12 @@ fn write_trees(scratch: &Scratch) {
     }
 }
 
-/// Returns a directory that holds the same files plus faulty ones.
+/// Returns the directory from [`boards_files`] with faulty files added to it.
 pub fn material() -> Scratch {
     let scratch = boards_files();
     let zip = scratch.read("board.zip");
     scratch.write("half.zip", &zip[..zip.len() / 2]);
-    // Change the FIP name in both places.
+    // Change the FIP's name in its local header and in the central directory.
     let mut other = zip.clone();
     let name = b"SOFTWARE/fip.bin";
     for at in 0..other.len() - name.len() {

@@ -66,7 +66,8 @@ impl Scratch {
         called(xtask(words).current_dir(self.dir.path()))
     }
 
-    /// Runs `cargo xtask` in the same way. Returns the exit code and stderr.
+    /// Runs `cargo xtask` with the arguments in `line`, like [`Self::called`]. Returns the exit
+    /// code and stderr.
     pub fn outcome(&self, line: &str) -> (i32, String) {
         let (code, _, said) = self.called(line);
         (code, said)
@@ -95,7 +96,7 @@ impl Scratch {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Does the same for a command whose arguments may contain spaces.
+    /// Like [`Self::refused`], but the arguments may contain spaces.
     pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
         let (code, _, said) = self.called_with(words);

@@ -14,7 +14,7 @@ use run::crc::Crc32;
 pub const USABLE: &str = "usable";
 
 /// The property named in an error (if any), part of the error message, and the class of the tree.
-/// If a class ends in a space, the value in the message is appended.
+/// If a class ends in a space, the value quoted in the message is appended to it.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
     (None, "has no PSCI", "firmware: no PSCI"),
     (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
@@ -129,8 +129,8 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the CPUs with their labels. Only the hardware reveals whether Aff0 numbers threads, so
-/// one successful interpretation is enough.
+/// Returns the CPUs with their labels. Only the hardware reveals whether Aff0 is a thread number,
+/// so it is enough if one interpretation succeeds.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }

@@ -55,7 +55,8 @@ fn trees_of_linux() {
         Crc32::of(list.as_bytes())
     );
     println!("{text}");
-    // Counts depend on the kernel version.
+    // The counts depend on the kernel version, so they are compared only if the package is the
+    // same.
     let path = here().join("linux.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
@@ -71,8 +72,8 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
     counts.iter().map(line).collect()
 }
 
-/// Adds what a boot loader or an extra driver would provide, so that the rest of the tree is also
-/// read. Returns None if there is nothing to repair.
+/// Adds what a boot loader or an extra driver would provide, so that the parser also reads the rest
+/// of the tree. Returns None if there is nothing to repair.
 fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));

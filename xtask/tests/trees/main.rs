@@ -1,7 +1,7 @@
 //! Reads third-party device trees with the payload's own parser.
 //!
-//! Each tree yields either a board or an error of a known class. The files in this folder list
-//! both.
+//! Each tree yields either a board or an error of a known class. The files in this folder list the
+//! expected result for each tree.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -135,7 +135,7 @@ fn trees_of_tf_a() {
     for path in sources(&source.join("fdts")) {
         let name = path.file_stem().and_then(|name| name.to_str());
         let name = name.expect("a name");
-        // Skips 32-bit boards and trees that firmware stages pass to each other.
+        // Skip 32-bit boards, and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;
         }

@@ -18,7 +18,7 @@ fn cell(cpu: u16, step: CellStep, valid: u32, rejected: &[(Reason, u32)]) -> Cel
     }
 }
 
-/// Returns a run of `scenario` with all its records but without its end. CPU 1 is the lead.
+/// Returns a run of `scenario` with all its records except the `end` record. CPU 1 is the lead.
 fn run(scenario: Scenario) -> LoggedRun {
     let mut made = LoggedRun {
         run: made_up_run::run(),

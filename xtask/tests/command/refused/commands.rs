@@ -294,7 +294,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];
 
-/// The same for arguments that contain spaces.
+/// Like [`REFUSED`], but with arguments that contain spaces.
 #[rustfmt::skip]
 pub const REFUSED_WORDS: &[(&[&str], &[&str])] = &[
     (&["qemu", "--args", "iterations=5 wakeup=chain"],

@@ -7,7 +7,7 @@ use super::steps::of_steps;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 
-/// Creates one log of each kind.
+/// Creates one log for each kind of outcome.
 fn logs() -> Scratch {
     let log = log();
     let scratch = Scratch::of_reports(log);
@@ -114,7 +114,7 @@ fn logs_without_figures_are_never_green() {
     let end = format!("  TEST COMPLETE {:>54}\n{exit}", "Passed");
     let last = log().lines().last().expect("a last line").to_owned();
     let failed = format!("{frame}Tests Failed  : 6\n{exit}");
-    // These strings are also in the payload image.
+    // The payload image also contains these strings, but it is not a log.
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");
     let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{begin}{row}{end}");
     for (name, text, part) in [

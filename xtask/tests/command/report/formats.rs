@@ -65,7 +65,7 @@ fn every_format() {
     ] {
         assert_report(name, &written(&short(), format));
     }
-    // All scenarios are copies of a single one, and so are all CPUs.
+    // All scenarios are copies of one scenario, and all CPUs are copies of one CPU.
     for (cpus, format, name) in [
         (2, "html", "short.html"),
         (1, "json", "short.json"),

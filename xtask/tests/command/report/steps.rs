@@ -138,11 +138,11 @@ fn every_format_has_steps() {
         let made = written(&report, format);
         assert!(made.contains(text), "{text:?} is not in\n{made}");
     }
-    // Keeps only states that no scenario in the suite covers.
+    // Keep only the states that no scenario in the suite covers.
     report.runs[0].run.scenarios.drain(..2);
     let tree = written(&report, "dt");
     assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
-    // 15,004 and 3,004 ticks of 16 ns.
+    // The latencies are 15,004 and 3,004 ticks of 16 ns, rounded up to microseconds.
     for line in ["entry-latency-us = <241>;", "exit-latency-us = <49>;"] {
         assert!(tree.contains(line), "{line:?} is not in\n{tree}");
     }
