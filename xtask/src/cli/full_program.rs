@@ -11,7 +11,7 @@ use host::{interrupt, process};
 use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
-/// `qemu` options that require the log to be parsed as it is for a report.
+/// `qemu` options that require the log to be parsed in the same way as for a report.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];
 
 /// Returns true if `arguments`, which start with the program name, contain a verb or option that

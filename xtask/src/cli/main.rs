@@ -81,7 +81,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = match matches.and_then(|it| XtaskArguments::from_arg_matches(&it)) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // A closed stdout does not change the result.
+            // A closed stdout does not change the exit code.
             let _ = error.print();
             return if error.use_stderr() { BAD } else { 0 };
         }

@@ -57,7 +57,8 @@ pub(super) struct Monitor {
     start: String,
     end: String,
     pattern: String,
-    /// The payload's keywords for results and the LAVA keywords for them, if there are results.
+    /// The payload's keywords for results and the LAVA keywords for them, if the monitor finds
+    /// results.
     results: Option<String>,
 }
 

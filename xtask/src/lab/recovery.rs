@@ -27,8 +27,8 @@ pub fn is_zip(file: &[u8]) -> bool {
 
 type Archive<'r> = ZipArchive<Cursor<&'r [u8]>>;
 
-/// Returns `file`, a zip, with its FIP `member` replaced by the FIP that `make` returns. The file
-/// keeps its name, date, attributes, comment and compression method.
+/// Returns `file`, a zip, with its FIP `member` replaced by the FIP that `make` returns. The FIP's
+/// entry in the zip keeps its name, date, attributes, comment and compression method.
 pub fn replace_fip(
     file: &[u8],
     member: &str,

@@ -97,7 +97,7 @@ impl Call {
         self.parts.iter().rposition(|it| it.stamp == Some(stamp))
     }
 
-    /// Returns the number of instructions executed across all CPUs by `stamp`.
+    /// Returns the number of instructions that all CPUs had executed by the time of `stamp`.
     pub fn at(&self, stamp: Stamp) -> Option<u64> {
         self.place(stamp).map(|place| self.parts[place].at)
     }
@@ -164,8 +164,8 @@ impl CpuCalls {
         stack
     }
 
-    /// Returns the stack with `function` as its innermost function. A function entered by a jump or
-    /// by falling through returns in place of the function before it.
+    /// Returns the stack with `function` as its innermost function. A function that is entered by a
+    /// jump or by falling through replaces the function before it, and returns in its place.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function

@@ -16,7 +16,7 @@ pub struct LedgerEntry {
     pub commit: Commit,
     /// The reason why the commit has no profile; None if it has one.
     pub failure: Option<String>,
-    /// The earlier commit with identical firmware.
+    /// The earlier commit with identical firmware, if there is one.
     pub same_as: Option<Commit>,
     /// The figures by name, `SCENARIO:PHASE`.
     pub figures: BTreeMap<String, PhaseFigure>,
@@ -26,7 +26,8 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     pub(super) fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
-        // The phases of each CPU are kept in a file rather than in memory for every commit.
+        // Only the sums over all CPUs are kept in memory. The stored profile also has the phases of
+        // each CPU.
         profile.phases = profile.merged();
         let figure = |it: &ProfilePhase| (it.figure_name(), it.figure());
         Self {
@@ -44,9 +45,9 @@ impl LedgerEntry {
 pub struct LedgerStep {
     /// The commit.
     pub commit: Commit,
-    /// The last measured commit before it.
+    /// The last measured commit before this one.
     pub since: Commit,
-    /// The phases.
+    /// The changed phases.
     pub changes: Vec<PhaseChange>,
     /// In a bisection, this commit's share of the change over the range. The share is negative if
     /// this change goes in the opposite direction, and more than 1 if other commits partly reverse
@@ -152,8 +153,8 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // Unlike a skipped scenario, a phase that is no longer part of the calls counts as
-        // measured.
+        // A phase that is no longer part of the calls counts as measured, but one in a skipped
+        // scenario does not.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -193,8 +194,8 @@ mod tests {
     use super::*;
     use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns entries with the sums over two calls: the CPU's own instructions, and those across
-    /// all CPUs.
+    /// Returns one entry for each pair of sums over two calls: the CPU's own instructions, and
+    /// those across all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

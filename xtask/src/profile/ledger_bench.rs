@@ -71,7 +71,7 @@ impl LedgerBench {
             ));
         }
         let workspace = Workspace::find()?;
-        // From here on, a failure at a commit is caused by that commit.
+        // Install these first, so that a later failure at a commit is caused by that commit.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
         Ok(Self {
             commits,
@@ -105,8 +105,8 @@ impl LedgerBench {
         Ok(LedgerEntry::measured(commit, same_as, profile))
     }
 
-    /// Returns the identity of the run for a commit and its profile, stored or newly measured, or
-    /// the reason why this commit cannot be measured.
+    /// Returns the identity of the commit's run and its profile (stored or newly measured), or the
+    /// reason why the commit cannot be measured.
     fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), NoProfile>> {
         interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;

@@ -106,7 +106,7 @@ fn commit_table(ledger: &CommitLedger) -> Option<Table> {
     table.finished()
 }
 
-/// One part of a figure, for all commits.
+/// One instruction scope of a figure, for all commits.
 struct LedgerSeries<'l> {
     name: String,
     points: Vec<LedgerPoint<'l>>,
@@ -209,7 +209,7 @@ fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the total change", 100.0 * share)
 }
 
-/// Returns the result as lines.
+/// Returns the ledger's conclusion as lines.
 pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
     let steps = ledger.steps.iter().map(|step| {
         let (id, title) = (step.commit.short(), &step.commit.title);
@@ -239,7 +239,8 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     })
 }
 
-/// Returns sentences about a figure over the range, and about the commit that increases it most.
+/// Returns sentences about how a figure changes over the range, and about the commit that increases
+/// it most.
 fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
     let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {

@@ -74,7 +74,7 @@ mod tests {
                 scope.spawn(|| {
                     let (mut stream, _) = listener.accept().expect("a caller");
                     stream.write_all(said.as_bytes()).expect("written");
-                    // Runs until the caller hangs up.
+                    // Keep the connection open until the caller closes it.
                     let _ = io::copy(&mut stream, &mut io::sink());
                 });
                 let answer = socket.registers(Duration::from_millis(200)).ok();

@@ -41,7 +41,7 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let magic = image.get(MAGIC_OFFSET..);
     let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
     let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
-        // The memory below the image contains the code that starts it.
+        // QEMU's boot code is at the start of memory, so QEMU moves an image that would overlap it.
         (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),
         (Some(offset), Some(1..)) if has_header => offset,
         _ => 0x8_0000,

@@ -15,7 +15,7 @@ use host::folder::FolderFile;
 pub(super) struct BoardFiles {
     /// The folder, with `/` at the end.
     pub folder: String,
-    /// The image. A loader that reads the image itself finds it by this name.
+    /// The image. A loader that loads the image directly expects this name.
     pub image: String,
     /// The device tree for the image.
     pub tree: String,

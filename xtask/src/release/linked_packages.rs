@@ -146,7 +146,7 @@ run v0.1.0 (/src/crates/run) (*)
 regex v1.13.2 (*)
 ";
 
-    /// Returns `cargo metadata` output in which the regex license is this value.
+    /// Returns `cargo metadata` output in which the license of the regex package is `license`.
     fn metadata(license: &str) -> String {
         let package = |name: &str, version: &str, license: &str, source: &str| {
             format!(

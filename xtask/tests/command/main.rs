@@ -1,4 +1,4 @@
-//! Commands that read and write files: packages, lab jobs and reports.
+//! Tests of the commands that read and write files: packages, lab jobs and reports.
 
 #[path = "../../../tests/acpi/machine.rs"]
 #[allow(dead_code)]

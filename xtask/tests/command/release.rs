@@ -1,4 +1,4 @@
-//! Releases. `.ci/release` also builds `psci-report` in two clones, which takes minutes.
+//! Tests releases. `.ci/release` also builds `psci-report` in two clones, which takes minutes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The output of `fip build` for QEMU boots on it and takes measurements.
+//! Tests that the output of `fip build` for QEMU boots on QEMU and takes measurements.
 
 use std::process::Command;
 

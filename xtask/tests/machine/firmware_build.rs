@@ -10,7 +10,7 @@ use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 
-/// Adds the size and modification time of each file below `dir`.
+/// Adds the size and modification time of each file below `dir` to `into`.
 fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     for entry in fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("an entry").path();

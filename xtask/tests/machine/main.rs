@@ -1,4 +1,4 @@
-//! Firmware builds and QEMU machines.
+//! Tests of firmware builds and QEMU machines.
 
 #[path = "../support/mod.rs"]
 mod support;

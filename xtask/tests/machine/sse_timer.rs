@@ -85,7 +85,7 @@ impl Drop for Machine {
     }
 }
 
-/// The timer.
+/// Accesses to the timer's registers.
 impl Bus for Machine {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         assert_eq!(width, Width::Word);

@@ -32,7 +32,7 @@ use crate::setup::{self, Need};
 /// The CPU model that emulates EL2 fastest. It has VHE and a cheap pointer authentication
 /// algorithm, which the architecture leaves IMPLEMENTATION DEFINED.
 pub const CPU: &str = "max,pauth-impdef=on";
-/// The default number of CPUs for the guest and for Linux.
+/// The default number of CPUs for the guest and for its Linux host.
 pub const CPUS: u32 = 2;
 /// How long the VMM may take to exit after the guest's last line. On a busy host, it takes several
 /// seconds.
