@@ -1,4 +1,4 @@
-//! Checks cache maintenance, which QEMU cannot do by itself. The plugin in
+//! Checks cache maintenance, which QEMU cannot check by itself. The plugin in
 //! `crates/plugins/coherence` checks complete runs, and must detect mutations of the payload.
 
 pub mod findings;

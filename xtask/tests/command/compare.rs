@@ -39,7 +39,8 @@ fn exit_codes() {
         (&format!("{juno} --tolerance 99%"), 0, ""),
         (&format!("{same} --tolerance 0"), 0, ""),
         (&format!("{twice}-run 2"), 0, ""),
-        // Unreliable figures on either side take precedence.
+        // If the figures on either side are unreliable, the exit code shows this rather than a
+        // regression.
         ("compare good.log cut.log", 3, ""),
         ("compare cut.log good.log", 3, "(run 1): incomplete"),
         ("compare twice.log good.log", 2, "--old-run N"),
@@ -217,7 +218,7 @@ fn tables_with_equal_labels() {
         "0,0,2000,7000,200",
         "1,0,4000,6000,100",
     ];
-    // The same figures in a different order, except that one is higher.
+    // The new release has the same figures in a different order, except that one is higher.
     let turned = [rows[2], rows[3], rows[0], "1,0,5500,8000,300"];
     for (folder, rows) in [("old", rows), ("new", turned)] {
         scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));

@@ -60,7 +60,8 @@ fn media_have_the_application_and_only_files_from_here_are_replaced() {
     scratch.refuses(&format!("{stick} usb"), error);
 }
 
-/// The folder has the same layout as on Linux: `data` contains no tables, but `dynamic` does.
+/// The folder of tables has the same layout as on Linux: `data` contains no tables, but `dynamic`
+/// does.
 #[test]
 fn a_folder_of_acpi_tables_becomes_a_tree() {
     let scratch = scratch();

@@ -101,7 +101,7 @@ fn unpacked_as_fiptool_does() {
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
-    // If the last file cannot be written, this is detected before the first one is written.
+    // A last file that cannot be written is detected before the first file is written.
     let last = format!("{}.bin", OTHER.to_uppercase());
     fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
     scratch.refuses(
@@ -123,7 +123,7 @@ fn what_follows_a_package_is_a_warning() {
     assert!(scratch.read("new.bin") == whole);
 }
 
-/// The packages have an empty image, flags in the terminator, or no images.
+/// The packages tested here have an empty image, flags in the terminator, or no images.
 #[test]
 fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     let scratch = Scratch::new();

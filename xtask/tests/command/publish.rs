@@ -11,7 +11,7 @@ use crate::support::{outcome, xtask};
 
 const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 
-/// The TF-A v2.15 files for N1SDP contain per-thread labels.
+/// In the TF-A v2.15 files for N1SDP, different CPUs have the same label.
 #[test]
 fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let scratch = Scratch::empty();

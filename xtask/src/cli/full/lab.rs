@@ -413,7 +413,7 @@ fn as_name(words: &str) -> String {
     words.replace(',', "_").replace('=', "-")
 }
 
-/// Returns the settings that differ from the default variant. Only these are allowed in a name.
+/// Returns the settings that differ from the default variant, in a form that is allowed in a name.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
     let words = all.split(',').zip(usual.split(','));

@@ -90,7 +90,8 @@ fn documented_versions_are_those_of_this_host() {
     for row in rows.filter(|row| row.contains('`')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let (package, documented) = (cells[2].trim_matches('`'), cells[column]);
-        // Test packages are installed before the tests run. Other commands need fewer packages.
+        // `cargo xtask test` installs all of these packages, but other commands install only some
+        // of them.
         let Some(found) = package_version(package) else {
             continue;
         };
