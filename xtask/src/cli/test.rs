@@ -121,7 +121,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }],
         TestSuite::Kvm => vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
-            // Tests run one at a time, because each one's machine emulates Linux and its guest.
+            // Tests run one at a time, because each test's machine emulates Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],

@@ -20,7 +20,7 @@ const FIP_MAX: u64 = 64 << 20;
 /// these boards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Returns true if `file` starts like a zip, which may still be damaged.
+/// Returns true if `file` starts like a zip. The zip may still be damaged.
 pub fn is_zip(file: &[u8]) -> bool {
     file.starts_with(b"PK")
 }
@@ -93,8 +93,8 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
     read.with_context(|| format!("{name} cannot be unpacked: store or deflate it"))
 }
 
-/// Returns the index of `member`, which must be the only file with this name on a FAT card, which
-/// ignores case.
+/// Returns the index of `member`. The names of all other files must differ from it in more than
+/// case, because a FAT card ignores case.
 fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
     let (mut found, mut other) = (None, None);
     for index in 0..archive.len() {

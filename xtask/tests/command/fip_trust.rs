@@ -1,4 +1,4 @@
-//! Replaces BL33 in FIPs with certificates. BL33 is replaced only if it also gets a new
+//! Tests replacing BL33 in FIPs with certificates. BL33 is replaced only if it also gets a new
 //! certificate.
 
 use boards::Uuid;
