@@ -1,4 +1,4 @@
-//! Compares RT_INSTR lines with the records of the same figures.
+//! Compares RT_INSTR lines with the records that contain the same figures.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;

@@ -14,7 +14,7 @@ pub struct Integrity {
     /// Record counts. None for a log without records, such as TFTF's, where every figure comes from
     /// a line without a checksum.
     pub records: Option<Records>,
-    /// True for published tables, which are not a log.
+    /// True for published tables, which are not logs.
     pub tables: bool,
     /// Rows in a log without records. Their figures are from lines without a checksum.
     pub unverified_rows: u32,

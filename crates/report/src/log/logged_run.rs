@@ -1,4 +1,4 @@
-//! A run, together with facts that are only in its log.
+//! A run, together with facts found only in its log.
 
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
@@ -71,7 +71,7 @@ pub struct HeaderLines {
     pub release: Option<String>,
     /// The number of CPUs.
     pub cpus: Option<usize>,
-    /// The exception level reported by TFTF's lines.
+    /// The exception level reported in TFTF's output.
     pub exception_level: Option<u8>,
 }
 

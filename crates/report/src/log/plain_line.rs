@@ -1,4 +1,4 @@
-//! Lines without a checksum, printed by TFTF's framework, by the payload or by the firmware.
+//! Lines without a checksum, printed by TFTF, the payload or the firmware.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ pub(super) enum PlainLine<'l> {
     Board(&'l str),
     /// The number of CPUs, from the header.
     Cpus(usize),
-    /// The start of a scenario; None if this version does not know it.
+    /// The start of a scenario; None if it is unknown to this version.
     Begin(Option<(ScenarioId, Method)>),
     /// A CPU's figures.
     RtInstr(RtInstr<'l>),

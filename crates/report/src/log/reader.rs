@@ -132,7 +132,7 @@ struct LogReader {
 }
 
 impl LogReader {
-    /// Returns true if so much input has been read without finding a run that there is unlikely to
+    /// Returns true if enough input has been read without finding a run that there is unlikely to
     /// be one.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-/// Returns `text` without control characters. With them, a line from a log or the name of a test or
+/// Returns `text` without control characters. Otherwise, a line from a log or the name of a test or
 /// file could move the cursor, break a line, or change the direction of the text that follows.
 pub fn plain(text: &str) -> String {
     let letter = |c: char| match c {

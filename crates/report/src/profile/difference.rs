@@ -75,7 +75,7 @@ pub struct PhaseChange {
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function in a changed phase, in the baseline and now.
+/// A function in a changed phase, with its figures in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function name.

@@ -48,7 +48,7 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity
     found.flatten().collect()
 }
 
-/// Finds a cluster's last man. Returns an error if it could be a CPU without timestamps.
+/// Finds a cluster's last man. Returns an error if the last man could be a CPU without timestamps.
 fn of_cluster(
     run: &Run,
     scenario: &Scenario,

@@ -249,7 +249,8 @@ impl OrderBook<'_> {
     }
 
     /// Returns the deadline for every CPU to report, if the round started at `start` and the lead
-    /// starts waiting at `now`. `limit` is the wait in ticks, unless the round sets its own limit.
+    /// starts waiting at `now`. `limit` is the maximum wait in ticks, unless the round sets its own
+    /// limit.
     pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
         (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
     }

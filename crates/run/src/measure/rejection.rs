@@ -134,7 +134,7 @@ pub enum Detail {
 /// Why an outcome does not count, with details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// The reason it is counted under.
+    /// The reason under which the rejection is counted.
     pub reason: Reason,
     /// The details.
     pub detail: Detail,

@@ -81,8 +81,8 @@ impl Waker {
 pub struct OsInitiated {
     /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks until the last CPU in a cluster makes its call, and from then until the last CPU of
-    /// all does.
+    /// Ticks until the last CPU in a cluster makes its call, and from then until the last CPU
+    /// overall does.
     pub step: u64,
 }
 

@@ -95,7 +95,7 @@ pub enum Status {
     Passed,
     /// Not run.
     Skipped(Skip),
-    /// Run, but without enough samples.
+    /// Run, but with too few samples.
     Failed(Failure),
     /// TFTF's term for a scenario that ended in a reset.
     Crashed,

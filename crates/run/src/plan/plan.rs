@@ -156,7 +156,8 @@ impl Plan {
         })
     }
 
-    /// Returns the number of tests. The suite's tests count once per method, and the others once.
+    /// Returns the number of tests. The suite's tests count once per method, and the other tests
+    /// count once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().iter().count();
         suite * self.methods.iter().count() + self.scenarios.iter().count() - suite

@@ -224,7 +224,7 @@ impl ScenarioId {
         matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }
 
-    /// Returns true for a scenario whose steps are measured like the suite.
+    /// Returns true for a scenario whose steps are measured like a suite scenario.
     pub const fn is_sweep(self) -> bool {
         matches!(self.procedure(), Procedure::Steps)
     }

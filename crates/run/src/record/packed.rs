@@ -1,4 +1,4 @@
-//! The short form of a cell in a record. It matters because cells make up most of a log.
+//! The short form of a cell in a record. Its size matters because cells make up most of a log.
 //!
 //! A cell is a list of
 //! * the scenario's tag, the cell's place, and the number of valid samples. In TFTF's suite, a

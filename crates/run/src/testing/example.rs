@@ -190,7 +190,8 @@ fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// Returns how many ticks a CPU's cache flush takes. A cluster's last man takes far longer.
+/// Returns how many ticks a CPU's cache flush takes. A cluster's last man takes far longer than its
+/// other CPUs.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);

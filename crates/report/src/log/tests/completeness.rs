@@ -1,4 +1,4 @@
-//! Verdicts and gaps: what can still be known if lines are missing from a log.
+//! Verdicts and gaps: what can still be determined if lines are missing from a log.
 
 use super::*;
 
