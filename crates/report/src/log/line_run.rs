@@ -85,7 +85,7 @@ impl LineRun {
         self.place_of(scenario).is_some()
     }
 
-    /// Starts or continues a scenario. None means that it is unknown.
+    /// Starts or continues a scenario. None means that the scenario is unknown.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
         self.current = scenario.map(|(id, method)| {
             self.place_of((id, method)).unwrap_or_else(|| {

@@ -220,7 +220,7 @@ struct Directive {
     title: String,
     /// `:header:`.
     header: String,
-    /// `:file:`, with the index of its line.
+    /// The value of `:file:`, and the index of its line.
     file: Option<(String, usize)>,
 }
 

@@ -43,7 +43,7 @@ pub(super) enum PlainLine<'l> {
     Farewell,
     /// The last line.
     Closing(Verdict, &'l str),
-    /// The start of a last line, or a damaged last line.
+    /// The start of a run's last line, or a damaged last line.
     Broken(&'l str),
     /// Any other line.
     Other,

@@ -154,7 +154,7 @@ impl LogReader {
         }
     }
 
-    /// Ends the log. If it does not contain a run, returns the reason.
+    /// Ends the log. Returns the reason if the log does not contain a run.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
         let why = self.why_none(lines, bytes);

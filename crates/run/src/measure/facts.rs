@@ -125,7 +125,7 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// The interface for reading timestamps, or why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that can reset the board without the lead, or why there is none.
+    /// The watchdog that can reset the board without the lead's help, or why there is none.
     pub watchdog: Result<Watchdog, NoWatchdog>,
     /// True if the firmware supports PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,

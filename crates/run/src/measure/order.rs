@@ -271,7 +271,7 @@ mod tests {
         let at_once = SgiTargets::AllAtOnce {
             includes_lead: true,
         };
-        // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
+        // The ticks to the wake-up and to the CPU's own timer, and the CPUs that this CPU wakes.
         let own = |due: u64| (due, due, NONE);
         let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
         let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);

@@ -38,7 +38,7 @@ pub enum Cause {
 /// How a CPU was lost. A lost CPU no longer takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// The step in which it was lost.
+    /// The step in which the CPU was lost.
     pub step: Step,
     /// The cause.
     pub cause: Cause,

@@ -170,7 +170,7 @@ impl Tally {
         self.window.expiries == self.schedule.expiries
     }
 
-    /// Adds the window to the settled counts.
+    /// Adds the window's counts to the settled counts.
     pub fn settle(&mut self) {
         self.settled.merge(&self.window);
     }
@@ -220,7 +220,7 @@ mod tests {
     fn an_expiry_that_is_due_before_its_turn_is_an_overrun() {
         for (lateness, overruns) in [
             (&[96][..], 0),
-            // Exactly on time: the handler runs when the next expiry is due.
+            // The handler runs exactly when the next expiry is due.
             (&[97], 1),
             (&[196], 1),
             (&[197, 197], 4),

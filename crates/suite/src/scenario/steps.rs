@@ -275,7 +275,7 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             true => &[Powerdown, Wakeup, CacheFlush],
             false => &[Call, Wake, TurnOn, TurnOff],
         },
-        // Steps do not use this.
+        // Steps do not use these actions.
         Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }

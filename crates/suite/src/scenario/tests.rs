@@ -413,7 +413,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let args = std::format!("{args} warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
-        // On all CPUs, and on each of two.
+        // Reads take place on all CPUs together, and on each of the two CPUs.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
         assert_eq!(
