@@ -21,12 +21,17 @@ pub struct EntryRecord {
 
 unsafe extern "C" {
     /// The CPU_ON entry point, in `boot.S`.
-    pub safe fn secondary_entry();
+    safe fn secondary_entry();
     static __image_start: u8;
     static __image_end: u8;
     static root_table: u64;
     /// The start address of the channels, and the address just past the last one.
     static mut slot_directory: [u64; 2];
+}
+
+/// Returns the address at which a CPU enters after CPU_ON.
+pub fn secondary_entry_address() -> u64 {
+    secondary_entry as *const () as u64
 }
 
 pub fn image() -> Region {

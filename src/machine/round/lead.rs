@@ -12,12 +12,13 @@ use run::measure::{
     Step, Tally, Waker,
 };
 use run::plan::Plan;
+use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::boot_marks;
-use crate::machine::call::firmware;
+use crate::machine::call::{conduit, firmware};
 use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
@@ -50,6 +51,8 @@ pub struct Lead {
     settling: u64,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
+    /// What the second CPU_ON of the current round returned.
+    second_cpu_on: Cell<Option<i32>>,
 }
 
 impl Lead {
@@ -63,6 +66,7 @@ impl Lead {
             cpus,
             states: CpuStates::new(cpus),
             lacks_cpu_off: Cell::new(false),
+            second_cpu_on: Cell::new(None),
         }
     }
 
@@ -91,8 +95,9 @@ impl Lead {
 
     /// Waits until each CPU in the round that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
+        let pause = orders.round.pause.unwrap_or(self.settling);
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
-            CpuState::Off { seen_at } => Some(seen_at + self.settling),
+            CpuState::Off { seen_at } => Some(seen_at + pause),
             CpuState::On | CpuState::Lost(_) => None,
         };
         let settled_at = self.participants(orders).filter_map(seen_off).max();
@@ -107,8 +112,7 @@ impl Lead {
     fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
-        let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
-        let entry = layout::secondary_entry as *const () as u64;
+        let (entry, context) = (layout::secondary_entry_address(), self.context(cpu));
         // The loss cause if no call is accepted before the deadline: the last return value.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
@@ -131,6 +135,18 @@ impl Lead {
         });
         let accepted = accepted.unwrap_or(Err(cause));
         accepted.map_err(|cause| Loss { step, cause })
+    }
+
+    /// Calls CPU_ON for a CPU that is on or on its way up, and returns the code.
+    fn call_cpu_on(&self, cpu: &CpuChannel) -> i32 {
+        let entry = layout::secondary_entry_address();
+        let called = firmware::cpu_on(cpu.mpidr(), entry, self.context(cpu));
+        called.map_or_else(|error| ReturnCode::from(error).0, |()| SUCCESS)
+    }
+
+    /// Returns the context ID with which a CPU is turned on.
+    fn context(&self, cpu: &CpuChannel) -> u64 {
+        core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag()
     }
 
     /// Begins a step and polls until it succeeds or ends with a loss cause.
@@ -261,7 +277,12 @@ impl Lead {
                 continue;
             }
             match self.turn_on(cpu, order, deadline) {
-                Ok(turned_on) => outcome.turned_on = CounterValue::new(turned_on),
+                Ok(turned_on) => {
+                    outcome.turned_on = CounterValue::new(turned_on);
+                    if orders.round.repeats_cpu_on {
+                        self.second_cpu_on.set(Some(self.call_cpu_on(cpu)));
+                    }
+                }
                 Err(loss) => self.note(&orders.round, cpu, Err(loss), outcomes),
             }
         }
@@ -406,6 +427,7 @@ impl Machine for Lead {
         console::wait_idle();
         HEAP.begin_round();
         outcomes.fill(Outcome::default());
+        self.second_cpu_on.set(None);
         let lead = self.index();
         let mut orders = OrderBook {
             clock: self.waiter().clock,
@@ -465,6 +487,19 @@ impl Machine for Lead {
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error> {
         firmware::set_suspend_mode(mode)
+    }
+
+    fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
+        let [x0, ..] = conduit::call(function, arguments);
+        x0
+    }
+
+    fn second_cpu_on(&self) -> Option<i32> {
+        self.second_cpu_on.get()
+    }
+
+    fn entry_point(&self) -> u64 {
+        layout::secondary_entry_address()
     }
 
     fn identity(&self, cpu: CpuIndex) -> Option<Identity> {

@@ -44,7 +44,7 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
         }
         Procedure::Steps | Procedure::CpuOn => cells,
         // These scenarios do not consist of rounds of single samples.
-        Procedure::Loop | Procedure::Timers => 0,
+        Procedure::Loop | Procedure::Timers | Procedure::Checks => 0,
     }
 }
 

@@ -36,7 +36,11 @@ pub enum FoundRecords {
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Steps => true,
-        Procedure::Version | Procedure::Loop | Procedure::CpuOn | Procedure::Timers => false,
+        Procedure::Version
+        | Procedure::Loop
+        | Procedure::CpuOn
+        | Procedure::Timers
+        | Procedure::Checks => false,
     };
     !plan.list && plan.scenarios.iter().any(is_suspend)
 }

@@ -79,6 +79,7 @@ pub static ALL: &[Format] = &[
     format("junit", super::junit::write, COMPARED),
     format("perfetto", super::perfetto::write, &[]),
     format("dt", super::dt::write, &[]),
+    format("bug", super::bug::write, &[]),
 ];
 
 /// Returns the formats that can show `part`, or all formats if the report contains only runs.

@@ -11,7 +11,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use minijinja::context;
 use minijinja::value::Serde;
-use run::model::{Scenario, Status, Verdict};
+use run::model::{Check, CheckEnd, Scenario, Status, Verdict};
 use serde::Serialize;
 
 use super::escape::xml;
@@ -88,6 +88,14 @@ fn suite(run: &LoggedRun) -> Suite {
     let lines = lines.map(|(name, text)| (name.to_owned(), text));
     let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
     let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
+    for scenario in scenarios {
+        cases.extend(
+            scenario
+                .checks
+                .iter()
+                .map(|check| check_case(run, scenario, check)),
+        );
+    }
     cases.extend((!run.integrity.tables).then(|| verdict(run)));
     Suite {
         name: format!(
@@ -169,6 +177,21 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let class = format!("psci-bench.{}", scenario.method.word());
     let message = reason.unwrap_or_else(|| default.to_owned());
     Case::new(name, class, &said, (element, &word, message))
+}
+
+/// Returns the test case of one check.
+fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
+    let name = check.subject(&run.run);
+    let class = format!("psci-bench.{}", scenario.id);
+    let element = match check.end {
+        _ if check.has_failed() => FAILURE,
+        CheckEnd::NotTried(_) | CheckEnd::NotCalled | CheckEnd::AfterFailure => SKIPPED,
+        _ => "",
+    };
+    let answer = check.shown_answer();
+    let said = answer.map_or_else(String::new, |answer| format!("returned {answer}"));
+    let (word, message) = (reason_word(&check.end), reason_text(&check.end));
+    Case::new(name, class, &[said], (element, &word, message))
 }
 
 /// Returns the test cases of a comparison: one for each scenario, which fails on a regression, and

@@ -1,6 +1,8 @@
 //! Writes reports in each format.
 
 mod audit_document;
+mod bug;
+mod check_tables;
 mod commentary;
 mod compared_text;
 mod comparison_document;

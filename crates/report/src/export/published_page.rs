@@ -204,7 +204,8 @@ fn scenario(
             | Procedure::Loop
             | Procedure::CpuOn
             | Procedure::Timers
-            | Procedure::Steps => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
+            | Procedure::Steps
+            | Procedure::Checks => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
         },
         tables,
     })

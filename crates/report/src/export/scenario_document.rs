@@ -6,6 +6,7 @@ use run::measure::Metric;
 use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
 use run::plan::{Method, Procedure, ScenarioId};
 
+use super::check_tables::check_table;
 use super::document::{Block, Charts, ScenarioHeading};
 use super::step_tables::step_tables;
 use super::table::{Table, statistics};
@@ -41,7 +42,8 @@ pub(super) fn scenario<'r>(
     let columns = scenario.columns();
     let of_suite = [main_table, spread_table].map(|table| table(run, scenario, &columns));
     let of_suite = of_suite.into_iter().flatten();
-    let mut tables = of_suite.chain(step_tables(run, scenario));
+    let tables = of_suite.chain(step_tables(run, scenario));
+    let mut tables = tables.chain(check_table(run, scenario));
     all.extend(tables.next().map(Block::Table));
     let remarks = remarks(run, scenario);
     if !remarks.is_empty() {

@@ -288,7 +288,8 @@ fn line(
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
-        | Procedure::Steps => &[Powerdown, Wakeup, CacheFlush],
+        | Procedure::Steps
+        | Procedure::Checks => &[Powerdown, Wakeup, CacheFlush],
     };
     let cpu = run.run.cpu(cell.cpu);
     let mut texts = vec![

@@ -239,7 +239,7 @@ fn is_possible(record: &Record) -> bool {
         }
         Record::Sample(key, place, _) => (key.helper, cpu_of(key, *place)),
         Record::Histogram(.., part) if usize::from(part.first) > BINS_MAX => return false,
-        Record::Histogram(key, ..) => (key.helper, 0),
+        Record::Histogram(key, ..) | Record::Check(key, _) => (key.helper, 0),
         Record::Identity(..)
         | Record::Run(_)
         | Record::Facts(_)
@@ -255,7 +255,11 @@ fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
         let cells = scenario.cells.iter();
         let cells = cells.flat_map(|cell| [Some(cell.cpu), cell.helper]);
-        cells.chain([scenario.helper])
+        let checks = scenario.checks.iter();
+        let checked = checks
+            .filter_map(|check| check.cpus.iter().last())
+            .map(Some);
+        cells.chain(checked).chain([scenario.helper])
     });
     let count = each.flatten().max().map_or(0, |last| last.place() + 1);
     if run.cpus.len() < count {

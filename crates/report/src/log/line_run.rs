@@ -213,7 +213,8 @@ impl LineScenario {
             | Procedure::Loop
             | Procedure::CpuOn
             | Procedure::Timers
-            | Procedure::Steps => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
+            | Procedure::Steps
+            | Procedure::Checks => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
         };
         let cells = CpuIndex::all(keys.len())
             .zip(keys)

@@ -155,6 +155,7 @@ impl LoggedRun {
             Scenario {
                 conditions: scenario.conditions.clone(),
                 cells: cells.collect(),
+                checks: scenario.checks.clone(),
                 ..*scenario
             }
         });

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::failed_checks::find_failed_checks;
 use super::last_man::find_last_men;
 use super::lock_queue::find_lock_queue;
 use super::lost::find_lost;
@@ -27,5 +28,6 @@ pub fn findings_of(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<
     all.extend(find_not_counted(run, scenario));
     all.extend(find_lost(run, scenario));
     all.extend(find_overruns(run, scenario));
+    all.extend(find_failed_checks(run, scenario));
     all
 }

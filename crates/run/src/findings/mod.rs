@@ -4,6 +4,7 @@
 //! function that finds it, plus a line in [`findings_of`].
 
 mod all;
+mod failed_checks;
 mod last_man;
 mod lock_queue;
 mod lost;
@@ -18,6 +19,7 @@ mod wake_source;
 mod words;
 
 pub use self::all::findings_of;
+pub use self::failed_checks::FAILED_CHECK;
 pub use self::last_man::LAST_MAN;
 pub use self::lock_queue::{Arrival, LOCK_QUEUE, is_queue, without_long_flushes};
 pub use self::lost::LOST;

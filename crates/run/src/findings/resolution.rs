@@ -90,7 +90,8 @@ fn of_column(
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
-        | Procedure::Steps => " This counter cannot resolve it.",
+        | Procedure::Steps
+        | Procedure::Checks => " This counter cannot resolve it.",
     };
     Some(Finding {
         kind: RESOLUTION,

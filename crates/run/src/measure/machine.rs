@@ -26,6 +26,15 @@ pub trait Machine {
     /// Calls SET_SUSPEND_MODE on the lead while all other CPUs are off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
+    /// Calls a firmware function on the lead, between rounds, and returns X0.
+    fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64;
+
+    /// Returns what the second CPU_ON of the last round returned; see [`Round::repeats_cpu_on`].
+    fn second_cpu_on(&self) -> Option<i32>;
+
+    /// Returns the address at which CPUs enter after CPU_ON.
+    fn entry_point(&self) -> u64;
+
     /// Returns how the CPU was lost, if it was lost in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;
 

@@ -5,6 +5,7 @@ use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Variant;
+use super::check::{Function, Probe};
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 
 /// Why a scenario failed. CPUs are identified by index.
@@ -51,6 +52,13 @@ pub enum Failure {
         /// The low word of X0.
         answer: i32,
         cpu: CpuIndex,
+    },
+    /// A firmware function does not do what the specification says.
+    CheckFailed {
+        function: Function,
+        probe: Probe,
+        /// The number of checks that failed, including this one.
+        failed: u32,
     },
     /// TFTF does not give a reason, or the record was lost.
     NotStated,

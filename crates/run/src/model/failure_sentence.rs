@@ -3,6 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use hardware::text::plural::Many;
+
 use super::failure::Failure;
 use super::run::Run;
 use crate::measure::TimerFault;
@@ -52,6 +54,15 @@ impl Failure {
                 format!("{} returned {answer} on {}", variant.word(), on(cpu))
             }
             Self::NoCpuOff(why) => format!("{why}"),
+            Self::CheckFailed {
+                function,
+                probe,
+                failed,
+            } => {
+                let (function, what) = (function.name(), probe.title());
+                let failed = Many(failed.into(), "check");
+                format!("{failed} failed, the first of them {function}: {what}")
+            }
             Self::NotStated => "the log does not give the reason".into(),
         }
     }

@@ -1,6 +1,7 @@
 //! The model of a run. The payload fills it, records carry it, and reports use it.
 
 mod cell;
+mod check;
 mod cpu;
 mod failure;
 mod failure_sentence;
@@ -17,6 +18,7 @@ mod verdict;
 mod wake_source;
 
 pub use self::cell::{Cell, CellSeries, CellStep, Counts, How, Variant};
+pub use self::check::{Check, CheckEnd, Function, Probe};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;
 pub use self::finding::{CpuSet, Evidence, Finding, FitQuality, Kind};

@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::crc::Crc32;
 use crate::hex;
+use crate::json::to_json;
 
 use crate::measure::Facts;
 
@@ -25,12 +26,11 @@ impl RunId {
     /// read while preparing the run. On hardware, it is different every time; on an emulator with
     /// an instruction clock, it is the same every time.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
-        let facts = serde_json::to_vec(facts);
-        let facts = facts.expect("facts contain no fractions or maps");
+        let facts = to_json(facts);
         let mut crc = Crc32::default();
         crc.update(&build.to_le_bytes());
         crc.update(&counter.to_le_bytes());
-        for part in [tree, &facts] {
+        for part in [tree, facts.as_bytes()] {
             // Include the length, so that moving a byte from one part to the other changes the
             // checksum.
             crc.update(&(part.len() as u64).to_le_bytes());

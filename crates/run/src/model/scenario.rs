@@ -6,6 +6,7 @@ use hardware::board::CpuIndex;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, CellSeries};
+use super::check::Check;
 use super::failure::Failure;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
@@ -30,6 +31,9 @@ pub struct Scenario {
     /// scenarios have a cell for each step and CPU, and one for each omitted step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
+    /// The results that are not measurements.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
     /// The number of the scenario's records that were lost; at least one if its own record is lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_records: u32,
@@ -114,6 +118,7 @@ impl Scenario {
             status: Status::Unknown,
             conditions: None,
             cells: Vec::new(),
+            checks: Vec::new(),
             lost_records: 0,
         }
     }

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::CheckEnd;
 use super::failure::Failure;
 use super::finding::CpuSet;
 use super::scenario::{Scenario, Status};
+use crate::measure::Reason;
 
 /// Counts across all scenarios, as in the TFTF frame and the closing line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +55,13 @@ impl Totals {
             self.rows_skipped += u64::from(cell.skipped.is_some() && !is_skipped);
             if cell.lost.is_some() {
                 lost.insert(cell.cpu);
+            }
+        }
+        for check in &scenario.checks {
+            if let CheckEnd::NoEffect(rejection) = check.end
+                && rejection.reason == Reason::Lost
+            {
+                check.cpus.iter().for_each(|cpu| lost.insert(cpu));
             }
         }
         // A CPU stays lost, so later scenarios count it again.

@@ -18,7 +18,7 @@ pub struct Descriptor {
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
-    /// The maximum number of cells in a run, used to reserve memory and time.
+    /// The maximum number of cells or checks in a run, used to reserve memory and time.
     pub cells: fn(&RunSize) -> usize,
 }
 
@@ -54,6 +54,8 @@ pub enum Procedure {
     Timers,
     /// Steps that vary one quantity, each measured like a suite scenario.
     Steps,
+    /// Calls whose effects are checked. Nothing is measured.
+    Checks,
 }
 
 /// The idle state that a scenario requests.
@@ -105,7 +107,7 @@ impl Procedure {
     pub const fn is_of_suite(self) -> bool {
         match self {
             Self::Suspend(..) | Self::CpuOff | Self::Version => true,
-            Self::Loop | Self::CpuOn | Self::Timers | Self::Steps => false,
+            Self::Loop | Self::CpuOn | Self::Timers | Self::Steps | Self::Checks => false,
         }
     }
 
@@ -114,7 +116,12 @@ impl Procedure {
         match self {
             Self::Suspend(state, _) => Some(state),
             Self::CpuOff => Some(StateChoice::Deepest),
-            Self::Version | Self::Loop | Self::CpuOn | Self::Timers | Self::Steps => None,
+            Self::Version
+            | Self::Loop
+            | Self::CpuOn
+            | Self::Timers
+            | Self::Steps
+            | Self::Checks => None,
         }
     }
 }

@@ -33,6 +33,7 @@ words! {
         Dirty = "dirty",
         Contend = "contend",
         CpuOnAfter = "cpu-on-after",
+        Fitness = "fitness",
     }
 }
 
@@ -60,7 +61,8 @@ impl Key {
             | Self::Stress
             | Self::Timers
             | Self::Dirty
-            | Self::Contend => return None,
+            | Self::Contend
+            | Self::Fitness => return None,
         })
     }
 
@@ -89,6 +91,7 @@ impl Key {
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
             Self::Samples => "none or all",
+            Self::Fitness => "harmless or destructive",
             Self::Records => "once, twice or none",
             Self::Footprint => ", optionally followed by K or M",
             Self::Dirty => "up to 24 sizes from 0 to 64M, separated by commas; A-B doubles",

@@ -66,6 +66,9 @@ pub struct Plan {
     /// payload whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,
+    /// True if `fitness` also makes calls with wrong arguments.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub destructive: bool,
 }
 
 impl Default for Plan {
@@ -88,6 +91,7 @@ impl Default for Plan {
             dirty: None,
             contend: None,
             cpu_on_after: CPU_ON_AFTER_US,
+            destructive: false,
         }
     }
 }
@@ -218,6 +222,10 @@ impl Plan {
             Key::Core => self.core = Some(power_state(value)?),
             Key::Dirty => self.dirty = Some(Steps::parse(value, dirty_bytes, next_bytes)?),
             Key::Contend => self.contend = Some(Steps::parse(value, cpus, next_cpus)?),
+            Key::Fitness => {
+                let words = ["harmless", "destructive"];
+                self.destructive = words.iter().position(|it| *it == value)? == 1;
+            }
             Key::Samples => self.samples = ["none", "all"].iter().position(|it| *it == value)? == 1,
         }
         Some(())

@@ -176,6 +176,16 @@ scenarios! {
         cells: |_| 1,
         ..Descriptor::STEPS
     },
+    // The last one, because it may lose CPUs.
+    Fitness: Descriptor {
+        tag: "fitness",
+        name: "Which PSCI functions work",
+        procedure: Procedure::Checks,
+        is_in_all: false,
+        // Each CPU may fail in its own way.
+        cells: |size| 80 + size.cpus * (8 + 6 * size.idle_states),
+        ..Descriptor::SUITE
+    },
 }
 
 impl ScenarioId {

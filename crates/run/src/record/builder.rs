@@ -84,6 +84,10 @@ impl RunBuilder {
                 let at = (self.counted(key), place);
                 self.histograms.push((at, metric, part));
             }
+            Record::Check(key, check) => {
+                let place = self.counted(key);
+                self.run.scenarios[place].checks.push(check);
+            }
             Record::End(end) => self.run.end = Some(end),
         }
     }

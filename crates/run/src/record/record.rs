@@ -27,7 +27,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{cpu_list, packed};
 use crate::measure::{Facts, Identity, Metric};
-use crate::model::{Cell, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status};
+use crate::model::{
+    Cell, Check, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status,
+};
 use crate::plan::Plan;
 
 /// The version of the format, as in [`Head::format`]. It must change when [`Plan`] or [`Facts`]
@@ -67,6 +69,8 @@ pub enum Record {
     Sample(ScenarioKey, u32, Sample),
     /// Part of a metric's histogram, with the cell's place.
     Histogram(ScenarioKey, u32, Metric, Spread),
+    /// A check.
+    Check(ScenarioKey, Check),
     /// The identity of these CPUs without their clocks, and the clocks in MHz. Both are known only
     /// once a CPU has been up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),

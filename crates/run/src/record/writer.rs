@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::crc::Crc32;
+use crate::json::to_json;
 use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
@@ -141,8 +142,7 @@ impl Writer {
 
     /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
-        let json = serde_json::to_string(record);
-        let json = json.expect("a record contains no fractions or maps");
+        let json = to_json(record);
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
@@ -177,6 +177,9 @@ impl Writer {
                     self.histogram(out, at, all.first, &all.counts)?;
                 }
             }
+        }
+        for check in &scenario.checks {
+            self.write(out, Record::Check(key, *check))?;
         }
         let own = Record::Scenario(
             key,

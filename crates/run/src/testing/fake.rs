@@ -15,6 +15,7 @@ use hardware::spec::stat::Rise;
 use hardware::spec::timer::TimerName;
 use smccc::psci::{self, SuspendMode};
 
+use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
     Action, ActionEnd, After, Cause, Counter, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
@@ -65,6 +66,7 @@ pub struct Fake {
     edit: Edit,
     edit_trial: TrialEdit,
     timers: FakeTimers,
+    firmware: FakeFirmware,
     /// The mode that SET_SUSPEND_MODE rejects.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
@@ -140,6 +142,7 @@ impl Fake {
             edit: Box::new(|_, _, _| {}),
             edit_trial: Box::new(|_, _| {}),
             timers: FakeTimers::new(cpus),
+            firmware: FakeFirmware::new(cpus),
             refuses: None,
             map: (0..cpus).map(cpu).collect(),
             lacks_cpu_off: false,
@@ -203,6 +206,12 @@ impl Fake {
     /// Sets how many ticks late a CPU's timer is handled, by CPU and by expiry number.
     pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
         self.timers.lateness = Box::new(lateness);
+        self
+    }
+
+    /// Changes what the lead's calls between rounds return, by function ID and first argument.
+    pub fn with_answers(mut self, edit: impl FnMut(u32, u64, i32) -> i32 + 'static) -> Self {
+        self.firmware.edit = Box::new(edit);
         self
     }
 
@@ -457,6 +466,7 @@ impl Machine for Fake {
                 false => (self.edit)(self.rounds, *cpu, outcome),
             }
             self.lost[cpu.place()] = matches!(outcome.end, ActionEnd::Lost(_));
+            self.firmware.set(*cpu, *cpu == lead || !turns_off);
         }
         self.rounds += u64::from(!is_trial);
         if turns_off && self.lacks_cpu_off {
@@ -482,6 +492,20 @@ impl Machine for Fake {
             return Err(psci::Error::Denied);
         }
         Ok(())
+    }
+
+    fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
+        self.firmware
+            .call(self.facts.psci_version, function, arguments)
+    }
+
+    fn second_cpu_on(&self) -> Option<i32> {
+        let last = self.asked.last()?;
+        last.repeats_cpu_on.then_some(psci::error::ON_PENDING)
+    }
+
+    fn entry_point(&self) -> u64 {
+        ENTRY
     }
 
     fn identity(&self, _: CpuIndex) -> Option<Identity> {

@@ -2,6 +2,7 @@
 
 pub mod example;
 pub mod fake;
+mod fake_firmware;
 mod fake_timers;
 
 use alloc::vec::Vec;

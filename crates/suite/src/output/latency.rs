@@ -13,6 +13,7 @@ use core::fmt::{self, Write};
 use hardware::board::Mpidr;
 use hardware::text::plural::Many;
 use run::measure::{Account, Until};
+use run::model::Function;
 use run::plan::Load;
 
 use super::run_observer::RunObserver;
@@ -36,6 +37,13 @@ pub(crate) struct LatencyLines<'w> {
 impl Progress for LatencyLines<'_> {
     fn note_samples(&mut self, kept: u32, asked: u32) {
         self.observer.note_samples(kept, asked);
+    }
+
+    fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
+        match x {
+            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
+            None => writeln!(self.out, "  {} ...", function.name()),
+        }
     }
 
     fn without_zero(&mut self) -> fmt::Result {

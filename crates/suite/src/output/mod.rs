@@ -1,5 +1,6 @@
 //! Output for human readers: TFTF's frame, tables and the last line.
 
+mod check_tables;
 mod frame;
 mod grid;
 mod header;

@@ -54,6 +54,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
         super::tables::write(out, run, scenario)?;
         super::step_tables::write(out, run, scenario)?;
         super::sweeps::write(out, run, scenario)?;
+        super::check_tables::write(out, run, scenario)?;
         let findings = findings_of(run, scenario, Verbosity::Short);
         for finding in &findings {
             paragraph(out, "* ", 2, &finding.sentence)?;

@@ -96,7 +96,8 @@ pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
         | Procedure::Version
         | Procedure::Loop
         | Procedure::CpuOn
-        | Procedure::Steps => "Not Counted",
+        | Procedure::Steps
+        | Procedure::Checks => "Not Counted",
     }
 }
 

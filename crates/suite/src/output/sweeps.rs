@@ -87,7 +87,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
 fn not_counted(scenario: &Scenario) -> Option<String> {
     match scenario.id.procedure() {
         // These are rejected for only one reason, which has its own column.
-        Procedure::Loop | Procedure::Timers => return None,
+        Procedure::Loop | Procedure::Timers | Procedure::Checks => return None,
         Procedure::Suspend(..)
         | Procedure::CpuOff
         | Procedure::Version

@@ -12,7 +12,7 @@ use super::loops::Loops;
 use super::progress::Progress;
 use super::steps::Sweep;
 use super::{
-    cold_call, contend_sweep, cpu_on, dirty_sweep, idle_states, loops, steps, suite,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, steps, suite,
     system_suspend, timer_latency,
 };
 
@@ -23,6 +23,7 @@ enum Measurement {
     CpuOn,
     Timers,
     Steps(fn(&mut Sweep<'_>)),
+    Checks,
 }
 
 const fn measurement(id: ScenarioId) -> Measurement {
@@ -45,6 +46,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::IdleStates => Measurement::Steps(idle_states::measure_steps),
         ScenarioId::ColdCall => Measurement::Steps(cold_call::measure_steps),
         ScenarioId::SystemSuspend => Measurement::Steps(system_suspend::measure_steps),
+        ScenarioId::Fitness => Measurement::Checks,
     }
 }
 
@@ -79,6 +81,12 @@ pub fn measure(
         Measurement::Steps(measure_steps) => {
             let scenario = steps::measure(machine, setting, key, progress, measure_steps);
             alloc::vec![scenario]
+        }
+        Measurement::Checks => {
+            // CPUs that cannot be turned off are a result here.
+            return Ok(alloc::vec![fitness::check(
+                machine, setting, key, progress
+            )?]);
         }
     };
     Ok(match machine.facts().no_cpu_off.filter(|_| turns_off) {

@@ -3,7 +3,7 @@
 
 use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
-use run::model::{Cell, Cpu, Samples, Scenario, Series, scenarios};
+use run::model::{Cell, Check, Cpu, Samples, Scenario, Series, scenarios};
 use run::plan::{Plan, Procedure, ScenarioId};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
@@ -20,6 +20,8 @@ const SUMMARY: usize = 768;
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_SERIES: usize = 288;
+/// Bytes for printing one check.
+const CHECK_PRINTING: usize = 320;
 
 /// The memory that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,9 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
         }
         Procedure::Timers => bench_bytes(cpus, 0, 0) + cells * spread + cells_bytes(cells, COLUMNS),
         Procedure::CpuOn => bench_bytes(cpus, 0, iterations) + cells_bytes(cells, COLUMNS),
+        Procedure::Checks => {
+            list::<Check>(cells) + list::<Outcome>(cpus) + CHECK_PRINTING * cells + PRINTING
+        }
         Procedure::Loop => {
             let samples = plan.batches().1 as usize;
             bench_bytes(cpus, 0, samples) + cells_bytes(cells, COLUMNS)

@@ -7,6 +7,7 @@ mod cold_call;
 mod contend_sweep;
 mod cpu_on;
 mod dirty_sweep;
+mod fitness;
 mod idle_states;
 mod loops;
 mod measure;

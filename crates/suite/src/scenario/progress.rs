@@ -5,6 +5,7 @@ use core::fmt;
 use hardware::board::Mpidr;
 use hardware::spec::ticks::Clock;
 use run::measure::Account;
+use run::model::Function;
 use run::plan::Load;
 
 /// The progress of the timer measurement under one load.
@@ -31,14 +32,17 @@ impl Stretch {
 }
 
 /// Receives reports from a scenario between its rounds. Methods that print may return output
-/// errors. All methods except [`Progress::note_samples`] are for `timer_latency`.
+/// errors.
 pub trait Progress {
     /// Notes how many samples have been kept and requested, across all CPUs. Called before each
     /// round in suite scenarios and sweeps.
     fn note_samples(&mut self, kept: u32, asked: u32);
+    /// Reports the function that is about to be called, so that a run that ends in the call names
+    /// it.
+    fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result;
     /// Reports that memory is not zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Starts a measurement on only the given CPU, or on all CPUs.
+    /// Starts a measurement of `timer_latency` on only the given CPU, or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
     /// Reports a window, which `stretch` already includes; `sum` combines all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;

@@ -15,7 +15,7 @@ pub(crate) struct Chosen {
     pub(crate) powerdown: bool,
     pub(crate) timer_stops: bool,
     /// The power level; None if neither the board nor the format specifies it.
-    level: Option<u8>,
+    pub(crate) level: Option<u8>,
     /// The states on the way down to this one.
     pub(crate) ladder: Ladder,
 }

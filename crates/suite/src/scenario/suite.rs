@@ -27,7 +27,8 @@ pub(crate) const fn placements(id: ScenarioId) -> usize {
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
-        | Procedure::Steps => 1,
+        | Procedure::Steps
+        | Procedure::Checks => 1,
     }
 }
 
@@ -70,7 +71,8 @@ fn rounds(id: ScenarioId) -> Rounds {
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
-        | Procedure::Steps => Rounds::Serial,
+        | Procedure::Steps
+        | Procedure::Checks => Rounds::Serial,
     }
 }
 

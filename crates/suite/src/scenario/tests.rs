@@ -1,5 +1,6 @@
 //! Runs the scenarios on the fake machine.
 
+mod fitness;
 mod loops;
 mod skips;
 mod sweeps;
@@ -15,8 +16,8 @@ use run::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
-    Cell, CellSeries, Conditions, Counts, Failure, How, Job, Scenario, Skip, Status, Totals,
-    Variant, WakeSource, jobs,
+    Cell, CellSeries, Conditions, Counts, Failure, Function, How, Job, Scenario, Skip, Status,
+    Totals, Variant, WakeSource, jobs,
 };
 use run::plan::{Load, Plan, ScenarioId, WakePattern};
 use run::testing::board;
@@ -55,6 +56,8 @@ struct Log {
     /// The samples kept and requested, before each round.
     samples: Vec<(u32, u32)>,
     without_zero: bool,
+    /// The last function announced.
+    checking: Option<Function>,
     /// The measurements that have ended.
     ends: Vec<Stretch>,
 }
@@ -62,6 +65,11 @@ struct Log {
 impl Progress for Log {
     fn note_samples(&mut self, kept: u32, asked: u32) {
         self.samples.push((kept, asked));
+    }
+
+    fn checking(&mut self, function: Function, _: Option<u32>) -> fmt::Result {
+        self.checking = Some(function);
+        Ok(())
     }
 
     fn without_zero(&mut self) -> fmt::Result {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
+use hardware::spec::stat::Ladder;
 use run::measure::{
     ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
@@ -56,7 +57,7 @@ pub(crate) enum OwnTimer {
 }
 
 /// The result of one CPU's trials.
-enum TrialVerdict {
+pub(crate) enum TrialVerdict {
     Woken,
     /// The CPU was woken by the SGI that is sent if the source under test fails.
     WokenInstead,
@@ -74,6 +75,8 @@ pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
+    /// True if the PSCI_STAT values are read in each trial.
+    pub(crate) reads_statistics: bool,
     /// The failure in the last trial of a CPU whose trials all failed.
     pub(crate) wrong: Option<Failure>,
 }
@@ -84,6 +87,7 @@ impl<'t> Trials<'t> {
             machine,
             outcomes: alloc::vec![Outcome::default(); cpus.len()],
             cpus,
+            reads_statistics: false,
             wrong: None,
         }
     }
@@ -156,6 +160,11 @@ impl<'t> Trials<'t> {
         Err(last)
     }
 
+    /// Returns the CPU's outcome in the last trial.
+    pub(crate) fn outcome(&self, cpu: CpuIndex) -> &Outcome {
+        &self.outcomes[cpu.place()]
+    }
+
     /// Returns the number of CPUs that are lost.
     pub(crate) fn lost(&self) -> usize {
         self.machine.count_lost(self.cpus.len())
@@ -188,7 +197,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
-    fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
+    pub(crate) fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;
@@ -201,6 +210,10 @@ impl<'t> Trials<'t> {
             quiet: facts.ticks(QUIET_US),
             patience: Some(facts.ticks(PATIENCE_US)),
             waker,
+            ladder: match self.reads_statistics {
+                true => state.ladder,
+                false => Ladder::default(),
+            },
             ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
         let (mut slept, mut was_not_rung) = (0, false);

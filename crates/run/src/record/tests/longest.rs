@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IntId, Mpidr, TimerFrame};
+use hardware::board::{CPU_MAX, CpuIndex, IntId, Mpidr, TimerFrame};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
@@ -150,6 +150,18 @@ fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     }
 }
 
+fn longest_check() -> Check {
+    Check {
+        function: longest(&Function::ALL),
+        probe: longest(&Probe::ALL),
+        x: Some(u32::MAX),
+        cpus: CpuIndex::all(CPU_MAX).collect(),
+        promised: Some(false),
+        answer: Some(i32::MIN),
+        end: CheckEnd::NoEffect(rejection(Detail::Loss(LOSS))),
+    }
+}
+
 fn longest_conditions() -> Conditions {
     Conditions {
         pmf: false,
@@ -196,7 +208,7 @@ fn longest_machine() -> Run {
     let mut contend = Steps::EMPTY;
     while contend.add(488 + contend.as_slice().len() as u32) {}
     let mut all = ScenarioSet::EMPTY;
-    for word in ["all", "system_suspend"] {
+    for word in ["all", "system_suspend", "fitness"] {
         all.insert(ScenarioSet::of_word(word).expect("a good word"));
     }
     run.plan = Some(Plan {
@@ -206,6 +218,7 @@ fn longest_machine() -> Run {
         deepest: Some(u32::MAX),
         core: Some(u32::MAX),
         loops: Some(u32::MAX),
+        destructive: true,
         ..Plan::default()
     });
     run
@@ -255,8 +268,20 @@ pub(super) fn longest_run() -> Run {
             ..key
         })
     };
+    let fitness = Scenario {
+        status: Status::Failed(Failure::CheckFailed {
+            function: longest(&Function::ALL),
+            probe: longest(&Probe::ALL),
+            failed: u32::MAX,
+        }),
+        checks: [longest_check()].into(),
+        ..Scenario::new(ScenarioKey {
+            id: ScenarioId::Fitness,
+            ..key
+        })
+    };
     Run {
-        scenarios: [suite, sweep].into(),
+        scenarios: [suite, sweep, fitness].into(),
         end: Some(end()),
         ..longest_machine()
     }

@@ -1,0 +1,62 @@
+//! Firmware functions that do not do what the specification says.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::measure::{Detail, Reason, Rejection};
+use crate::model::{Check, CheckEnd, Finding, Kind, Run, Scenario};
+
+/// A check that failed.
+pub const FAILED_CHECK: Kind = Kind::new("failed-check");
+
+/// Finds the checks that failed.
+pub(super) fn find_failed_checks(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    let failed = scenario.checks.iter().filter(|check| check.has_failed());
+    let finding =
+        |check: &Check| Finding::by_counts(FAILED_CHECK, sentence(run, check), check.cpus.iter());
+    failed.map(finding).collect()
+}
+
+fn sentence(run: &Run, check: &Check) -> String {
+    let (subject, section) = (check.subject(run), check.function.specification());
+    let what = match check.end {
+        CheckEnd::WrongAnswer => wrong_answer(check),
+        CheckEnd::NoEffect(rejection) => lacks_effect(&rejection),
+        CheckEnd::WrongStatistics => {
+            "the value does not match the state that the CPU must have reached".into()
+        }
+        CheckEnd::Missing => "PSCI_FEATURES does not list this mandatory function".into(),
+        CheckEnd::Works
+        | CheckEnd::Tolerated
+        | CheckEnd::NotCalled
+        | CheckEnd::NotTried(_)
+        | CheckEnd::AfterFailure => String::new(),
+    };
+    format!("{subject}: {what} ({section}).")
+}
+
+fn lacks_effect(rejection: &Rejection) -> String {
+    let what = match (rejection.reason, rejection.detail) {
+        (_, Detail::Loss(loss)) => return format!("{loss}"),
+        (Reason::Abandoned, _) => "the call returned to its caller, without a power-down",
+        (Reason::EarlyWake, _) => "the CPU was awake before its wake-up was due",
+        (Reason::NotRung, _) => "this interrupt did not wake the CPU, but an SGI did later",
+        (Reason::WrongContext, _) => "the CPU came back with a wrong context ID",
+        (Reason::Pending, _) => "an interrupt stayed pending, so the call was not made",
+        (Reason::LateReturn, _) => "the CPU came back much later than its wake-up was due",
+        _ => return format!("{rejection}"),
+    };
+    what.into()
+}
+
+fn wrong_answer(check: &Check) -> String {
+    let returned = match check.shown_answer() {
+        Some(answer) => format!("the call returned {answer}"),
+        None => "the call did not return the right value".into(),
+    };
+    match check.probe.permitted() {
+        Some(permitted) => format!("{returned}, but {permitted} was expected"),
+        None => returned,
+    }
+}

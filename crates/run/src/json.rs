@@ -1,0 +1,14 @@
+//! Converts to JSON what is known to be convertible.
+
+use alloc::string::String;
+
+use serde::Serialize;
+
+/// Returns `value` as JSON. `value` contains no fractions and no maps.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    match serde_json::to_string(value) {
+        Ok(json) => json,
+        // `expect` would format the error, for which the payload would need 4 KB.
+        Err(_) => unreachable!("only fractions and maps cannot be converted to JSON"),
+    }
+}

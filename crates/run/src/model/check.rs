@@ -1,0 +1,412 @@
+//! Checks: results that are not measurements. A check calls a firmware function in one way, and
+//! records what was promised, what was returned, and what happened.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use hardware::board::CpuIndex;
+use hardware::spec::psci::ReturnCode;
+use hardware::text::join::join;
+use hardware::words;
+use serde::{Deserialize, Serialize};
+use smccc::{arch, psci};
+
+use super::finding::CpuSet;
+use super::run::Run;
+use super::skip::Skip;
+use crate::measure::Rejection;
+
+words! {
+    /// A firmware function, by its name in PSCI (DEN0022F) or SMCCC (DEN0028).
+    #[expect(missing_docs, reason = "the specifications describe them")]
+    pub enum Function, name {
+        PsciVersion = "PSCI_VERSION",
+        CpuSuspend = "CPU_SUSPEND",
+        CpuOff = "CPU_OFF",
+        CpuOn = "CPU_ON",
+        AffinityInfo = "AFFINITY_INFO",
+        Migrate = "MIGRATE",
+        MigrateInfoType = "MIGRATE_INFO_TYPE",
+        MigrateInfoUpCpu = "MIGRATE_INFO_UP_CPU",
+        SystemOff = "SYSTEM_OFF",
+        SystemOff2 = "SYSTEM_OFF2",
+        SystemReset = "SYSTEM_RESET",
+        SystemReset2 = "SYSTEM_RESET2",
+        MemProtect = "MEM_PROTECT",
+        MemProtectCheckRange = "MEM_PROTECT_CHECK_RANGE",
+        PsciFeatures = "PSCI_FEATURES",
+        CpuFreeze = "CPU_FREEZE",
+        CpuDefaultSuspend = "CPU_DEFAULT_SUSPEND",
+        NodeHwState = "NODE_HW_STATE",
+        SystemSuspend = "SYSTEM_SUSPEND",
+        SetSuspendMode = "SET_SUSPEND_MODE",
+        StatResidency = "PSCI_STAT_RESIDENCY",
+        StatCount = "PSCI_STAT_COUNT",
+        SmcccVersion = "SMCCC_VERSION",
+        SocId = "SMCCC_ARCH_SOC_ID",
+        FeatureAvailability = "SMCCC_ARCH_FEATURE_AVAILABILITY",
+        Workaround1 = "SMCCC_ARCH_WORKAROUND_1",
+        Workaround2 = "SMCCC_ARCH_WORKAROUND_2",
+        Workaround3 = "SMCCC_ARCH_WORKAROUND_3",
+        Workaround4 = "SMCCC_ARCH_WORKAROUND_4",
+        ErrataVersion = "EM_VERSION",
+    }
+}
+
+impl Function {
+    /// Returns the function ID, in its 64-bit form if there is one.
+    pub const fn id(self) -> u32 {
+        match self {
+            Self::PsciVersion => psci::PSCI_VERSION,
+            Self::CpuSuspend => psci::PSCI_CPU_SUSPEND_64,
+            Self::CpuOff => psci::PSCI_CPU_OFF,
+            Self::CpuOn => psci::PSCI_CPU_ON_64,
+            Self::AffinityInfo => psci::PSCI_AFFINITY_INFO_64,
+            Self::Migrate => psci::PSCI_MIGRATE_64,
+            Self::MigrateInfoType => psci::PSCI_MIGRATE_INFO_TYPE,
+            Self::MigrateInfoUpCpu => psci::PSCI_MIGRATE_INFO_UP_CPU_64,
+            Self::SystemOff => psci::PSCI_SYSTEM_OFF,
+            // New in PSCI 1.3.
+            Self::SystemOff2 => 0xc400_0015,
+            Self::SystemReset => psci::PSCI_SYSTEM_RESET,
+            Self::SystemReset2 => psci::PSCI_SYSTEM_RESET2_64,
+            Self::MemProtect => psci::PSCI_MEM_PROTECT,
+            Self::MemProtectCheckRange => psci::PSCI_MEM_PROTECT_CHECK_RANGE_64,
+            Self::PsciFeatures => psci::PSCI_FEATURES,
+            Self::CpuFreeze => psci::PSCI_CPU_FREEZE,
+            Self::CpuDefaultSuspend => psci::PSCI_CPU_DEFAULT_SUSPEND_64,
+            Self::NodeHwState => psci::PSCI_NODE_HW_STATE_64,
+            Self::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
+            Self::SetSuspendMode => psci::PSCI_SET_SUSPEND_MODE,
+            Self::StatResidency => psci::PSCI_STAT_RESIDENCY_64,
+            Self::StatCount => psci::PSCI_STAT_COUNT_64,
+            Self::SmcccVersion => arch::SMCCC_VERSION,
+            Self::SocId => arch::SMCCC_ARCH_SOC_ID,
+            // New in SMCCC 1.5.
+            Self::FeatureAvailability => 0xc000_0003,
+            Self::Workaround1 => arch::SMCCC_ARCH_WORKAROUND_1,
+            Self::Workaround2 => arch::SMCCC_ARCH_WORKAROUND_2,
+            Self::Workaround3 => arch::SMCCC_ARCH_WORKAROUND_3,
+            Self::Workaround4 => 0x8000_0004,
+            // The errata management firmware interface, DEN0100.
+            Self::ErrataVersion => 0x8400_00f0,
+        }
+    }
+
+    /// Returns true for a function of the Arm Architecture Calls, which SMCCC_ARCH_FEATURES lists.
+    pub const fn is_arch_call(self) -> bool {
+        matches!(
+            self,
+            Self::SmcccVersion
+                | Self::SocId
+                | Self::FeatureAvailability
+                | Self::Workaround1
+                | Self::Workaround2
+                | Self::Workaround3
+                | Self::Workaround4
+        )
+    }
+
+    /// Returns true if every implementation of this PSCI version must provide the function
+    /// (DEN0022F, section 5.1 and the tables in section 6).
+    pub const fn is_mandatory(self, psci_version: u32) -> bool {
+        match self {
+            Self::PsciVersion
+            | Self::CpuSuspend
+            | Self::CpuOff
+            | Self::CpuOn
+            | Self::AffinityInfo
+            | Self::SystemOff
+            | Self::SystemReset => psci_version >= 2,
+            Self::PsciFeatures => psci_version >= 0x1_0000,
+            _ => false,
+        }
+    }
+
+    /// Returns true if the function returns SUCCESS or an error, false if it returns a number or an
+    /// error.
+    const fn returns_status(self) -> bool {
+        matches!(
+            self,
+            Self::CpuSuspend | Self::CpuOff | Self::CpuOn | Self::SetSuspendMode
+        )
+    }
+
+    /// Returns the specification and, if the function is called, the section on it.
+    pub const fn specification(self) -> &'static str {
+        match self {
+            Self::PsciVersion => "DEN0022F, section 5.3",
+            Self::CpuSuspend => "DEN0022F, section 5.4",
+            Self::CpuOff => "DEN0022F, section 5.5",
+            Self::CpuOn => "DEN0022F, section 5.6",
+            Self::AffinityInfo => "DEN0022F, section 5.7",
+            Self::MigrateInfoType => "DEN0022F, section 5.9",
+            Self::PsciFeatures => "DEN0022F, section 5.15",
+            Self::NodeHwState => "DEN0022F, section 5.18",
+            Self::SetSuspendMode => "DEN0022F, section 5.20",
+            Self::StatResidency => "DEN0022F, section 5.21",
+            Self::StatCount => "DEN0022F, section 5.22",
+            Self::ErrataVersion => "DEN0100",
+            other if other.is_arch_call() => "DEN0028",
+            _ => "DEN0022F",
+        }
+    }
+}
+
+words! {
+    /// The way in which a check calls a function.
+    pub enum Probe, key {
+        /// The function is listed, and not called.
+        Listed = "listed",
+        /// The return value is one that the specification permits.
+        Answer = "answer",
+        /// PSCI_FEATURES and a direct call reject a function ID that PSCI reserves.
+        Unknown = "unknown",
+        /// The CPU arrives at the entry point, with the context ID.
+        Arrives = "arrives",
+        /// A second CPU_ON at once returns ALREADY_ON or ON_PENDING.
+        Pending = "pending",
+        /// CPU_ON for a CPU that is on returns ALREADY_ON.
+        AlreadyOn = "already-on",
+        /// AFFINITY_INFO returns ON for a CPU that is on.
+        IsOn = "is-on",
+        /// AFFINITY_INFO returns OFF for a CPU that is off.
+        IsOff = "is-off",
+        /// AFFINITY_INFO returns ON at a higher affinity level, or INVALID_PARAMETERS.
+        Level = "level",
+        /// The CPU turns off.
+        GoesOff = "goes-off",
+        /// The CPU arrives if it is turned on again after a pause.
+        Again = "again",
+        /// The CPU's own timer wakes it.
+        OwnTimer = "own-timer",
+        /// An SGI wakes the CPU.
+        Sgi = "sgi",
+        /// The interrupt of the memory-mapped timer wakes the lead.
+        Frame = "frame",
+        /// The value rises by one during a suspend to the state; or by the time in it.
+        Rises = "rises",
+        /// OS-initiated mode is accepted.
+        OsInitiated = "os-initiated",
+        /// Platform-coordinated mode is accepted.
+        Platform = "platform",
+        /// INVALID_PARAMETERS for an MPIDR that no CPU has.
+        WrongMpidr = "wrong-mpidr",
+        /// INVALID_ADDRESS for an entry point outside memory, or INVALID_PARAMETERS before PSCI
+        /// 1.0.
+        WrongAddress = "wrong-address",
+        /// INVALID_PARAMETERS for a mode that PSCI does not define.
+        WrongMode = "wrong-mode",
+    }
+}
+
+impl Probe {
+    /// Returns what is checked, for a row of a table.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Listed => "not called",
+            Self::Answer => "permitted value",
+            Self::Unknown => "reserved function",
+            Self::Arrives => "CPU arrives",
+            Self::Pending => "second call at once",
+            Self::AlreadyOn => "CPU that is on",
+            Self::IsOn => "ON",
+            Self::IsOff => "OFF",
+            Self::Level => "ON at level",
+            Self::GoesOff => "CPU turns off",
+            Self::Again => "on again after us",
+            Self::OwnTimer => "woken by its timer",
+            Self::Sgi => "woken by an SGI",
+            Self::Frame => "woken by timer frame",
+            Self::Rises => "rises after",
+            Self::OsInitiated => "OS-initiated mode",
+            Self::Platform => "platform mode",
+            Self::WrongMpidr => "unknown MPIDR",
+            Self::WrongAddress => "wrong address",
+            Self::WrongMode => "unknown mode",
+        }
+    }
+
+    /// Returns the return values that the specification permits, in words; None if the check is
+    /// not about the return value.
+    pub const fn permitted(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Unknown => "NOT_SUPPORTED",
+            Self::Pending => "ALREADY_ON or ON_PENDING",
+            Self::AlreadyOn => "ALREADY_ON",
+            Self::IsOn => "ON",
+            Self::IsOff => "OFF",
+            Self::Level => "ON or INVALID_PARAMETERS",
+            Self::Answer => "a number",
+            Self::Arrives | Self::Again | Self::OsInitiated | Self::Platform => "SUCCESS",
+            Self::OwnTimer | Self::Sgi | Self::Frame => "SUCCESS",
+            Self::WrongMpidr | Self::WrongMode => "INVALID_PARAMETERS",
+            Self::WrongAddress => "INVALID_ADDRESS",
+            Self::Listed | Self::GoesOff | Self::Rises => return None,
+        })
+    }
+
+    /// Returns true if [`Check::x`] is a `power_state`.
+    pub const fn is_of_state(self) -> bool {
+        matches!(self, Self::OwnTimer | Self::Sgi | Self::Frame | Self::Rises)
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckEnd {
+    /// As specified.
+    Works,
+    /// The return value is not one that the specification permits here.
+    WrongAnswer,
+    /// The call did not have its effect.
+    NoEffect(Rejection),
+    /// The statistics do not show the state that must have been reached, or show something
+    /// impossible.
+    WrongStatistics,
+    /// The firmware does not check this argument, which the specification permits.
+    Tolerated,
+    /// A function that the PSCI version requires is not listed.
+    Missing,
+    /// The function is known only from its listing.
+    NotCalled,
+    /// The check was not made.
+    NotTried(Skip),
+    /// The check was not made because an earlier one lost the CPU or failed.
+    AfterFailure,
+}
+
+/// One check, on all CPUs for which it had the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The function.
+    pub function: Function,
+    /// The way it was called.
+    pub probe: Probe,
+    /// A level, a `power_state`, or a pause in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<u32>,
+    /// The CPUs that were called for; empty for a check that concerns no CPU in particular.
+    #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
+    pub cpus: CpuSet,
+    /// True if PSCI_FEATURES or SMCCC_ARCH_FEATURES lists the function; None if it cannot say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<bool>,
+    /// The low word of X0, if the call returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<i32>,
+    /// How it ended.
+    pub end: CheckEnd,
+}
+
+impl Check {
+    /// Returns a check that concerns no CPU in particular.
+    pub fn new(function: Function, probe: Probe, end: CheckEnd) -> Self {
+        Self {
+            function,
+            probe,
+            x: None,
+            cpus: CpuSet::default(),
+            promised: None,
+            answer: None,
+            end,
+        }
+    }
+
+    /// Returns true if the function does not do what the specification says.
+    pub const fn has_failed(&self) -> bool {
+        match self.end {
+            CheckEnd::WrongAnswer
+            | CheckEnd::NoEffect(_)
+            | CheckEnd::WrongStatistics
+            | CheckEnd::Missing => true,
+            CheckEnd::Works
+            | CheckEnd::Tolerated
+            | CheckEnd::NotCalled
+            | CheckEnd::NotTried(_)
+            | CheckEnd::AfterFailure => false,
+        }
+    }
+
+    /// Returns the result in one or two words, for a table.
+    pub const fn result(&self) -> &'static str {
+        match self.end {
+            CheckEnd::Works => "works",
+            CheckEnd::Tolerated => "tolerated",
+            CheckEnd::WrongAnswer
+            | CheckEnd::NoEffect(_)
+            | CheckEnd::WrongStatistics
+            | CheckEnd::Missing => "FAILS",
+            CheckEnd::NotCalled => "not called",
+            CheckEnd::NotTried(_) | CheckEnd::AfterFailure => "not tried",
+        }
+    }
+
+    /// Returns true if the two checks differ only in their CPUs.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let cpus = CpuSet::default();
+        Self { cpus, ..*self } == Self { cpus, ..*other }
+    }
+
+    /// Returns the function, the check and its CPUs, for a sentence.
+    pub fn subject(&self, run: &Run) -> String {
+        let (function, what) = (self.function.name(), self.probe.title());
+        let at = match self.x {
+            None => String::new(),
+            Some(x) if self.probe.is_of_state() => format!(" {x:#010x}"),
+            Some(x) => format!(" {x}"),
+        };
+        let mut cpus = self.cpus.iter().map(|cpu| run.label(cpu)).peekable();
+        let on = if cpus.peek().is_some() {
+            " on CPU "
+        } else {
+            ""
+        };
+        let cpus = join(cpus, ", ");
+        format!("{function}{at}, {what}{on}{cpus}")
+    }
+
+    /// Adds a CPU.
+    pub fn insert(&mut self, cpu: CpuIndex) {
+        self.cpus.insert(cpu);
+    }
+
+    /// Returns the answer in the specification's words.
+    pub fn shown_answer(&self) -> Option<ShownAnswer> {
+        let (code, function) = (self.answer?, self.function);
+        Some(ShownAnswer { code, function })
+    }
+}
+
+/// A function's return value in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownAnswer {
+    code: i32,
+    function: Function,
+}
+
+impl fmt::Display for ShownAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: &[&str] = match self.function {
+            Function::AffinityInfo => &["ON", "OFF", "ON_PENDING"],
+            Function::NodeHwState => &["HW_ON", "HW_OFF", "HW_STANDBY"],
+            _ => &[],
+        };
+        let name = usize::try_from(self.code)
+            .ok()
+            .and_then(|code| names.get(code));
+        if let Some(name) = name {
+            return f.write_str(name);
+        }
+        match (self.function, self.code) {
+            (Function::PsciVersion | Function::SmcccVersion | Function::ErrataVersion, 0..) => {
+                write!(f, "{}.{}", self.code >> 16, self.code & 0xffff)
+            }
+            (function, 0..) if !function.returns_status() => write!(f, "{:#x}", self.code),
+            (_, 1..) => write!(f, "{:#x}", self.code),
+            (_, code) => ReturnCode(code).fmt(f),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What the fake machine's firmware returns to the lead between rounds.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::board::CpuIndex;
+use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED};
+
+use super::board;
+use crate::model::Function;
+
+/// The address at which the fake CPUs enter.
+pub const ENTRY: u64 = 0x4000_0000;
+
+/// A change that a test makes to a return value, by function ID and first argument.
+type EditAnswer = Box<dyn FnMut(u32, u64, i32) -> i32>;
+
+/// Firmware without OS-initiated mode or a Trusted OS.
+pub struct FakeFirmware {
+    /// True for each CPU that is on.
+    pub on: Vec<bool>,
+    pub(super) edit: EditAnswer,
+}
+
+impl FakeFirmware {
+    /// Returns the firmware of a machine on which only CPU 0 is on.
+    pub fn new(cpus: usize) -> Self {
+        let mut on = vec![false; cpus];
+        on[0] = true;
+        Self {
+            on,
+            edit: Box::new(|_, _, answer| answer),
+        }
+    }
+
+    /// Returns X0.
+    pub fn call(&mut self, psci_version: u32, function: u32, arguments: [u64; 3]) -> u64 {
+        let [first, second, _] = arguments;
+        let is = |named: Function| function == named.id();
+        let state = self.state(first);
+        let answer = if is(Function::PsciVersion) {
+            psci_version.cast_signed()
+        } else if is(Function::PsciFeatures) {
+            let mut functions = Function::ALL.into_iter();
+            let known = functions.find(|function| u64::from(function.id()) == first);
+            known.map_or(NOT_SUPPORTED, listing)
+        } else if is(Function::AffinityInfo) {
+            match (state, second) {
+                (Some(is_on), 0) => i32::from(!is_on),
+                _ => INVALID_PARAMETERS,
+            }
+        } else if is(Function::CpuOn) {
+            match state {
+                None => INVALID_PARAMETERS,
+                Some(_) if second != ENTRY => INVALID_ADDRESS,
+                Some(true) => ALREADY_ON,
+                Some(false) => 0,
+            }
+        } else if is(Function::MigrateInfoType) {
+            2
+        } else {
+            NOT_SUPPORTED
+        };
+        let answer = (self.edit)(function, first, answer);
+        u64::from(answer.cast_unsigned())
+    }
+
+    /// Returns whether the CPU with this MPIDR is on; None if there is no such CPU.
+    fn state(&self, mpidr: u64) -> Option<bool> {
+        let cpus = board(self.on.len());
+        let place = cpus
+            .iter()
+            .position(|cpu| cpu.mpidr.is_some_and(|own| own.number() == mpidr));
+        Some(self.on[place?])
+    }
+
+    /// Notes whether the CPU is on after a round.
+    pub fn set(&mut self, cpu: CpuIndex, is_on: bool) {
+        self.on[cpu.place()] = is_on;
+    }
+}
+
+/// Returns what PSCI_FEATURES returns for a function.
+fn listing(function: Function) -> i32 {
+    match function {
+        Function::PsciVersion
+        | Function::CpuSuspend
+        | Function::CpuOff
+        | Function::CpuOn
+        | Function::AffinityInfo
+        | Function::MigrateInfoType
+        | Function::SystemOff
+        | Function::SystemReset
+        | Function::PsciFeatures => 0,
+        _ => NOT_SUPPORTED,
+    }
+}

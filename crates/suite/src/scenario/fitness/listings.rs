@@ -1,0 +1,193 @@
+//! Functions as the firmware lists them, and calls on the lead that change nothing.
+
+use core::fmt;
+
+use hardware::spec::smccc::VERSION_1_1;
+use run::model::{Check, CheckEnd, Function, Probe};
+use smccc::arch;
+use smccc::psci::{PSCI_FEATURES, SuspendMode, error};
+
+use super::{Answer, Fitness, end_of};
+
+/// A function ID in PSCI's range that no version of PSCI uses.
+const RESERVED: u64 = 0x8400_001f;
+
+/// The highest affinity level for which AFFINITY_INFO is called.
+const LEVELS: u32 = 3;
+
+pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    fitness.progress.checking(Function::PsciFeatures, None)?;
+    for function in Function::ALL {
+        check_listing(fitness, function);
+        check_answer(fitness, function);
+    }
+    check_modes(fitness);
+    Ok(())
+}
+
+impl Fitness<'_> {
+    fn has_list(&self) -> bool {
+        self.facts().psci_version >= 0x1_0000
+    }
+
+    fn has_arch_list(&self) -> bool {
+        let version = self.facts().smccc.map(|version| version as i32);
+        let least = i32::from(VERSION_1_1.major) << 16 | i32::from(VERSION_1_1.minor);
+        version.is_some_and(|version| version >= least)
+    }
+
+    /// Returns what PSCI_FEATURES or SMCCC_ARCH_FEATURES returns for the function; None if the
+    /// firmware is too old to have it, or if neither lists the function.
+    pub(super) fn listing(&mut self, function: Function) -> Option<Answer> {
+        let by = match function {
+            // Not a function of PSCI.
+            Function::ErrataVersion => return None,
+            Function::SmcccVersion if self.has_list() => PSCI_FEATURES,
+            _ if function.is_arch_call() && self.has_arch_list() => arch::SMCCC_ARCH_FEATURES,
+            _ if !function.is_arch_call() && self.has_list() => PSCI_FEATURES,
+            _ => return None,
+        };
+        let id = u64::from(function.id());
+        Some(self.machine.call_firmware(by, [id, 0, 0]) as Answer)
+    }
+}
+
+/// Adds a check for a function that is only listed, or that is missing from the list.
+fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
+    let listing = fitness.listing(function);
+    let is_listed = listing.is_some_and(|answer| answer >= 0);
+    let is_missing = listing.is_some() && !is_listed;
+    let end = match is_missing && function.is_mandatory(fitness.facts().psci_version) {
+        true => CheckEnd::Missing,
+        false if !is_listed || is_only_listed(function) => CheckEnd::NotCalled,
+        false => return,
+    };
+    if listing.is_none() && !is_only_listed(function) {
+        return;
+    }
+    fitness.checks.push(Check {
+        promised: listing.map(|answer| answer >= 0),
+        answer: listing,
+        ..Check::new(function, Probe::Listed, end)
+    });
+}
+
+/// Returns true for functions that are never called: they end the run, change memory protection,
+/// move a Trusted OS, or do what CPU_SUSPEND does with a state that nobody has declared. The
+/// listing of a workaround says whether the CPU needs it.
+const fn is_only_listed(function: Function) -> bool {
+    match function {
+        Function::Migrate
+        | Function::MigrateInfoUpCpu
+        | Function::SystemOff
+        | Function::SystemOff2
+        | Function::SystemReset
+        | Function::SystemReset2
+        | Function::MemProtect
+        | Function::MemProtectCheckRange
+        | Function::CpuFreeze
+        | Function::CpuDefaultSuspend
+        | Function::SystemSuspend
+        | Function::FeatureAvailability
+        | Function::Workaround1
+        | Function::Workaround2
+        | Function::Workaround3
+        | Function::Workaround4 => true,
+        Function::PsciVersion
+        | Function::CpuSuspend
+        | Function::CpuOff
+        | Function::CpuOn
+        | Function::AffinityInfo
+        | Function::MigrateInfoType
+        | Function::PsciFeatures
+        | Function::NodeHwState
+        | Function::SetSuspendMode
+        | Function::StatResidency
+        | Function::StatCount
+        | Function::SmcccVersion
+        | Function::SocId
+        | Function::ErrataVersion => false,
+    }
+}
+
+/// Calls the function, if it only returns a value.
+fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
+    let is_absent = fitness.promised(function) == Some(false);
+    let lead = fitness.lead();
+    let own = fitness.mpidr(lead).number();
+    let answer = match function {
+        Function::AffinityInfo => return check_affinity(fitness),
+        Function::PsciFeatures if !fitness.has_list() => return,
+        Function::PsciFeatures => fitness.call(function, [RESERVED, 0, 0]),
+        // Without SMCCC 1.1, an unknown call need not return.
+        Function::ErrataVersion if !fitness.has_arch_list() => return,
+        Function::SmcccVersion | Function::SocId | Function::NodeHwState
+            if fitness.promised(function) != Some(true) =>
+        {
+            return;
+        }
+        Function::PsciVersion
+        | Function::MigrateInfoType
+        | Function::SmcccVersion
+        | Function::SocId
+        | Function::ErrataVersion
+            if !is_absent =>
+        {
+            fitness.call(function, [0; 3])
+        }
+        Function::NodeHwState => fitness.call(function, [own, 0, 0]),
+        _ => return,
+    };
+    let is_permitted = match function {
+        Function::PsciVersion => answer.cast_unsigned() == fitness.facts().psci_version,
+        Function::PsciFeatures => answer == error::NOT_SUPPORTED,
+        Function::MigrateInfoType => matches!(answer, 0..=2 | error::NOT_SUPPORTED),
+        // The lead is on.
+        Function::NodeHwState => answer == 0,
+        Function::ErrataVersion => answer >= 0 || answer == error::NOT_SUPPORTED,
+        _ => answer >= 0,
+    };
+    let probe = match function {
+        Function::PsciFeatures => Probe::Unknown,
+        _ => Probe::Answer,
+    };
+    fitness.add(Check {
+        answer: Some(answer),
+        ..Check::new(function, probe, end_of(is_permitted))
+    });
+}
+
+/// Calls AFFINITY_INFO for all CPUs while only the lead is on. Firmware need not support the levels
+/// above 0 since PSCI 1.0.
+fn check_affinity(fitness: &mut Fitness<'_>) {
+    let function = Function::AffinityInfo;
+    if fitness.promised(function) == Some(false) {
+        return;
+    }
+    let lead = fitness.lead();
+    let own = fitness.mpidr(lead).number();
+    let answer = fitness.call(function, [own, 0, 0]);
+    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), answer, &[0]);
+    for level in 1..=LEVELS {
+        let answer = fitness.call(function, [own, level.into(), 0]);
+        let permitted = [0, error::INVALID_PARAMETERS];
+        let of = (Some(level), Some(lead));
+        fitness.add_answer((function, Probe::Level), of, answer, &permitted);
+    }
+}
+
+/// Sets both suspend modes, while all CPUs but the lead are off.
+fn check_modes(fitness: &mut Fitness<'_>) {
+    if !fitness.facts().os_initiated {
+        return;
+    }
+    for (mode, probe) in [
+        (SuspendMode::OsInitiated, Probe::OsInitiated),
+        (SuspendMode::PlatformCoordinated, Probe::Platform),
+    ] {
+        let set = fitness.machine.set_suspend_mode(mode);
+        let code = set.map_or_else(i64::from, |()| 0);
+        let kind = (Function::SetSuspendMode, probe);
+        fitness.add_answer(kind, (None, None), code as Answer, &[0]);
+    }
+}

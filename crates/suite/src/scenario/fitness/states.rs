@@ -1,0 +1,186 @@
+//! CPU_SUSPEND to each declared state on each CPU, woken in each way, and the statistics of it.
+//! States that nobody has declared are not tried, because some firmware panics on them.
+
+use core::fmt;
+
+use hardware::board::CpuIndex;
+use hardware::spec::stat::{Mismatch, Reached};
+use run::measure::{Metric, Outcome, Reason, Rejection, Waker};
+use run::model::{Check, CheckEnd, Function, Probe, Skip};
+
+use super::{Fitness, no_effect};
+use crate::scenario::states::Chosen;
+use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
+
+/// The highest power level (DEN0022F, section 5.4.2).
+const LEVEL_MAX: u8 = 3;
+/// The number of CPUs that may be lost in a state. The remaining CPUs are not tried.
+const LOSSES: usize = 2;
+
+pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let states = fitness.setting.states;
+    let function = Function::CpuSuspend;
+    if fitness.facts().gic.is_none() {
+        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoGic);
+        return Ok(());
+    }
+    if states.accepted.is_empty() {
+        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoIdleState);
+    }
+    for state in &states.foreign {
+        let why = Skip::OtherFormat(states.format);
+        fitness.not_tried(function, Probe::OwnTimer, Some(*state), why);
+    }
+    // From the shallowest to the deepest.
+    for level in 0..=LEVEL_MAX {
+        let is_of_level = |state: &&Chosen| state.level.unwrap_or(0) == level;
+        for state in states.accepted.iter().filter(is_of_level) {
+            let progress = &mut fitness.progress;
+            progress.checking(function, Some(state.power_state))?;
+            check_state(fitness, *state);
+        }
+    }
+    Ok(())
+}
+
+fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
+    let lead = fitness.lead();
+    let lost_before = fitness.count_lost();
+    for cpu in fitness.others() {
+        for (probe, waker) in [
+            (Probe::OwnTimer, Waker::TimerTrial),
+            (Probe::Sgi, Waker::Helper(lead)),
+        ] {
+            // Of a state that stops the timers, nothing else is expected.
+            let is_meant = probe != Probe::OwnTimer || !state.timer_stops;
+            let may_try = fitness.count_lost() - lost_before < LOSSES;
+            if is_meant && may_try && !fitness.machine.is_lost(cpu) {
+                check_waker(fitness, cpu, state, (probe, waker));
+            }
+        }
+    }
+    // Nobody could wake the lead.
+    if fitness.count_lost() > lost_before {
+        return;
+    }
+    let helper = helper_of(fitness.machine, fitness.setting.cpus, lead);
+    match helper {
+        Some(helper) => {
+            check_waker(fitness, lead, state, (Probe::Sgi, Waker::Helper(helper)));
+            if fitness.facts().frame.is_ok() {
+                check_waker(
+                    fitness,
+                    lead,
+                    state,
+                    (Probe::Frame, Waker::FrameTrial(helper)),
+                );
+            }
+        }
+        None => {
+            let x = Some(state.power_state);
+            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, Skip::NoHelper);
+        }
+    }
+    if !state.timer_stops && fitness.timers_wake(state) {
+        check_waker(fitness, lead, state, (Probe::OwnTimer, Waker::OwnTimers));
+    }
+}
+
+impl Fitness<'_> {
+    fn count_lost(&self) -> usize {
+        self.machine.count_lost(self.setting.cpus.len())
+    }
+
+    /// Returns true if no CPU's own timer has failed to wake it from this state.
+    fn timers_wake(&self, state: Chosen) -> bool {
+        let is_of_it =
+            |check: &&Check| check.probe == Probe::OwnTimer && check.x == Some(state.power_state);
+        !self.checks.iter().filter(is_of_it).any(Check::has_failed)
+    }
+}
+
+/// Suspends one CPU, and wakes it in one way.
+fn check_waker(
+    fitness: &mut Fitness<'_>,
+    cpu: CpuIndex,
+    state: Chosen,
+    (probe, waker): (Probe, Waker),
+) {
+    let has_statistics = fitness.facts().stat;
+    let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
+    trials.reads_statistics = has_statistics;
+    let verdict = trials.run(cpu, waker, state);
+    let outcome = *trials.outcome(cpu);
+    let rejected = || match no_effect(&outcome) {
+        // The trial itself was not satisfied.
+        CheckEnd::NoEffect(Rejection {
+            reason: Reason::Lost,
+            ..
+        }) if !fitness.machine.is_lost(cpu) => {
+            CheckEnd::NoEffect(Rejection::plain(Reason::EarlyWake))
+        }
+        end => end,
+    };
+    let end = match verdict {
+        TrialVerdict::Woken => CheckEnd::Works,
+        TrialVerdict::Refused => CheckEnd::WrongAnswer,
+        TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::NotRung)),
+        TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => rejected(),
+    };
+    let check = Check {
+        x: Some(state.power_state),
+        answer: outcome.code.filter(|_| end == CheckEnd::WrongAnswer),
+        ..Check::new(Function::CpuSuspend, probe, end)
+    };
+    fitness.add_for(cpu, check);
+    if end == CheckEnd::Works && has_statistics {
+        add_statistics(fitness, cpu, state, (&outcome, waker));
+    }
+}
+
+/// Compares the rise of PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY with the state that the CPU must
+/// have reached.
+fn add_statistics(
+    fitness: &mut Fitness<'_>,
+    cpu: CpuIndex,
+    state: Chosen,
+    (outcome, waker): (&Outcome, Waker),
+) {
+    let lead = fitness.lead();
+    let awake = match waker.helper() {
+        Some(helper) => Some(helper),
+        None => Some(lead).filter(|lead| *lead != cpu),
+    };
+    let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
+    // A CPU that is on keeps its own cluster up, which is assumed to be level 1.
+    let limit = awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)));
+    // CPUs that are never turned off keep everything up.
+    let limit = match fitness.facts().no_cpu_off {
+        Some(_) => Some(0),
+        None => limit,
+    };
+    let Some(due) = state.ladder.due(limit) else {
+        return;
+    };
+    let clock = fitness.facts().clock();
+    let away = outcome.metric(Metric::Call, false).unwrap_or(0);
+    let megahertz = (clock.hz / 1_000_000).max(1);
+    let most_us = clock.is_known().then(|| away / megahertz);
+    let reached = Reached::read(&state.ladder, &outcome.rise, due, most_us);
+    let is_right = |wrong: &[Mismatch]| match reached.mismatch() {
+        Some(found) if wrong.contains(&found) => CheckEnd::WrongStatistics,
+        _ => CheckEnd::Works,
+    };
+    let count = is_right(&[Mismatch::State, Mismatch::Count]);
+    let residency = is_right(&[Mismatch::Residency]);
+    for (function, end) in [
+        (Function::StatCount, count),
+        (Function::StatResidency, residency),
+    ] {
+        let check = Check {
+            x: Some(state.power_state),
+            ..Check::new(function, Probe::Rises, end)
+        };
+        fitness.add_for(cpu, check);
+    }
+}

@@ -1,0 +1,69 @@
+//! Calls with wrong arguments. Firmware that does not check them may lose a CPU or panic, so these
+//! checks are made only if requested, at the end.
+
+use core::fmt;
+
+use hardware::board::CpuIndex;
+use run::model::{Check, CheckEnd, Function, Probe};
+use smccc::psci::error;
+
+use super::{Fitness, end_of};
+
+/// An address that is far outside any board's memory.
+const NO_MEMORY: u64 = 0x000f_ffff_ffff_f000;
+/// A suspend mode that PSCI does not define.
+const NO_MODE: u64 = 7;
+
+pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let entry = fitness.machine.entry_point();
+    let nobody = unknown_mpidr(fitness);
+    let invalid = [error::INVALID_PARAMETERS];
+    for (function, arguments) in [
+        (Function::AffinityInfo, [nobody, 0, 0]),
+        (Function::CpuOn, [nobody, entry, 0]),
+    ] {
+        fitness.progress.checking(function, None)?;
+        let answer = fitness.call(function, arguments);
+        let kind = (function, Probe::WrongMpidr);
+        fitness.add_answer(kind, (None, None), answer, &invalid);
+    }
+    if fitness.promised(Function::SetSuspendMode) == Some(true) {
+        fitness.progress.checking(Function::SetSuspendMode, None)?;
+        let answer = fitness.call(Function::SetSuspendMode, [NO_MODE, 0, 0]);
+        let kind = (Function::SetSuspendMode, Probe::WrongMode);
+        fitness.add_answer(kind, (None, None), answer, &invalid);
+    }
+    match fitness.last_other() {
+        Some(cpu) => check_address(fitness, cpu),
+        None => Ok(()),
+    }
+}
+
+/// Calls CPU_ON with an entry point outside memory. Firmware may return SUCCESS if it does not know
+/// the address to be invalid; the CPU is then gone.
+fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
+    fitness.progress.checking(Function::CpuOn, None)?;
+    let target = fitness.mpidr(cpu).number();
+    let answer = fitness.call(Function::CpuOn, [target, NO_MEMORY, 0]);
+    let expected = match fitness.facts().psci_version >= 0x1_0000 {
+        true => error::INVALID_ADDRESS,
+        false => error::INVALID_PARAMETERS,
+    };
+    let end = match answer {
+        0 => CheckEnd::Tolerated,
+        _ => end_of(answer == expected),
+    };
+    let check = Check {
+        answer: Some(answer),
+        ..Check::new(Function::CpuOn, Probe::WrongAddress, end)
+    };
+    fitness.add_for(cpu, check);
+    Ok(())
+}
+
+/// Returns an MPIDR that no CPU of the board has.
+fn unknown_mpidr(fitness: &Fitness<'_>) -> u64 {
+    let highest = CpuIndex::all(fitness.setting.cpus.len()).map(|cpu| fitness.mpidr(cpu).number());
+    let aff3 = highest.max().unwrap_or(0) >> 32;
+    (aff3 ^ 0xff) << 32 | 0xff_ffff
+}
