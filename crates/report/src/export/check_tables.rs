@@ -1,23 +1,26 @@
-//! A table of checks, one row for each result.
+//! Tables of checks, one row for each result.
 
-use run::model::{Check, Scenario};
+use run::model::{Check, Probe, Scenario};
 
 use super::table::Table;
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 
-/// Returns the scenario's checks, or None if it has none.
-pub(super) fn check_table(run: &LoggedRun, scenario: &Scenario) -> Option<Table> {
-    let mut table = Table::titled(scenario.id.name());
-    table.words(["Function", "Check"]);
-    table.optional_words(["At"]);
-    table.words(["Promised", "Result"]);
-    table.end_names();
-    table.optional_words(["Returned", "CPUs"]);
-    for check in &scenario.checks {
-        table.rows.push(row(run, check));
-    }
-    table.finished()
+/// Returns the checks of functions that were called, and those of functions that are only listed.
+pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterator<Item = Table> {
+    let tables = [("called", false), ("not called", true)].map(|(word, is_listing)| {
+        let mut table = Table::titled(format!("Firmware functions that were {word}"));
+        table.words(["Function"]);
+        table.optional_words(["Check", "At"]);
+        table.end_names();
+        table.words(["Promised", "Result"]);
+        table.optional_words(["Returned", "CPUs"]);
+        let checks = scenario.checks.iter();
+        let checks = checks.filter(|check| (check.probe == Probe::Listed) == is_listing);
+        table.rows.extend(checks.map(|check| row(run, check)));
+        table.finished()
+    });
+    tables.into_iter().flatten()
 }
 
 fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
@@ -26,7 +29,7 @@ fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
         .map_or("unknown", |is| if is { "yes" } else { "no" });
     vec![
         check.function.name().to_owned(),
-        check.probe.title().to_owned(),
+        what(check),
         at(check),
         promised.to_owned(),
         check.result().to_owned(),
@@ -35,6 +38,14 @@ fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
             .map_or_else(String::new, |answer| answer.to_string()),
         cpus(run, check),
     ]
+}
+
+/// Returns what was checked, or an empty string for a function that is only listed.
+fn what(check: &Check) -> String {
+    match check.probe {
+        Probe::Listed => String::new(),
+        probe => probe.title().to_owned(),
+    }
 }
 
 /// Returns the level, `power_state` or pause.

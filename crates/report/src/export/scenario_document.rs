@@ -6,7 +6,7 @@ use run::measure::Metric;
 use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
 use run::plan::{Method, Procedure, ScenarioId};
 
-use super::check_tables::check_table;
+use super::check_tables::check_tables;
 use super::document::{Block, Charts, ScenarioHeading};
 use super::step_tables::step_tables;
 use super::table::{Table, statistics};
@@ -43,7 +43,7 @@ pub(super) fn scenario<'r>(
     let of_suite = [main_table, spread_table].map(|table| table(run, scenario, &columns));
     let of_suite = of_suite.into_iter().flatten();
     let tables = of_suite.chain(step_tables(run, scenario));
-    let mut tables = tables.chain(check_table(run, scenario));
+    let mut tables = tables.chain(check_tables(run, scenario));
     all.extend(tables.next().map(Block::Table));
     let remarks = remarks(run, scenario);
     if !remarks.is_empty() {

@@ -35,8 +35,8 @@ fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     ];
     let columns = vec![
         ("Promised", each(promised)),
-        ("Result", each(|check| GridCell::Text(check.result()))),
         ("CPUs", each(cpus)),
+        ("Result", each(|check| GridCell::Text(check.result()))),
     ];
     simple(
         out,
