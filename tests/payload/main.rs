@@ -10,6 +10,7 @@ mod faults;
 mod figures;
 mod fip;
 mod first_boot;
+mod fitness;
 mod hostile;
 mod matrix;
 mod settling;

@@ -365,7 +365,7 @@ impl Check {
             ""
         };
         let cpus = join(cpus, ", ");
-        format!("{function}{at}, {what}{on}{cpus}")
+        format!("{function}{at} ({what}){on}{cpus}")
     }
 
     /// Adds a CPU.

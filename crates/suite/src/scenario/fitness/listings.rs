@@ -19,10 +19,12 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.progress.checking(Function::PsciFeatures, None)?;
     for function in Function::ALL {
         check_listing(fitness, function);
-        check_answer(fitness, function);
+        if is_called(fitness, function) {
+            fitness.progress.checking(function, None)?;
+            check_answer(fitness, function);
+        }
     }
-    check_modes(fitness);
-    Ok(())
+    check_modes(fitness)
 }
 
 impl Fitness<'_> {
@@ -110,34 +112,32 @@ const fn is_only_listed(function: Function) -> bool {
     }
 }
 
-/// Calls the function, if it only returns a value.
-fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
-    let is_absent = fitness.promised(function) == Some(false);
-    let lead = fitness.lead();
-    let own = fitness.mpidr(lead).number();
-    let answer = match function {
-        Function::AffinityInfo => return check_affinity(fitness),
-        Function::PsciFeatures if !fitness.has_list() => return,
-        Function::PsciFeatures => fitness.call(function, [RESERVED, 0, 0]),
+/// Returns true for a function that only returns a value, if it may be called.
+fn is_called(fitness: &mut Fitness<'_>, function: Function) -> bool {
+    match function {
+        Function::PsciVersion | Function::AffinityInfo | Function::MigrateInfoType => {
+            fitness.promised(function) != Some(false)
+        }
+        Function::PsciFeatures => fitness.has_list(),
+        Function::SmcccVersion | Function::SocId | Function::NodeHwState => {
+            fitness.promised(function) == Some(true)
+        }
         // Without SMCCC 1.1, an unknown call need not return.
-        Function::ErrataVersion if !fitness.has_arch_list() => return,
-        Function::SmcccVersion | Function::SocId | Function::NodeHwState
-            if fitness.promised(function) != Some(true) =>
-        {
-            return;
-        }
-        Function::PsciVersion
-        | Function::MigrateInfoType
-        | Function::SmcccVersion
-        | Function::SocId
-        | Function::ErrataVersion
-            if !is_absent =>
-        {
-            fitness.call(function, [0; 3])
-        }
-        Function::NodeHwState => fitness.call(function, [own, 0, 0]),
-        _ => return,
+        Function::ErrataVersion => fitness.has_arch_list(),
+        _ => false,
+    }
+}
+
+/// Calls a function that only returns a value.
+fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
+    let own = fitness.mpidr(fitness.lead()).number();
+    let (probe, arguments) = match function {
+        Function::AffinityInfo => return check_affinity(fitness),
+        Function::PsciFeatures => (Probe::Unknown, [RESERVED, 0, 0]),
+        Function::NodeHwState => (Probe::Answer, [own, 0, 0]),
+        _ => (Probe::Answer, [0; 3]),
     };
+    let answer = fitness.call(function, arguments);
     let is_permitted = match function {
         Function::PsciVersion => answer.cast_unsigned() == fitness.facts().psci_version,
         Function::PsciFeatures => answer == error::NOT_SUPPORTED,
@@ -146,10 +146,6 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
         Function::NodeHwState => answer == 0,
         Function::ErrataVersion => answer >= 0 || answer == error::NOT_SUPPORTED,
         _ => answer >= 0,
-    };
-    let probe = match function {
-        Function::PsciFeatures => Probe::Unknown,
-        _ => Probe::Answer,
     };
     fitness.add(Check {
         answer: Some(answer),
@@ -161,9 +157,6 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
 /// above 0 since PSCI 1.0.
 fn check_affinity(fitness: &mut Fitness<'_>) {
     let function = Function::AffinityInfo;
-    if fitness.promised(function) == Some(false) {
-        return;
-    }
     let lead = fitness.lead();
     let own = fitness.mpidr(lead).number();
     let answer = fitness.call(function, [own, 0, 0]);
@@ -177,10 +170,11 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
 }
 
 /// Sets both suspend modes, while all CPUs but the lead are off.
-fn check_modes(fitness: &mut Fitness<'_>) {
+fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
     if !fitness.facts().os_initiated {
-        return;
+        return Ok(());
     }
+    fitness.progress.checking(Function::SetSuspendMode, None)?;
     for (mode, probe) in [
         (SuspendMode::OsInitiated, Probe::OsInitiated),
         (SuspendMode::PlatformCoordinated, Probe::Platform),
@@ -190,4 +184,5 @@ fn check_modes(fitness: &mut Fitness<'_>) {
         let kind = (Function::SetSuspendMode, probe);
         fitness.add_answer(kind, (None, None), code as Answer, &[0]);
     }
+    Ok(())
 }

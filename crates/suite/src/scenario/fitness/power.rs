@@ -124,8 +124,12 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     let is_off = matches!(outcome.end, ActionEnd::WentOff);
     let mut check = Check::new(Function::CpuOff, Probe::GoesOff, CheckEnd::Works);
     if let ActionEnd::Lost(loss) = outcome.end {
-        check.end = no_effect(outcome);
         check.answer = returned(loss);
+        check.end = match fitness.machine.is_lost(cpu) {
+            true => no_effect(outcome),
+            // It stays on, and takes part.
+            false => CheckEnd::WrongAnswer,
+        };
         // The firmware's answer to the wrong question.
         if let (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) = (loss.step, loss.cause) {
             (check.function, check.probe) = (Function::AffinityInfo, Probe::IsOff);

@@ -78,7 +78,11 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
         }
         None => {
             let x = Some(state.power_state);
-            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, Skip::NoHelper);
+            let why = match fitness.setting.cpus.len() {
+                1 => Skip::OneCpu,
+                _ => Skip::NoHelper,
+            };
+            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, why);
         }
     }
     if !state.timer_stops && fitness.timers_wake(state) {
@@ -133,7 +137,8 @@ fn check_waker(
         ..Check::new(Function::CpuSuspend, probe, end)
     };
     fitness.add_for(cpu, check);
-    if end == CheckEnd::Works && has_statistics {
+    // A lost CPU may be on, and keep levels up that the statistics then rightly do not show.
+    if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
         add_statistics(fitness, cpu, state, (&outcome, waker));
     }
 }

@@ -32,6 +32,10 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let answer = fitness.call(Function::SetSuspendMode, [NO_MODE, 0, 0]);
         let kind = (Function::SetSuspendMode, Probe::WrongMode);
         fitness.add_answer(kind, (None, None), answer, &invalid);
+        if answer == 0 {
+            // TF-A 2.14 stores any mode, and later suspends depend on it.
+            fitness.call(Function::SetSuspendMode, [0; 3]);
+        }
     }
     match fitness.last_other() {
         Some(cpu) => check_address(fitness, cpu),

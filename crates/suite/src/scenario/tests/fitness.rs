@@ -149,5 +149,4 @@ fn without_gic_or_second_cpu_checks_are_not_tried() {
     };
     not_tried(Fake::new(2).without_gic(), Skip::NoGic);
     not_tried(Fake::new(1), Skip::OneCpu);
-    not_tried(Fake::new(1), Skip::NoHelper);
 }

@@ -1,0 +1,162 @@
+//! `only=fitness` under real firmware: every check is right on correct firmware, and each fault in
+//! the firmware fails its own check.
+
+use std::time::Duration;
+
+use hardware::board::CpuIndex;
+use run::model::Function::{self, AffinityInfo, CpuOff, CpuOn, CpuSuspend};
+use run::model::Probe::{self, Answer, Arrives, GoesOff, IsOff, IsOn, OwnTimer, Pending, Sgi};
+use run::model::Verdict::{Fail, Pass};
+use run::model::{Check, CheckEnd};
+use run::plan::ScenarioId;
+use xtask::qemu::run_spec::RunSpec;
+
+use crate::common::{self, Log, Ran};
+
+/// The CPU that the faults affect.
+const VICTIM: usize = 5;
+
+impl Ran {
+    fn checks(&self) -> Vec<Check> {
+        checks(&self.log())
+    }
+}
+
+fn checks(log: &Log) -> Vec<Check> {
+    let scenarios = log.scenarios(ScenarioId::Fitness);
+    scenarios.flat_map(|it| it.checks.clone()).collect()
+}
+
+/// Returns the CPUs of the first check of this kind, or panics if it does not work.
+fn working(checks: &[Check], function: Function, probe: Probe) -> usize {
+    let mut checks = checks.iter();
+    let found = checks.find(|it| (it.function, it.probe) == (function, probe));
+    let found = found.unwrap_or_else(|| panic!("no {function:?} {probe:?}"));
+    assert_eq!(found.end, CheckEnd::Works, "{found:?}");
+    found.cpus.iter().count()
+}
+
+#[test]
+fn correct_firmware_passes_every_check() {
+    for (options, cpus) in [
+        ("--icount", 8),
+        ("--icount --gic 2 --el 1 --smp 4", 4),
+        ("--icount --smp 1", 1),
+        ("--icount --variant timer-stop=1", 8),
+    ] {
+        let spec = common::spec(options, "only=fitness fitness=destructive");
+        let log = common::pass(&spec);
+        let checks = checks(&log);
+        let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
+        assert!(failed.is_empty(), "{options}: {failed:?}");
+        assert_eq!(working(&checks, AffinityInfo, IsOn), cpus, "{options}");
+        if cpus > 1 {
+            assert_eq!(working(&checks, CpuOn, Arrives), cpus - 1, "{options}");
+            assert_eq!(working(&checks, CpuOff, GoesOff), cpus - 1, "{options}");
+            assert_eq!(working(&checks, CpuSuspend, Sgi), cpus, "{options}");
+            working(&checks, CpuOn, Pending);
+            working(&checks, CpuOn, Probe::WrongMpidr);
+            // This firmware does not check entry points.
+            let tolerates = |it: &Check| it.end == CheckEnd::Tolerated;
+            assert!(checks.iter().any(tolerates), "{options}");
+        }
+    }
+}
+
+/// A defect of the pinned TF-A, which accepts any suspend mode.
+#[test]
+fn unknown_suspend_mode_is_accepted_by_tf_a_2_12() {
+    let args = "only=fitness fitness=destructive";
+    let ran = common::ends(&common::spec("--icount --variant osi=1", args), Fail);
+    let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
+    let kinds: Vec<_> = failed
+        .iter()
+        .map(|it| (it.function, it.probe, it.answer))
+        .collect();
+    let expected = (Function::SetSuspendMode, Probe::WrongMode, Some(0));
+    assert_eq!(kinds, [expected]);
+}
+
+/// QEMU's own PSCI has neither idle states that power down nor PMF.
+#[test]
+fn firmware_of_the_emulator_passes_every_check() {
+    let spec = common::spec("--icount --firmware builtin --smp 4", "only=fitness");
+    let checks = checks(&common::pass(&spec));
+    assert_eq!(working(&checks, CpuOn, Arrives), 3);
+}
+
+/// The faults, and the checks that they fail on the victim.
+const FAULTS: &[(&str, &[(Function, Probe)])] = &[
+    ("cpu-on-internal-failure", &[(CpuOn, Arrives)]),
+    ("cpu-on-denied", &[(CpuOn, Arrives)]),
+    ("cpu-on-already-on", &[(CpuOn, Arrives)]),
+    ("cpu-on-pending", &[(CpuOn, Arrives)]),
+    ("cpu-on-invalid-address", &[(CpuOn, Arrives)]),
+    ("cpu-on-lost", &[(CpuOn, Arrives)]),
+    ("cpu-on-wrong-context", &[(CpuOn, Arrives)]),
+    ("cpu-off-denied", &[(CpuOff, GoesOff)]),
+    ("cpu-off-returns-success", &[(CpuOff, GoesOff)]),
+    ("cpu-off-not-supported", &[(CpuOff, GoesOff)]),
+    ("cpu-off-absent", &[(CpuOff, GoesOff)]),
+    (
+        "affinity-never-off",
+        &[(AffinityInfo, IsOff), (CpuOff, GoesOff)],
+    ),
+    (
+        "affinity-error",
+        &[(AffinityInfo, IsOff), (AffinityInfo, IsOn)],
+    ),
+    ("suspend-invalid-parameters", BOTH),
+    ("suspend-denied", BOTH),
+    ("suspend-internal-failure", BOTH),
+    ("suspend-not-supported", BOTH),
+    ("suspend-abandoned-2.12", BOTH),
+    ("suspend-abandoned-2.13", BOTH),
+    ("suspend-early", BOTH),
+    ("suspend-never", &[(CpuSuspend, OwnTimer)]),
+    ("suspend-wrong-context", BOTH),
+    ("spurious-sgi", BOTH),
+];
+
+/// Either way of waking the CPU.
+const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];
+
+#[test]
+fn each_fault_fails_its_own_check() {
+    for (fault, expected) in FAULTS {
+        let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
+        let ran = common::ends(&common::spec(&options, "only=fitness"), Fail);
+        let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
+        for check in &failed {
+            let kind = (check.function, check.probe);
+            assert!(expected.contains(&kind), "{fault}: {check:?}");
+            let cpus = check.cpus.iter().map(CpuIndex::place);
+            assert!(cpus.eq([VICTIM]), "{fault}: {check:?}");
+        }
+        for kind in *expected {
+            let is_it = |check: &Check| (check.function, check.probe) == *kind;
+            assert!(failed.iter().any(is_it), "{fault}: {kind:?} is missing");
+        }
+    }
+}
+
+/// Lateness is measured by other scenarios; here it is enough that the function works.
+#[test]
+fn slow_firmware_passes() {
+    for fault in ["cpu-on-late", "suspend-late"] {
+        let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
+        common::ends(&common::spec(&options, "only=fitness"), Pass);
+    }
+}
+
+#[test]
+fn function_that_never_returns_is_named_in_the_last_line() {
+    // AFFINITY_INFO.
+    let spec = RunSpec {
+        timeout: Duration::from_secs(20),
+        ..common::spec("--fault smc-hang,arg=0x4", "only=fitness")
+    };
+    let result = common::run(&spec);
+    let text = result.text();
+    assert!(text.trim_end().ends_with("AFFINITY_INFO ..."), "{text}");
+}
