@@ -120,6 +120,18 @@ impl Machine for Watched {
         self.in_round(|fake| fake.set_suspend_mode(mode))
     }
 
+    fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
+        self.in_round(|fake| fake.call_firmware(function, arguments))
+    }
+
+    fn second_cpu_on(&self) -> Option<i32> {
+        self.fake.second_cpu_on()
+    }
+
+    fn entry_point(&self) -> u64 {
+        self.fake.entry_point()
+    }
+
     fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
         self.fake.lost(cpu)
     }
@@ -204,7 +216,7 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
 
 #[test]
 fn no_run_takes_more_than_was_computed() {
-    let all = "only=all,system_suspend iterations=3 warmup=1 loops=8 batch=2 dirty=0,16K";
+    let all = "only=all,system_suspend,fitness iterations=3 warmup=1 loops=8 batch=2 dirty=0,16K";
     for cpus in [1, 4, 8, 64, 512] {
         let faulty = |_: u64, cpu: CpuIndex, outcome: &mut Outcome| {
             if cpu.place() == 1 {

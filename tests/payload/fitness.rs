@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hardware::board::CpuIndex;
 use run::model::Function::{self, AffinityInfo, CpuOff, CpuOn, CpuSuspend};
-use run::model::Probe::{self, Answer, Arrives, GoesOff, IsOff, IsOn, OwnTimer, Pending, Sgi};
+use run::model::Probe::{self, Arrives, GoesOff, IsOff, IsOn, OwnTimer, Pending, Sgi};
 use run::model::Verdict::{Fail, Pass};
 use run::model::{Check, CheckEnd};
 use run::plan::ScenarioId;
