@@ -18,7 +18,7 @@ woken by    timer: each CPU's own timer. If these stop: frame (a memory-mapped t
 times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, but `fip build` must add the handler for PMF calls. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
-run on      Where the payload has run with the board file. -: not run yet; all values come from documents.
+run on      Where the payload has run with the board file. -: not run yet; all values come from documentation.
 ";
 
 /// Returns a table of `boards`, followed by a list of what cannot be measured on each.
@@ -144,7 +144,7 @@ pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = match board.verified() {
-        Verified::No => "not run yet; all values come from documents",
+        Verified::No => "not run yet; all values come from documentation",
         Verified::Hardware | Verified::Emulated => ran_on(board),
     };
     say("run on", ran);

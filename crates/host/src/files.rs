@@ -29,10 +29,12 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     };
     let shown = path.display();
     if same(path, input) {
-        bail!("{option} {shown}: this is the input file of {reader}");
+        bail!("{option} {shown}: this is the input file for {reader}");
     }
     if input.is_dir() && is_below(path, input) {
-        bail!("{option} {shown}: this is in the input folder of {reader}; name a file outside it");
+        bail!(
+            "{option} {shown}: this is in the input folder for {reader}; specify a file outside it"
+        );
     }
     Ok(())
 }

@@ -174,7 +174,7 @@ impl OutputFolder {
         let at = || named.clone();
         let mut entries = fs::read_dir(path).with_context(at)?;
         if entries.next().is_some() && !self.is_marked() {
-            bail!("{named}: this directory is not empty; name a new one, or remove it first");
+            bail!("{named}: this directory is not empty; specify a new one, or remove it first");
         }
         if self.is_marked()
             && let Some(file) = self.foreign_file().with_context(at)?

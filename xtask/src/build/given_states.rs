@@ -73,7 +73,7 @@ impl GivenStates {
             if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
                 bail!(
                     "--state-format {}: the board file of {} has no idle state in this format; \
-                     give the values with --core and --deepest",
+                     specify the values with --core and --deepest",
                     format.name(),
                     board.title
                 );

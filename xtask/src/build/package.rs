@@ -58,7 +58,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
             let [its, itb] = ["its", "itb"].map(|ending| output.with_added_extension(ending));
             format!(
                 "U-Boot starts it with `bootm` from the file that `mkimage -f {} {}` makes. \
-                 In place of U-Boot it goes into {file}. {install}",
+                 It replaces U-Boot in {file}. {install}",
                 its.display(),
                 itb.display()
             )

@@ -145,8 +145,9 @@ pub fn version(dir: &Path) -> Result<String> {
     }
     let makefile = fs::read(dir.join("Makefile"))?;
     let makefile = String::from_utf8_lossy(&makefile);
-    parse_version(&makefile)
-        .context("this is not a source tree of TF-A: its Makefile sets no VERSION_MAJOR and _MINOR")
+    parse_version(&makefile).context(
+        "this is not a TF-A source tree: its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
+    )
 }
 
 fn parse_version(makefile: &str) -> Option<String> {

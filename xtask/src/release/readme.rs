@@ -54,7 +54,7 @@ fn entry(board: &BoardFile) -> Entry {
     let verified = match board.verified() {
         Verified::Hardware => "measured on this board.",
         Verified::Emulated => "tested on QEMU.",
-        Verified::No => "not yet tested on this board: all values are from documents.",
+        Verified::No => "not yet tested on this board: all values come from documentation.",
     };
     let note = board.note.iter().map(|note| format!(" {note}"));
     Entry {

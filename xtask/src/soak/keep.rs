@@ -25,7 +25,10 @@ impl Keep {
     pub fn check(dir: &Path) -> Result<()> {
         let named = || format!("--keep {}", dir.display());
         if dir.exists() && fs::read_dir(dir).with_context(named)?.next().is_some() {
-            bail!("{}: this directory is not empty; name a new one", named());
+            bail!(
+                "{}: this directory is not empty; specify a new one",
+                named()
+            );
         }
         Ok(())
     }

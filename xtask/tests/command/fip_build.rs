@@ -96,7 +96,7 @@ fn bad_images_are_refused() {
     for (out, expected) in [
         (
             "folder",
-            "--output folder: this directory is not empty; name a new one",
+            "--output folder: this directory is not empty; specify a new one",
         ),
         ("folder/mine", "this exists and is not a directory"),
         ("gone/out", "there is no directory"),

@@ -51,7 +51,7 @@ fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
     let said = scratch.refused("lab lava --variant coherency=hw --variant coherency=hw -o set");
     assert!(said.contains("two cells are called"), "{said}");
     assert!(
-        said.contains("name each --board and --variant once"),
+        said.contains("specify each --board and --variant only once"),
         "{said}"
     );
     assert!(!said.contains("--base"), "{said}");

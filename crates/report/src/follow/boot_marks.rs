@@ -65,7 +65,7 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
             "check the MPIDRs of /cpus, and that the firmware can power on these CPUs",
         ],
         BootStage::Suspend => [
-            "a suspend was called, but nothing has been printed since",
+            "a suspend call was made, but nothing has been printed since",
             "the power_state is wrong for this firmware, or nothing wakes the CPU",
             "try --args only=psci_version_parallel, then a shallower state with core= and deepest=",
         ],

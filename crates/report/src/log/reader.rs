@@ -187,7 +187,7 @@ impl LogReader {
                 stage.name,
                 stage.version.as_deref().unwrap_or("without a version")
             ),
-            None => "log the UART's output from the board's reset".to_owned(),
+            None => "log the UART output from board reset onward".to_owned(),
         };
         format!(
             "{start}: no records (@PB ...), no RT_INSTR line, no '> Executing' and no last line \

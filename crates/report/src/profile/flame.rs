@@ -72,7 +72,7 @@ impl Graph {
                 (false, _) => "flame",
             };
             if self.has_baseline {
-                said += &format!("; baseline {old:.1}, own change {own:+.1}");
+                said += &format!("; baseline {old:.1}, change in self {own:+.1}");
             }
             self.drawing.rect(class, (x, y), (width, LANE - 1.0), &said);
             let room = ((width - 6.0) / LETTER) as usize;

@@ -282,7 +282,7 @@ impl Fip {
         }
         if let Some(empty) = self.images.iter().find(|image| image.data.is_empty()) {
             let label = label(empty.uuid);
-            bail!("{label}: it is empty; give its file, or remove it from the package");
+            bail!("{label}: it is empty; specify its file, or remove it from the package");
         }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);

@@ -106,7 +106,7 @@ impl fmt::Display for Variant {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VariantError {
     /// A key appears twice; this is its second setting.
-    #[error("{0:?}: this key is given twice")]
+    #[error("{0:?}: this key is specified twice")]
     Twice(String),
     /// A setting that is not in any of the lists.
     #[error(

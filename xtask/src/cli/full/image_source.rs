@@ -90,7 +90,7 @@ impl ImageSource {
             ),
         ];
         if let Some((option, _)) = of_board.iter().find(|it| it.1) {
-            bail!("{option}: only valid for a board file's device tree; name the --board");
+            bail!("{option}: only valid for a board file's device tree; specify --board");
         }
         image::bare(flat(base)?)
     }

@@ -240,7 +240,7 @@ fn wishes<'a>(
         }
     }
     let each = match arguments.base.is_empty() {
-        true => "name each --board and --variant once",
+        true => "specify each --board and --variant only once",
         false => "give each a name with --base NAME=FILE",
     };
     if arguments.name.is_some() && wishes.len() > 1 {

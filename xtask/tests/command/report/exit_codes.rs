@@ -48,7 +48,7 @@ fn exit_codes() {
         (
             "report good.log -o good.log",
             2,
-            "this is the input file of LOG",
+            "this is the input file for LOG",
         ),
         (
             "report good.log -o /dev/full",
@@ -67,7 +67,7 @@ fn exit_codes() {
         (
             "follow - --log x -o ./x",
             2,
-            "-o ./x: this is the input file of --log",
+            "-o ./x: this is the input file for --log",
         ),
         (
             "report cut.log --format dt -o out.dtsi",

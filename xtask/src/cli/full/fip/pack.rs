@@ -37,7 +37,7 @@ pub struct PackArguments {
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Key of the non-trusted firmware, for a FIP with certificates.
+    /// Non-trusted firmware key, for a FIP with certificates.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
     /// Align images to N bytes [default: the board file's].
