@@ -124,6 +124,10 @@ impl Machine for Watched {
         self.in_round(|fake| fake.call_firmware(function, arguments))
     }
 
+    fn set_pause(&mut self, pause: u64) {
+        self.fake.set_pause(pause);
+    }
+
     fn second_cpu_on(&self) -> Option<i32> {
         self.fake.second_cpu_on()
     }

@@ -71,6 +71,12 @@ impl GicDriver {
         })
     }
 
+    /// Returns true if there is no GIC. Every nap asks, so this is not a call.
+    #[inline(always)]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
     /// Returns the version, or None if there is no GIC.
     #[inline(never)]
     pub fn version(&self) -> Option<GicVersion> {

@@ -95,9 +95,8 @@ impl Lead {
 
     /// Waits until each CPU in the round that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
-        let pause = orders.round.pause.unwrap_or(self.settling);
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
-            CpuState::Off { seen_at } => Some(seen_at + pause),
+            CpuState::Off { seen_at } => Some(seen_at + self.settling),
             CpuState::On | CpuState::Lost(_) => None,
         };
         let settled_at = self.participants(orders).filter_map(seen_off).max();
@@ -492,6 +491,10 @@ impl Machine for Lead {
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
         let [x0, ..] = conduit::call(function, arguments);
         x0
+    }
+
+    fn set_pause(&mut self, pause: u64) {
+        self.settling = pause;
     }
 
     fn second_cpu_on(&self) -> Option<i32> {

@@ -88,7 +88,7 @@ impl Waiter {
     /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC, no interrupt
     /// would end a WFI, so the counter is polled instead, which also does not access memory.
     fn nap_until(&self, instant: u64) {
-        if self.gic.version().is_none() {
+        if self.gic.is_absent() {
             while self.now() < instant {
                 core::hint::spin_loop();
             }

@@ -129,8 +129,6 @@ pub struct Round {
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
-    /// Ticks from a CPU's first OFF to its CPU_ON. None selects the run's usual pause.
-    pub pause: Option<u64>,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
 }

@@ -499,6 +499,8 @@ impl Machine for Fake {
             .call(self.facts.psci_version, function, arguments)
     }
 
+    fn set_pause(&mut self, _: u64) {}
+
     fn second_cpu_on(&self) -> Option<i32> {
         let last = self.asked.last()?;
         last.repeats_cpu_on.then_some(psci::error::ON_PENDING)

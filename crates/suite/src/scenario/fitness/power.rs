@@ -163,10 +163,9 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     // The first pause follows an OFF, too.
     fitness.run(cpu, &round(fitness, cpu, After::Off));
     for pause in PAUSES_US {
-        let again = Round {
-            pause: Some(fitness.facts().ticks(pause.into())),
-            ..round(fitness, cpu, After::Off)
-        };
+        let ticks = fitness.facts().ticks(pause.into());
+        fitness.machine.set_pause(ticks);
+        let again = round(fitness, cpu, After::Off);
         let is_lost = (0..TRIES).any(|_| {
             fitness.run(cpu, &again);
             fitness.machine.is_lost(cpu)
@@ -184,5 +183,9 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             break;
         }
     }
+    let usual = fitness.setting.plan.cpu_on_after;
+    fitness
+        .machine
+        .set_pause(fitness.facts().ticks(usual.into()));
     Ok(())
 }
