@@ -161,7 +161,7 @@ fn every_format_has_findings_and_gaps() {
     // A report written to the folder would later be read as one of its tables.
     let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(
-        code == 2 && said.contains("in the input folder of LOG"),
+        code == 2 && said.contains("in the input folder for LOG"),
         "{said}"
     );
 }

@@ -15,6 +15,8 @@ use crate::made_up_run;
 
 /// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
+/// A run of `only=fitness`, from docs/samples.
+const FITNESS: &str = include_str!("../../../../docs/samples/fitness.log");
 /// The logs named in examples. Each is a copy of the sample, so comparing them finds no changes.
 const LOGS: [&str; 10] = [
     "run.log",
@@ -47,6 +49,7 @@ pub fn make_example_files(parent: &Path) {
     for name in LOGS {
         write(name, SAMPLE);
     }
+    write("fitness.log", FITNESS);
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
