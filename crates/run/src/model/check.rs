@@ -1,19 +1,15 @@
 //! Checks: results that are not measurements. A check calls a firmware function in one way, and
 //! records what was promised, what was returned, and what happened.
 
-use alloc::format;
-use alloc::string::String;
 use core::fmt;
 
 use hardware::board::CpuIndex;
 use hardware::spec::psci::ReturnCode;
-use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 use smccc::{arch, psci};
 
 use super::finding::CpuSet;
-use super::run::Run;
 use super::skip::Skip;
 use crate::measure::Rejection;
 
@@ -348,24 +344,6 @@ impl Check {
     pub fn is_alike(&self, other: &Self) -> bool {
         let cpus = CpuSet::default();
         Self { cpus, ..*self } == Self { cpus, ..*other }
-    }
-
-    /// Returns the function, the check and its CPUs, for a sentence.
-    pub fn subject(&self, run: &Run) -> String {
-        let (function, what) = (self.function.name(), self.probe.title());
-        let at = match self.x {
-            None => String::new(),
-            Some(x) if self.probe.is_of_state() => format!(" {x:#010x}"),
-            Some(x) => format!(" {x}"),
-        };
-        let mut cpus = self.cpus.iter().map(|cpu| run.label(cpu)).peekable();
-        let on = if cpus.peek().is_some() {
-            " on CPU "
-        } else {
-            ""
-        };
-        let cpus = join(cpus, ", ");
-        format!("{function}{at} ({what}){on}{cpus}")
     }
 
     /// Adds a CPU.

@@ -2,6 +2,7 @@
 
 mod cell;
 mod check;
+mod check_subject;
 mod cpu;
 mod failure;
 mod failure_sentence;

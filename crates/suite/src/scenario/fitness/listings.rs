@@ -7,7 +7,7 @@ use run::model::{Check, CheckEnd, Function, Probe};
 use smccc::arch;
 use smccc::psci::{PSCI_FEATURES, SuspendMode, error};
 
-use super::{Answer, Fitness, end_of};
+use super::checks::{Answer, Fitness, end_of};
 
 /// A function ID in PSCI's range that no version of PSCI uses.
 const RESERVED: u64 = 0x8400_001f;

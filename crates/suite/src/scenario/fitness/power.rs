@@ -7,7 +7,7 @@ use run::measure::{Action, ActionEnd, After, Cause, Loss, Outcome, Round, Step, 
 use run::model::{Check, CheckEnd, Function, Probe, Skip};
 use smccc::psci::error;
 
-use super::{Answer, Fitness, no_effect};
+use super::checks::{Answer, Fitness, no_effect};
 use crate::scenario::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.

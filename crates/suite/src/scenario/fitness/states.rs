@@ -8,7 +8,7 @@ use hardware::spec::stat::{Mismatch, Reached};
 use run::measure::{Metric, Outcome, Reason, Rejection, Waker};
 use run::model::{Check, CheckEnd, Function, Probe, Skip};
 
-use super::{Fitness, no_effect};
+use super::checks::{Fitness, no_effect};
 use crate::scenario::states::Chosen;
 use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
 

@@ -7,7 +7,7 @@ use hardware::board::CpuIndex;
 use run::model::{Check, CheckEnd, Function, Probe};
 use smccc::psci::error;
 
-use super::{Fitness, end_of};
+use super::checks::{Fitness, end_of};
 
 /// An address that is far outside any board's memory.
 const NO_MEMORY: u64 = 0x000f_ffff_ffff_f000;

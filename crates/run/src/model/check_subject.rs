@@ -1,0 +1,29 @@
+//! What a check is about, in words.
+
+use alloc::format;
+use alloc::string::String;
+
+use hardware::text::join::join;
+
+use super::check::Check;
+use super::run::Run;
+
+impl Check {
+    /// Returns the function, the check and its CPUs, for a sentence.
+    pub fn subject(&self, run: &Run) -> String {
+        let (function, what) = (self.function.name(), self.probe.title());
+        let at = match self.x {
+            None => String::new(),
+            Some(x) if self.probe.is_of_state() => format!(" {x:#010x}"),
+            Some(x) => format!(" {x}"),
+        };
+        let mut cpus = self.cpus.iter().map(|cpu| run.label(cpu)).peekable();
+        let on = if cpus.peek().is_some() {
+            " on CPU "
+        } else {
+            ""
+        };
+        let cpus = join(cpus, ", ");
+        format!("{function}{at} ({what}){on}{cpus}")
+    }
+}

@@ -1,0 +1,136 @@
+//! The checks in progress: what all of them need.
+
+use alloc::vec::Vec;
+
+use hardware::board::{CpuIndex, Mpidr};
+use run::measure::{ActionEnd, Facts, Machine, Outcome, Reason, Rejection, Round};
+use run::model::{Check, CheckEnd, Function, Probe, Skip};
+
+use crate::scenario::bench::Setting;
+use crate::scenario::progress::Progress;
+
+/// A return value in the low word of X0.
+pub(super) type Answer = i32;
+
+/// The checks in progress.
+pub(super) struct Fitness<'m> {
+    pub(super) machine: &'m mut dyn Machine,
+    pub(super) progress: &'m mut dyn Progress,
+    pub(super) setting: Setting<'m>,
+    /// The outcomes of the last round, one for each CPU.
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) checks: Vec<Check>,
+}
+
+impl Fitness<'_> {
+    pub(super) fn facts(&self) -> &Facts {
+        self.machine.facts()
+    }
+
+    pub(super) fn lead(&self) -> CpuIndex {
+        self.facts().lead
+    }
+
+    /// Returns the CPUs other than the lead, in board order, including lost ones.
+    pub(super) fn others(&self) -> impl Iterator<Item = CpuIndex> + use<> {
+        let lead = self.lead();
+        CpuIndex::all(self.setting.cpus.len()).filter(move |cpu| *cpu != lead)
+    }
+
+    /// Returns the last CPU that is neither the lead nor lost.
+    pub(super) fn last_other(&self) -> Option<CpuIndex> {
+        let lead = self.lead();
+        let mut all = CpuIndex::all(self.setting.cpus.len()).rev();
+        all.find(|cpu| *cpu != lead && !self.machine.is_lost(*cpu))
+    }
+
+    pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
+        let cpu = &self.setting.cpus[cpu.place()];
+        cpu.mpidr.expect("a CPU of the board has an MPIDR")
+    }
+
+    /// Runs one round, and returns the CPU's outcome.
+    pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
+        self.machine.run(round, &mut self.outcomes);
+        self.outcomes[cpu.place()]
+    }
+
+    /// Calls a function on the lead.
+    pub(super) fn call(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
+        self.machine.call_firmware(function.id(), arguments) as Answer
+    }
+
+    /// Returns whether the firmware lists the function; None if it has no list.
+    pub(super) fn promised(&mut self, function: Function) -> Option<bool> {
+        Some(self.listing(function)? >= 0)
+    }
+
+    /// Adds a check that concerns no CPU in particular.
+    pub(super) fn add(&mut self, check: Check) {
+        let promised = check.promised.or_else(|| self.promised(check.function));
+        self.checks.push(Check { promised, ..check });
+    }
+
+    /// Adds one CPU's result. CPUs with the same result share a check.
+    pub(super) fn add_for(&mut self, cpu: CpuIndex, check: Check) {
+        let promised = self.promised(check.function);
+        let mut check = Check { promised, ..check };
+        let mut known = self.checks.iter_mut();
+        match known.find(|known| !known.cpus.is_empty() && known.is_alike(&check)) {
+            Some(known) => known.insert(cpu),
+            None => {
+                check.insert(cpu);
+                self.checks.push(check);
+            }
+        }
+    }
+
+    /// Adds a check of a return value, for a CPU or for none in particular.
+    pub(super) fn add_answer(
+        &mut self,
+        (function, probe): (Function, Probe),
+        (x, cpu): (Option<u32>, Option<CpuIndex>),
+        answer: Answer,
+        permitted: &[Answer],
+    ) {
+        let check = Check {
+            x,
+            answer: Some(answer),
+            ..Check::new(function, probe, end_of(permitted.contains(&answer)))
+        };
+        match cpu {
+            Some(cpu) => self.add_for(cpu, check),
+            None => self.add(check),
+        }
+    }
+
+    pub(super) fn not_tried(
+        &mut self,
+        function: Function,
+        probe: Probe,
+        x: Option<u32>,
+        why: Skip,
+    ) {
+        let why = self.setting.states.explain(why);
+        self.add(Check {
+            x,
+            ..Check::new(function, probe, CheckEnd::NotTried(why))
+        });
+    }
+}
+
+pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
+    match is_permitted {
+        true => CheckEnd::Works,
+        false => CheckEnd::WrongAnswer,
+    }
+}
+
+/// Returns the result of a call whose CPU did not do its part.
+pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
+    let lost = Rejection::plain(Reason::Lost);
+    CheckEnd::NoEffect(match outcome.end {
+        ActionEnd::NotRun => lost,
+        _ => outcome.judge(false).err().unwrap_or(lost),
+    })
+}
