@@ -1,5 +1,7 @@
 //! Devices described in a board file: UART, timers, interrupt controller and watchdog.
 
+use std::num::NonZeroU32;
+
 use hardware::board::{GicVersion, IntId, Region};
 use hardware::devices::uart::Layout;
 use hardware::image::{self, UartKind};
@@ -17,9 +19,18 @@ pub struct UartEntry {
     pub reg_shift: Option<u8>,
     /// The width of a register access in bytes. Only for a 16550.
     pub reg_io_width: Option<u8>,
+    /// The speed that the firmware sets, in baud, if it is not 115200.
+    pub baud: Option<NonZeroU32>,
 }
 
 impl UartEntry {
+    /// Returns the option that sets this speed in `follow`, with a space before it, or an empty
+    /// string.
+    pub fn follow_option(&self) -> String {
+        let option = |baud| format!(" --baud {baud}");
+        self.baud.map_or_else(String::new, option)
+    }
+
     pub fn registers(&self) -> Region {
         let (base, size) = (self.base, self.size);
         Region { base, size }

@@ -93,8 +93,19 @@ impl TreeWish {
         board: &BoardFile,
         base: Option<Vec<u8>>,
     ) -> Result<Vec<u8>> {
+        make_image(workspace, board, &self.wish(board)?, &self.tree(), base)
+    }
+
+    /// Checks that an image with these options can be made for `board`.
+    #[cfg(feature = "full")]
+    pub fn check(&self, board: &BoardFile) -> Result<()> {
+        contents(board, &self.wish(board)?, &self.tree())?;
+        Ok(())
+    }
+
+    fn wish(&self, board: &BoardFile) -> Result<ImageWish<'_>> {
         board.check_gic(self.gic)?;
-        let wish = ImageWish {
+        Ok(ImageWish {
             cpus: self.smp.map_or_else(|| board.default_cpus(), Ok)?,
             gic: self.gic.unwrap_or(board.default_gic()),
             firmware: FirmwareKind::TfA,
@@ -103,8 +114,7 @@ impl TreeWish {
             states: self.all_states(),
             args: self.args.as_deref(),
             emulated: false,
-        };
-        make_image(workspace, board, &wish, &self.tree(), base)
+        })
     }
 }
 

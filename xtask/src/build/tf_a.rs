@@ -82,7 +82,7 @@ impl TfA {
         };
         let at = || option(dir);
         let dir = fs::canonicalize(dir).with_context(at)?;
-        refuse_blanks(&dir).with_context(at)?;
+        refuse_blanks(&dir, "move the source tree").context("--tf-a")?;
         let version = version(&dir).with_context(at)?;
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();

@@ -43,7 +43,7 @@ pub(super) fn readme(boards: &[BoardFile], build: u32) -> Result<FolderFile> {
             version => env!("CARGO_PKG_VERSION"),
             build => format!("{build:08x}"),
             ends => ENDS,
-            efi => context! { connect => connect("efi"), read => read("efi") },
+            efi => context! { connect => connect("efi", ""), read => read("efi") },
             boards => Serde(entries),
         },
     )?;
@@ -62,17 +62,19 @@ fn entry(board: &BoardFile) -> Entry {
         title: board.title.clone(),
         copy: copy(board),
         uart: format!("UART {}", board.uart.emergency()),
-        connect: connect(&board.name),
+        connect: connect(&board.name, &board.uart.follow_option()),
         read: read(&board.name),
         note: verified.to_owned() + &note.collect::<String>(),
     }
 }
 
 /// Describes how to follow a run.
-fn connect(name: &str) -> String {
-    format!(
-        "run `./psci-report follow /dev/ttyUSB0 --log {name}.log`, with `--baud` if its speed is not 115200."
-    )
+fn connect(name: &str, baud: &str) -> String {
+    let advice = match baud.is_empty() {
+        true => ", with `--baud` if its speed is not 115200",
+        false => "",
+    };
+    format!("run `./psci-report follow /dev/ttyUSB0{baud} --log {name}.log`{advice}.")
 }
 
 /// Describes how to read a run.

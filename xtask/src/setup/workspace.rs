@@ -43,8 +43,8 @@ impl Workspace {
 
     /// Rejects a workspace in a location where the TF-A makefiles do not work.
     pub(crate) fn check_for_make(&self) -> Result<()> {
-        refuse_blanks(&self.root)?;
-        refuse_blanks(&self.target)
+        refuse_blanks(&self.root, "move the checkout")?;
+        refuse_blanks(&self.target, "set CARGO_TARGET_DIR to another folder")
     }
 
     /// Returns the folder that this tool keeps between runs.
@@ -63,12 +63,11 @@ impl Workspace {
     }
 }
 
-/// Rejects a path that a makefile would split at a space.
-pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
+/// Rejects a path that a makefile would split at a space. `advice` says what to do.
+pub(crate) fn refuse_blanks(path: &Path, advice: &str) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(
-            "{}: TF-A's makefiles cannot build below a path with a space; move the folder, \
-             or set CARGO_TARGET_DIR to move only target/",
+            "{}: TF-A's makefiles cannot build below a path with a space; {advice}",
             path.display()
         );
     }

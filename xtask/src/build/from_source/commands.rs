@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use boards::{BuiltImage, Package, PackageBlob, PackageKind};
 use itertools::Itertools as _;
 
@@ -31,7 +31,7 @@ pub fn commands(
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
     // TF-A is also built in this folder.
-    refuse_blanks(&out)?;
+    refuse_blanks(&out, "choose another --output").context("--dry-run")?;
     let names = ByHand { plan, out };
     let mut lines = vec![names.make_folders(package)];
     let mut line = words("cargo xtask image --board");

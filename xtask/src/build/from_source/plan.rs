@@ -101,6 +101,9 @@ impl<'w> BuildPlan<'w> {
                  yourself, and use `cargo xtask fip pack`"
             );
         }
+        if request.mbed_tls.is_some() {
+            bail!("--mbedtls: {} does not need it", request.board.title);
+        }
         let tf_a = TfA::locate(workspace, request.tf_a)?;
         let source = commit(&request)?;
         let platform = Platform {

@@ -31,6 +31,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         files => rows.collect::<Vec<_>>(),
         command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
+        baud => board.uart.follow_option(),
         source => plan.source.clone(),
         notes => notes.cloned().collect::<Vec<_>>(),
     };

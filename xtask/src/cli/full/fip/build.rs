@@ -129,6 +129,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
         tree.no_power_down = tree.states.core.is_none();
     }
     if arguments.dry_run {
+        tree.check(&board)?;
         let mut image = tree.words();
         if let Some(payload) = &arguments.payload {
             image.extend(["--base".to_owned(), payload.display().to_string()]);
