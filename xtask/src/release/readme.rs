@@ -137,6 +137,8 @@ mod tests {
             assert!(text.starts_with(&heading), "{text}");
             assert_eq!(text.trim_end().lines().count(), 2 + 5, "{text}");
         }
+        let follow = "follow /dev/ttyUSB0 --baud 1500000 --log rk3399.log`.";
+        assert!(of_boards.contains(follow), "{of_boards}");
     }
 
     #[test]

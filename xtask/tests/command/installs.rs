@@ -120,7 +120,7 @@ fn a_path_with_a_space_is_refused_first() {
         let (code, said) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
         assert_eq!((code, said.lines().count()), (2, 1), "{said}");
         assert!(
-            said.contains("a b: TF-A's makefiles") && said.contains("move"),
+            said.contains("a b: TF-A's makefiles") && said.contains("set CARGO_TARGET_DIR"),
             "{said}"
         );
         assert!(!place.join("psci-bench/tf-a").exists());
