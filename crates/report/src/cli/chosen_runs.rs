@@ -1,15 +1,16 @@
 //! Reads the runs from the logs named on the command line.
 
 use std::io::stdin;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::builder::TypedValueParser;
 use hardware::text::plural::many;
 use host::read_file;
 
 use crate::analysis::typical::typical;
-use crate::log::{LoggedRun, runs, tables};
+use crate::log::{LoggedRun, runs_in_file, tables};
 
 /// Returns a parser for run numbers, which start at 1.
 pub fn place_parser() -> impl TypedValueParser<Value = usize> {
@@ -69,14 +70,15 @@ pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
 pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()> {
     for log in logs {
         if log == Path::new("-") {
-            for run in runs("stdin", stdin().lock()) {
+            let file = stdin().as_fd().try_clone_to_owned().context("stdin")?;
+            for run in runs_in_file("stdin", file.into()) {
                 take(run?);
             }
         } else if tables::are_at(log) {
             take(tables::read(log)?);
         } else {
             let file = read_file::open_endless("", log)?;
-            for run in runs(&log.display().to_string(), file) {
+            for run in runs_in_file(&log.display().to_string(), file) {
                 take(run?);
             }
         }

@@ -19,7 +19,7 @@ use super::job_outcome::outcome;
 use super::results::Results;
 use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
-use crate::log::{LogReadError, LoggedRun, read};
+use crate::log::{LogReadError, LoggedRun, runs_in_file};
 
 /// The maximum size of a results file, in bytes. A log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
@@ -112,7 +112,7 @@ impl Parts {
             self.results.get_or_insert_default().merge(own);
         }
         let file = File::open(path).with_context(at)?;
-        match read(&at(), file) {
+        match runs_in_file(&at(), file).collect::<Result<Vec<_>, _>>() {
             Ok(runs) => self.runs.extend(runs),
             // A job that failed early has no runs, but must still be listed.
             Err(error @ LogReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),

@@ -33,5 +33,5 @@ pub use self::closing::Closing;
 pub(crate) use self::damage::Random;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
-pub use self::reader::{LogReadError, read, read_bytes, runs};
+pub use self::reader::{LogReadError, read, read_bytes, runs, runs_in_file};
 pub use self::status_words::{reason_text, reason_word};

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::fs::File;
 use std::io::Read;
 
 use hardware::text::plural::many;
@@ -48,11 +49,24 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError
     read(name, log)
 }
 
-/// Returns an iterator over the runs in a log. Each run is returned as soon as it has been read,
-/// because a log may contain more runs than fit in memory.
+/// Returns an iterator over the runs in a log, which is read to its end. Each run is returned as
+/// soon as it has been read, because a log may contain more runs than fit in memory.
 pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
+    runs_within(name, from, u64::MAX)
+}
+
+/// Like [`runs`], for an open file. Stops if no run starts within 64 MiB of a pipe, because a pipe
+/// may never end.
+pub fn runs_in_file(name: &str, file: File) -> Runs<File> {
+    // The size of anything but a regular file is 0.
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    runs_within(name, file, size.max(NO_RUN_MAX))
+}
+
+fn runs_within<R: Read>(name: &str, from: R, no_run_max: u64) -> Runs<R> {
     let reader = LogReader {
         name: name.to_owned(),
+        no_run_max,
         ..LogReader::default()
     };
     Runs {
@@ -82,8 +96,9 @@ impl<R: Read> Iterator for Runs<R> {
             }
             match self.lines.next() {
                 Ok(Some(line)) if !self.reader.is_hopeless(&line) => self.reader.take(&line),
-                Ok(_) => {
+                Ok(rest) => {
                     self.is_over = true;
+                    self.reader.is_cut = rest.is_some();
                     let why = self.reader.finish(self.lines.count(), self.lines.offset);
                     if let Some(why) = why {
                         return Some(Err(LogReadError::NoRun(why)));
@@ -104,8 +119,8 @@ impl<R: Read> Iterator for Runs<R> {
 /// bytes long.
 const BROKEN_MAX: usize = 1100;
 
-/// The maximum number of bytes before the first run. The limit is needed because a device may
-/// return bytes forever.
+/// The maximum number of bytes before the first run if the size of the log is unknown. The limit is
+/// needed because a device may return bytes forever.
 const NO_RUN_MAX: u64 = 1 << 26;
 
 /// The maximum number of bytes in a broken RT_INSTR line.
@@ -115,6 +130,10 @@ const ROW_MAX: usize = 160;
 #[derive(Default)]
 struct LogReader {
     name: String,
+    /// The maximum number of bytes before the first run.
+    no_run_max: u64,
+    /// True if the rest was not read, because no run starts within that limit.
+    is_cut: bool,
     /// Runs that have ended but have not yet been returned.
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
@@ -135,7 +154,7 @@ impl LogReader {
     /// Returns true if enough input has been read without finding a run that there is unlikely to
     /// be one.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
-        line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
+        line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
     }
 
     /// Reads a line.
@@ -168,10 +187,16 @@ impl LogReader {
         if bytes == 0 {
             return format!("{name}: the log is empty; was the UART connected at the right speed?");
         }
-        let start = format!(
-            "{name}: no run in its {} ({bytes} bytes)",
-            many(lines as usize, "line")
-        );
+        let start = match self.is_cut {
+            true => format!(
+                "{name}: no run in the first {} MiB, and the rest was not read",
+                self.no_run_max >> 20
+            ),
+            false => format!(
+                "{name}: no run in its {} ({bytes} bytes)",
+                many(lines as usize, "line")
+            ),
+        };
         let counts = &self.now.ledger.counts;
         let damaged = counts.damaged + counts.malformed;
         if damaged > 0 {
@@ -179,6 +204,12 @@ impl LogReader {
             return format!(
                 "{start}: {records} (@PB ...), none with a valid checksum: was the UART \
                  read at the right speed and parity (115200 baud 8N1), and is the log unchanged?"
+            );
+        }
+        if self.is_cut {
+            return format!(
+                "{start}; if the run comes later, cut the beginning of the log, or save the log to \
+                 a file and pass the file"
             );
         }
         let advice = match self.now.logged.firmware.last() {
@@ -331,7 +362,7 @@ impl LogReader {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::io::{self, Seek as _, SeekFrom, Write as _};
 
     use run::plan::Records;
 
@@ -382,6 +413,38 @@ mod tests {
             );
             assert!(runs.next().is_none());
         }
+    }
+
+    /// Only a stream may be endless, so only a stream is given up, and the message says so.
+    #[test]
+    fn run_after_much_text_is_found_unless_the_log_may_be_endless() {
+        let limit = 1 << 20;
+        let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
+        let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
+        let found: Vec<_> = runs("a.log", log.as_bytes()).collect();
+        assert!(matches!(&*found, [Ok(run)] if run.is_complete()));
+
+        let mut stream = runs_within("stdin", log.as_bytes(), limit);
+        let error = stream.next().expect("an error").expect_err("no run");
+        assert_eq!(
+            error.to_string(),
+            "stdin: no run in the first 1 MiB, and the rest was not read; if the run comes later, \
+             cut the beginning of the log, or save the log to a file and pass the file"
+        );
+        assert!(stream.next().is_none());
+        assert!(runs_within("stdin", io::repeat(0), limit).all(|run| run.is_err()));
+    }
+
+    #[test]
+    fn log_in_a_file_is_read_to_its_end() {
+        let mut file = tempfile::tempfile().expect("a file");
+        // The gap takes no space on the disk.
+        file.seek(SeekFrom::Start(NO_RUN_MAX + (1 << 17)))
+            .expect("moved");
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        file.write_all(log.as_bytes()).expect("written");
+        file.rewind().expect("moved");
+        assert_eq!(runs_in_file("a.log", file).filter(Result::is_ok).count(), 1);
     }
 
     #[test]
