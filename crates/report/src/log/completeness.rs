@@ -156,13 +156,22 @@ impl LoggedRun {
         let mut own = Totals::default();
         let scenarios = self.run.scenarios.iter();
         scenarios.for_each(|it| own.add(slice::from_ref(it)));
-        let counts = |it: &Totals| [it.samples, it.rejected, it.rows_skipped];
-        let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
-        (counts(&own) != counts(&end.totals)).then(|| {
+        let totals = &end.totals;
+        let differing = [
+            ("sample", totals.samples, own.samples),
+            ("rejected attempt", totals.rejected, own.rejected),
+            ("skipped row", totals.rows_skipped, own.rows_skipped),
+        ];
+        let differing = differing.into_iter().filter(|it| it.1 != it.2);
+        let (counted, found): (Vec<String>, Vec<String>) = differing
+            .map(|(what, counted, found)| (many(counted as usize, what), found.to_string()))
+            .unzip();
+        (!counted.is_empty()).then(|| {
             format!(
-                "the end record counts {}, but the cells have {samples}: the records are from \
-                 several runs, or were damaged before their checksums were computed",
-                many(counted as usize, "sample")
+                "the end record counts {}, but the cells have {}: the records are from several \
+                 runs, or were damaged before their checksums were computed",
+                counted.join(" and "),
+                found.join(" and ")
             )
         })
     }
@@ -231,6 +240,7 @@ impl LoggedRun {
 
 #[cfg(test)]
 mod tests {
+    use run::model::End;
     use run::plan::ScenarioId;
     use run::record::MARK;
 
@@ -244,23 +254,32 @@ mod tests {
             .lines()
             .rfind(|it| it.starts_with(MARK))
             .expect("an end");
-        let (body, _) = end.rsplit_once(' ').expect("a checksum");
-        let (_, rest) = body[MARK.len()..].split_once(' ').expect("a record");
-        let (seq, json) = rest.split_once(' ').expect("a record");
-        let samples = format!(
-            "\"samples\":{}",
-            sent().end.expect("it ends").totals.samples
-        );
-        let other = json.replace(&samples, "\"samples\":7");
-        let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}";
-        for (edits, part) in [
-            ([(seq, json)], ""),
+        let seq = end.split(' ').nth(2).expect("a sequence number");
+        let edited = |edit: fn(&mut End)| {
+            let mut end = sent().end.expect("it ends");
+            edit(&mut end);
+            serde_json::json!({ "end": end }).to_string()
+        };
+        let ends: [(fn(&mut End), &str); 4] = [
+            (|_| (), ""),
             (
-                [(seq, other.as_str())],
-                "the end record counts 7 samples, but the cells",
+                |end| end.totals.samples = 7,
+                "counts 7 samples, but the cells have 36:",
             ),
-            ([("0003", fewer)], "rows for 3 CPUs that no record names"),
-        ] {
+            (
+                |end| end.totals.rejected = 7,
+                "counts 7 rejected attempts, but the cells have 0:",
+            ),
+            (
+                |end| (end.totals.rejected, end.totals.rows_skipped) = (7, 1),
+                "counts 7 rejected attempts and 1 skipped row, but the cells have 0 and 0:",
+            ),
+        ];
+        let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
+        let unnamed = "rows for 3 CPUs that no record names";
+        let ends = ends.map(|(edit, part)| (seq, edited(edit), part));
+        for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
+            let edits = [(seq, json.as_str())];
             let logged = read_one(with_records(&log, &edits));
             let lacks = logged.lacks().join("; ");
             assert_eq!(lacks.is_empty(), part.is_empty(), "{lacks}");
