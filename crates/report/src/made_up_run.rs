@@ -49,13 +49,9 @@ pub fn run() -> Run {
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
     groups(run).for_each(|group| totals.add(group));
-    let verdict = match totals.failed + totals.lost {
-        0 => Verdict::Pass,
-        _ => Verdict::Fail,
-    };
     End {
         records: 0,
-        verdict,
+        verdict: Verdict::from_totals(&totals),
         totals,
     }
 }

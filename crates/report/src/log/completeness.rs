@@ -44,6 +44,10 @@ impl LoggedRun {
     /// it is.
     pub fn verdict_text(&self) -> String {
         match (&self.closing, self.end()) {
+            (_, Some(end)) if !has_own_verdict(end) => {
+                let line = ClosingLine::Ended(&end.totals);
+                format!("{line} (contradicts the end record's verdict)")
+            }
             (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
             (_, Some(end)) => format!("{} (from the records)", ClosingLine::Ended(&end.totals)),
             (Some(closing), None) if closing.is_reached() => {
@@ -144,9 +148,27 @@ impl LoggedRun {
         })
     }
 
-    /// If no record is missing, returns a contradiction between records, such as when two runs were
-    /// pasted together.
+    /// Returns a contradiction within the `end` record or, if no record is missing, between records,
+    /// such as when two runs were pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
+        self.verdict_contradicts()
+            .or_else(|| self.counts_contradict())
+    }
+
+    /// Returns the contradiction if the `end` record's verdict is not the one that follows from its
+    /// counts.
+    fn verdict_contradicts(&self) -> Option<String> {
+        let end = self.run.end.as_ref().filter(|end| !has_own_verdict(end))?;
+        Some(format!(
+            "the end record's verdict contradicts its counts, '{}': the record was damaged before \
+             its checksum was computed",
+            ClosingLine::Ended(&end.totals)
+        ))
+    }
+
+    /// If no record is missing, returns the contradiction between the `end` record's counts and the
+    /// cells.
+    fn counts_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
         if integrity.guessed_cpus > 0 {
@@ -238,9 +260,14 @@ impl LoggedRun {
     }
 }
 
+/// Returns true if an `end` record has the verdict that follows from its counts.
+fn has_own_verdict(end: &End) -> bool {
+    end.verdict == Verdict::from_totals(&end.totals)
+}
+
 #[cfg(test)]
 mod tests {
-    use run::model::End;
+    use run::model::{End, Verdict};
     use run::plan::ScenarioId;
     use run::record::MARK;
 
@@ -260,7 +287,7 @@ mod tests {
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
         };
-        let ends: [(fn(&mut End), &str); 4] = [
+        let ends: [(fn(&mut End), &str); 6] = [
             (|_| (), ""),
             (
                 |end| end.totals.samples = 7,
@@ -273,6 +300,14 @@ mod tests {
             (
                 |end| (end.totals.rejected, end.totals.rows_skipped) = (7, 1),
                 "counts 7 rejected attempts and 1 skipped row, but the cells have 0 and 0:",
+            ),
+            (
+                |end| end.verdict = Verdict::Fail,
+                "verdict contradicts its counts, 'psci-bench: PASS (4 passed",
+            ),
+            (
+                |end| end.totals.failed = 1,
+                "verdict contradicts its counts, 'psci-bench: FAIL (4 passed",
             ),
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
