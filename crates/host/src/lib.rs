@@ -36,6 +36,7 @@
 //! | [`process`] | child processes, silent unless they fail |
 //! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |
+//! | `tf_a_version` | the version of a TF-A source tree |
 //!
 //! Each file imports only from the ones listed above it.
 
@@ -54,7 +55,9 @@ pub mod read_file;
 mod side_by_side;
 pub mod stdout;
 mod temporary;
+mod tf_a_version;
 pub mod wrap;
 
 pub use self::side_by_side::side_by_side;
 pub use self::temporary::temporary;
+pub use self::tf_a_version::tf_a_version;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use boards::Stock;
 use host::hex::hex;
 use host::progress::say;
+use host::tf_a_version;
 use sha2::{Digest, Sha256};
 
 use crate::setup::source_package::SourcePackage;
@@ -143,22 +144,7 @@ pub fn version(dir: &Path) -> Result<String> {
             bail!("not a TF-A source tree: it has no {file}");
         }
     }
-    let makefile = fs::read(dir.join("Makefile"))?;
-    let makefile = String::from_utf8_lossy(&makefile);
-    parse_version(&makefile).context(
-        "this is not a TF-A source tree: its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
-    )
-}
-
-fn parse_version(makefile: &str) -> Option<String> {
-    let field = |name: &str| {
-        let line = makefile.lines().find(|line| line.starts_with(name))?;
-        let value = line.split_once('=')?.1.trim();
-        value.parse::<u32>().ok()
-    };
-    let version = format!("{}.{}", field("VERSION_MAJOR")?, field("VERSION_MINOR")?);
-    let patch = field("VERSION_PATCH").map_or(String::new(), |patch| format!(".{patch}"));
-    Some(version + &patch)
+    tf_a_version(dir)
 }
 
 /// Rejects a folder that contains a different release series.
@@ -206,15 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions() {
-        let lts = "VERSION_MAJOR := 2\nVERSION_MINOR := 12\nVERSION_PATCH := 1\n";
-        for (makefile, expected) in [
-            (lts, Some("2.12.1")),
-            ("VERSION_MAJOR := 2\nVERSION_MINOR := 14\n", Some("2.14")),
-            ("VERSION_MAJOR := two\nVERSION_MINOR := 1", None),
-        ] {
-            assert_eq!(parse_version(makefile).as_deref(), expected);
-        }
+    fn versions_that_are_doubted_or_too_old() {
         for (version, is_doubted) in [("2.12.1", false), ("2.15.3", false), ("2.16", true)] {
             let said = doubt(version).expect("not too old");
             assert_eq!(

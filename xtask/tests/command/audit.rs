@@ -304,6 +304,7 @@ fn pages_are_tables() {
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());
+    scratch.write_tf_a("tf-a");
     for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
         let slower = edited_log(|run| {
             made_up_run::change_first_figures(run, |ticks| ticks * percent / 100);

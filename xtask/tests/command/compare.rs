@@ -171,6 +171,7 @@ fn every_format_has_findings_and_gaps() {
 #[test]
 fn publish() {
     let scratch = scratch();
+    scratch.write_tf_a("tf-a");
     let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
     let data = "tf-a/docs/perf/data/juno";
     let docs = format!("publish {new} --platform juno --no-page tf-a --previous");
@@ -211,6 +212,7 @@ fn publish() {
 #[test]
 fn tables_with_equal_labels() {
     let scratch = scratch();
+    scratch.write_tf_a("tf-a");
     let name = "test_rt_instr_cpu_off_serial.csv";
     let rows = [
         "0,0,3000,9000,400",
@@ -264,6 +266,7 @@ fn tables_with_equal_labels() {
 #[test]
 fn publish_refuses_before_it_writes() {
     let scratch = scratch();
+    scratch.write_tf_a("out.d");
     let name = "test_rt_instr_cpu_off_serial.csv";
     for (name, text) in [
         ("tftf.log", TFTF.to_owned()),
@@ -287,7 +290,7 @@ fn publish_refuses_before_it_writes() {
         ("published/juno/v2.9 n1sdp", "from the board \"juno\""),
         ("empty.log qemu", "no figures to publish"),
     ]);
-    assert!(!scratch.path("out.d").exists());
+    assert!(!scratch.path("out.d/docs").exists());
     let unknown = "all figures are from lines without a checksum and are not verified";
     scratch.assert_outcomes(&[
         (&format!("publish published/juno/v2.9 {docs} juno"), 0, ""),

@@ -68,6 +68,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
+    scratch.write_tf_a("source");
     names_that_look_like_markup(&scratch);
     let compared = "compare published/juno/v2.12 published/juno/v2.13";
     let docs = "publish published/juno/v2.13 --previous published/juno/v2.12 --platform juno \

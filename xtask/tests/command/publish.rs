@@ -15,6 +15,7 @@ const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 #[test]
 fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let scratch = Scratch::empty();
+    scratch.write_tf_a("tf-a");
     let rows = |labels: [&str; 4]| {
         let figures = [
             "1660,9320,300",
@@ -49,6 +50,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
 #[test]
 fn cut_baseline_takes_no_file_from_previous() {
     let scratch = Scratch::of_reports(log());
+    scratch.write_tf_a("tf-a");
     let docs = "--platform juno --no-page tf-a --previous";
     let new = "published/juno/v2.10";
     scratch.assert_outcomes(&[(&format!("publish {new} {docs} published/juno/v2.9"), 1, "")]);
@@ -68,6 +70,7 @@ fn cut_baseline_takes_no_file_from_previous() {
 #[test]
 fn failed_write_names_its_path_and_leaves_no_folder() {
     let scratch = Scratch::of_reports(log());
+    scratch.write_tf_a("tf-a");
     let mut shell = Command::new("sh");
     // The limit leaves no space for even a single byte. The program ignores SIGXFSZ, so a write
     // returns an error instead of killing it.
@@ -77,13 +80,35 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     let (code, said) = outcome(shell.env("X", xtask(&[]).get_program()));
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("tf-a/docs/perf/data/qemu/"), "{said}");
-    assert!(!scratch.path("tf-a").exists());
+    assert!(!scratch.path("tf-a/docs").exists());
+}
+
+#[test]
+fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
+    let scratch = Scratch::of_reports(log());
+    scratch.write("empty/Makefile", "");
+    for (tree, why) in [
+        ("typo/tf-a", "it has no Makefile"),
+        ("published", "it has no Makefile"),
+        (
+            "empty",
+            "its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
+        ),
+    ] {
+        let said = scratch.refused(&format!("publish good.log --platform qemu {tree}"));
+        let expected = format!(
+            "{tree}: not a TF-A source tree: {why}; pass TF-A's source tree after the logs\n"
+        );
+        assert!(said.ends_with(&expected), "{said}");
+    }
+    assert!(!scratch.path("typo").exists());
 }
 
 /// If a board has no board file, its tables do not name it, so any platform is accepted.
 #[test]
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
+    scratch.write_tf_a("tf-a");
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
     let note = "tf-a/docs/perf/data/nine: a new folder; mine does not name its board";
     // The first platform in a source tree, a second one, and the second one again.
@@ -97,6 +122,7 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
 #[test]
 fn page_keeps_its_line_ends_and_names_the_release_before() {
     let scratch = Scratch::of_reports(log());
+    scratch.write_tf_a("tf-a");
     let slower = edited_log(|run| {
         made_up_run::change_first_figures(run, |ticks| ticks * 2);
     });

@@ -42,6 +42,12 @@ impl Scratch {
         scratch
     }
 
+    /// Creates a TF-A source tree that contains only what `publish` requires.
+    pub fn write_tf_a(&self, name: &str) {
+        let makefile = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
+        self.write(&format!("{name}/Makefile"), makefile);
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

@@ -35,14 +35,20 @@ const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": 
 const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
     </testsuite></testsuites>";
 
+/// The part of TF-A's Makefile that shows that a folder is TF-A's source tree.
+const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
+
 /// Creates a `work` folder in `parent` containing all the files named in the examples of the report
-/// verbs, and a TF-A source tree next to it. Regular files in `work` stand in for devices.
+/// verbs, and TF-A source trees in it and next to it. Regular files in `work` stand in for devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
         fs::create_dir_all(work.join(folder)).expect("made");
     }
-    fs::create_dir_all(parent.join("trusted-firmware-a/docs/perf")).expect("made");
+    for tree in [parent.join("trusted-firmware-a"), work.join("TF-A")] {
+        fs::create_dir_all(tree.join("docs/perf")).expect("made");
+        fs::write(tree.join("Makefile"), MAKEFILE).expect("written");
+    }
     let write = |name: &str, text: &str| {
         fs::write(work.join(name.trim_start_matches('/')), text).expect("written");
     };

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use host::tf_a_version;
 
 use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
 use super::comparison_arguments::ComparisonArguments;
 use super::report_verdict::judge;
 use crate::analysis::typical::typical;
 use crate::export::{self, Publication, Report};
+
+const PASS_TREE: &str = "pass TF-A's source tree after the logs";
 
 /// Arguments of `publish`.
 #[derive(Args, Debug)]
@@ -54,10 +57,13 @@ impl PublishArguments {
         };
         if tf_a.exists() && !tf_a.is_dir() {
             let path = tf_a.display();
-            bail!("{path}: not a directory; pass TF-A's source tree after the logs");
+            bail!("{path}: not a directory; {PASS_TREE}");
         }
         if self.previous.is_empty() && !self.comparison.row_cpus.is_empty() {
             bail!("--row-cpus needs an old log to compare with; add --previous");
+        }
+        if let Err(error) = tf_a_version(tf_a) {
+            bail!("{}: {error}; {PASS_TREE}", tf_a.display());
         }
         let baseline = (!self.previous.is_empty())
             .then(|| read_baseline(&self.previous, self.previous_run, "--previous-run"));

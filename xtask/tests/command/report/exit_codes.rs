@@ -134,7 +134,9 @@ fn logs_without_figures_are_never_green() {
             let is_red = out.contains("<error type=\"incomplete\"");
             assert!(is_red || format != "junit", "{name}: {out}");
         }
-        let (code, said) = scratch.outcome(&format!("publish {name} --platform x out.{name}"));
+        let tree = format!("tree.{name}");
+        scratch.write_tf_a(&tree);
+        let (code, said) = scratch.outcome(&format!("publish {name} --platform x {tree}"));
         assert!(code == 2 || code == 3 && said.contains(part), "{said}");
         let (code, out, said) = scratch.called(&format!("matrix {name}"));
         assert_eq!(code, 3, "{name}: {said}");
