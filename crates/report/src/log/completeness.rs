@@ -273,6 +273,8 @@ mod tests {
 
     use crate::log::tests::{read_one, sent, whole_log, with_records};
 
+    type EndEdit = fn(&mut End);
+
     /// Records from two runs have valid checksums but contradict each other.
     #[test]
     fn records_that_contradict_each_other_are_incomplete() {
@@ -282,12 +284,12 @@ mod tests {
             .rfind(|it| it.starts_with(MARK))
             .expect("an end");
         let seq = end.split(' ').nth(2).expect("a sequence number");
-        let edited = |edit: fn(&mut End)| {
+        let edited = |edit: EndEdit| {
             let mut end = sent().end.expect("it ends");
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
         };
-        let ends: [(fn(&mut End), &str); 6] = [
+        let ends: [(EndEdit, &str); 6] = [
             (|_| (), ""),
             (
                 |end| end.totals.samples = 7,
