@@ -107,7 +107,7 @@ impl TfA {
         let platform = stock.platform.trim_start_matches("psci_bench_");
         Ok((!source.contains(&proof.contains)).then(|| {
             format!(
-                "TF-A {version}'s platform {platform} does not bring CPUs back from a power-down; \
+                "TF-A {version}'s {platform} platform does not bring CPUs back from a power-down; \
                  use {since} or later with --tf-a"
             )
         }))
@@ -221,7 +221,7 @@ mod tests {
             }),
             ..Stock::default()
         };
-        let said = "TF-A 2.12.1's platform qemu_sbsa does not bring CPUs back from a power-down; use \
+        let said = "TF-A 2.12.1's qemu_sbsa platform does not bring CPUs back from a power-down; use \
                     70147347e or later with --tf-a";
         for (source, expected) in [("assert(false);", Some(said)), ("MAGIC1", None)] {
             fs::write(dir.path().join("pm.c"), source).expect("written");

@@ -117,7 +117,8 @@ impl QemuMachine<'_> {
     }
 
     /// Returns the command line that starts `file`: a flash with TF-A, an initial file system with
-    /// KVM, which also needs a kernel, or an image. With None, it starts files in memory.
+    /// KVM, which also needs a kernel, or an image. With None, it boots
+    /// what has been loaded into memory.
     pub fn command_line(&self, file: Option<PathBuf>) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {

@@ -29,7 +29,7 @@ fn source_without_power_down_is_named_and_standby_is_measured() {
         let (code, log, said) = run(board, firmware, &["--smp", "2"]);
         assert_eq!(code, 0, "{log}{said}");
         let lack = format!(
-            "warning: TF-A 2.12.1's platform {platform} does not bring CPUs back from a \
+            "warning: TF-A 2.12.1's {platform} platform does not bring CPUs back from a \
              power-down; use 70147347e or later with --tf-a"
         );
         assert!(said.contains(&lack), "{said}");

@@ -24,12 +24,12 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::Entry => [
             "the image started but stopped during its cache maintenance",
             "the image was not loaded completely, or the memory after it is not non-secure RAM",
-            "check the load address, and that enough RAM for the header's image_size follows it",
+            "check the load address, and that it is followed by enough RAM for the header's image_size",
         ],
         BootStage::Caches => [
             "caches are off, but the MMU is not on or the emergency UART is not mapped",
             "relocations or translation tables were written to memory that is not RAM",
-            "check the load address, and that enough RAM for the header's image_size follows it",
+            "check the load address, and that it is followed by enough RAM for the header's image_size",
         ],
         BootStage::Mmu => [
             "the MMU and caches are on, but no device tree was found",
