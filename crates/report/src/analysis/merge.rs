@@ -235,7 +235,7 @@ mod tests {
         ),
         (
             edits::callers_figures,
-            "the source of the figures for test_rt_instr_susp_deep_parallel",
+            "the source of the figures of test_rt_instr_susp_deep_parallel",
         ),
     ];
 
