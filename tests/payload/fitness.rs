@@ -1,5 +1,5 @@
-//! `only=fitness` under real firmware: every check is right on correct firmware, and each fault in
-//! the firmware fails its own check.
+//! Runs `only=fitness` under real firmware. Correct firmware passes every check, and each fault in
+//! the firmware makes its own check fail.
 
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ fn checks(log: &Log) -> Vec<Check> {
     scenarios.flat_map(|it| it.checks.clone()).collect()
 }
 
-/// Returns the CPUs of the first check of this kind, or panics if it does not work.
+/// Returns the number of CPUs in the first check of this kind. Panics if there is no such check, or
+/// if its result is not [`CheckEnd::Works`].
 fn working(checks: &[Check], function: Function, probe: Probe) -> usize {
     let mut checks = checks.iter();
     let found = checks.find(|it| (it.function, it.probe) == (function, probe));
@@ -63,7 +64,7 @@ fn correct_firmware_passes_every_check() {
     }
 }
 
-/// A defect of the pinned TF-A, which accepts any suspend mode.
+/// The pinned TF-A has a defect: it accepts any suspend mode.
 #[test]
 fn unknown_suspend_mode_is_accepted_by_tf_a_2_12() {
     let args = "only=fitness fitness=destructive";
@@ -77,7 +78,7 @@ fn unknown_suspend_mode_is_accepted_by_tf_a_2_12() {
     assert_eq!(kinds, [expected]);
 }
 
-/// QEMU's own PSCI has neither idle states that power down nor PMF.
+/// QEMU's own PSCI has neither power-down states nor PMF.
 #[test]
 fn firmware_of_the_emulator_passes_every_check() {
     let spec = common::spec("--icount --firmware builtin --smp 4", "only=fitness");
@@ -85,7 +86,7 @@ fn firmware_of_the_emulator_passes_every_check() {
     assert_eq!(working(&checks, CpuOn, Arrives), 3);
 }
 
-/// The faults, and the checks that they fail on the victim.
+/// Each fault, with the checks that it makes fail on the victim.
 const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("cpu-on-internal-failure", &[(CpuOn, Arrives)]),
     ("cpu-on-denied", &[(CpuOn, Arrives)]),
@@ -118,7 +119,7 @@ const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("spurious-sgi", BOTH),
 ];
 
-/// Either way of waking the CPU.
+/// Both ways of waking a CPU.
 const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];
 
 #[test]
@@ -140,7 +141,7 @@ fn each_fault_fails_its_own_check() {
     }
 }
 
-/// Lateness is measured by other scenarios; here it is enough that the function works.
+/// Other scenarios measure delays. Here it is enough that the function works.
 #[test]
 fn slow_firmware_passes() {
     for fault in ["cpu-on-late", "suspend-late"] {
@@ -151,7 +152,7 @@ fn slow_firmware_passes() {
 
 #[test]
 fn function_that_never_returns_is_named_in_the_last_line() {
-    // AFFINITY_INFO.
+    // 0x4 is the function number of AFFINITY_INFO.
     let spec = RunSpec {
         timeout: Duration::from_secs(20),
         ..common::spec("--fault smc-hang,arg=0x4", "only=fitness")

@@ -10,7 +10,7 @@ use super::devices::WatchdogEntry;
 use super::lab::MINUTES_MAX;
 use super::{check_package, check_stock, check_tree, texts};
 
-/// The largest number of a serial port; more than any machine of QEMU has.
+/// The highest serial port number that is accepted. No QEMU machine has that many ports.
 const SERIAL_MAX: u32 = 31;
 
 type Check = Result<(), BoardFault>;

@@ -9,7 +9,7 @@ use super::stock::{INPUT_OPTIONS, Stock};
 
 const RELATIVE: &str = "expected a relative path without \"..\"";
 
-/// Returns the first error found in `stock`, which is at `path`.
+/// Returns the first error found in `stock`, whose key in the board file is `path`.
 pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
     let has_rule = stock.cluster.is_none() || board.cpus.continues.is_some();
     let at = format_args!("{path}.cluster");
@@ -51,7 +51,7 @@ fn inputs(path: &str, stock: &Stock) -> Result<(), BoardFault> {
     require(twice.is_none(), format_args!("{path}.inputs"), reason)
 }
 
-/// Returns true if `name` is a path that cannot lead out of the folder that it is relative to.
+/// Returns true if `name` is a relative path that stays inside its base folder.
 fn is_plain(name: &str) -> bool {
     let mut parts = name.split('/');
     parts.all(|part| !matches!(part, "" | "." | ".."))

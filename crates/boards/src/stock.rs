@@ -37,7 +37,8 @@ pub struct Stock {
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
     pub oldest: Option<OldestVersion>,
-    /// How to tell that a source powers CPUs down. Without it, every source does.
+    /// How to tell whether a TF-A source powers CPUs down. If it is None, every source is assumed
+    /// to do so.
     pub power_down: Option<PowerDownProof>,
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
@@ -45,12 +46,13 @@ pub struct Stock {
     /// The third-party images.
     #[serde(default)]
     pub inputs: Vec<BuildInput>,
-    /// The files that QEMU loads into memory instead of a flash. BL33 is loaded as well.
+    /// The files that QEMU loads into memory, in addition to BL33, on a machine that does not boot
+    /// from flash.
     #[serde(default)]
     pub loads: Vec<LoadedFile>,
     /// The address at which QEMU starts the CPUs, if it is not their reset vector.
     pub starts_at: Option<u64>,
-    /// Why QEMU cannot run this platform, as a clause, if it emulates the board.
+    /// Why QEMU cannot run this platform even though it emulates the board, as a clause.
     pub not_on_qemu: Option<String>,
     /// The files copied to the board, other than the one that contains the payload.
     #[serde(default)]
@@ -71,8 +73,8 @@ pub struct OldestVersion {
     pub because: String,
 }
 
-/// Text in the platform's source that is present only if CPUs come back from a power-down. Without
-/// it, the device tree gets only the standby states of the board file.
+/// Text in the platform's source that is present only if CPUs come back from a power-down. If it is
+/// missing, the device tree contains only the board file's standby states.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerDownProof {
@@ -122,7 +124,7 @@ pub struct BuiltFile {
     pub install: String,
 }
 
-/// A file from the TF-A build and the address that QEMU loads it to.
+/// A file from the TF-A build and the address at which QEMU loads it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadedFile {

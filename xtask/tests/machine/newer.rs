@@ -1,4 +1,4 @@
-//! Boards that QEMU emulates since version 9.0 or 10.0.
+//! Boards that QEMU has emulated since version 9.0 or 10.0.
 
 use boards::Version;
 use xtask::setup::workspace::Workspace;

@@ -16,7 +16,7 @@ const ALL: [(&str, &str, &str); 3] = [
     ("qemu", "tf-a-stock", "qemu"),
 ];
 
-/// Runs `cargo xtask qemu` with these words. Returns its exit code, log and stderr.
+/// Runs `cargo xtask qemu` with these arguments. Returns its exit code, log and stderr.
 fn run(board: &str, firmware: &str, more: &[&str]) -> (i32, String, String) {
     let words = ["qemu", "--board", board, "--firmware", firmware, "--icount"];
     let mut command = xtask(&[&words, more].concat());
@@ -46,7 +46,7 @@ fn source_with_power_down_measures_everything() {
     };
     let checkout = checkout.to_str().expect("UTF-8");
     for (board, firmware, _) in ALL {
-        // CPUs in two clusters of 8, or in one of 16.
+        // Nine CPUs need two clusters of 8, or one of 16.
         let (code, log, said) = run(board, firmware, &["--smp", "9", "--tf-a", checkout]);
         assert_eq!(code, 0, "{log}{said}");
         assert!(!said.contains("power-down"), "{said}");

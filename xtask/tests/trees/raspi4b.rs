@@ -1,5 +1,6 @@
-//! QEMU's raspi4b started as a Raspberry Pi 4 is: the GPU's firmware writes the addresses of the
-//! kernel and of Linux's device tree into the armstub, TF-A's BL31, and starts all CPUs in it.
+//! Starts QEMU's `raspi4b` in the same way as a Raspberry Pi 4. On the board, the GPU's firmware
+//! writes the addresses of the kernel and of Linux's device tree into the armstub, which is TF-A's
+//! BL31, and starts all CPUs there.
 
 use std::fs;
 use std::process::Command;
@@ -17,8 +18,9 @@ use xtask::setup::{self, Need, linux_trees};
 
 use crate::{output, workspace};
 
-/// The armstub's magic, which the GPU's firmware clears, its version, and the addresses of the
-/// device tree and of the kernel (TF-A's plat/rpi/common/aarch64/armstub8_header.S).
+/// The offset of four words in the armstub: the magic number, which the GPU's firmware clears, the
+/// version, and the addresses of the device tree and the kernel (TF-A's
+/// plat/rpi/common/aarch64/armstub8_header.S).
 const STUB: usize = 0xf0;
 const TREE: u32 = 0x0800_0000;
 const KERNEL: u32 = 0x0020_0000;
@@ -73,7 +75,7 @@ fn raspi4b_boots_as_the_board_does() {
     let words = [0, 0, TREE, KERNEL].map(u32::to_le_bytes).concat();
     armstub[STUB..STUB + 16].copy_from_slice(&words);
     let image = payload::image(&workspace, None, Emergency::default(), 4).expect("an image");
-    // QEMU has no warm reset by RMR_EL3, so no CPU comes back after CPU_OFF.
+    // QEMU does not model a warm reset through RMR_EL3, so no CPU comes back after CPU_OFF.
     let tree = tree(
         &linux,
         "iterations=2 method=warm only=psci_version_parallel",
@@ -105,7 +107,7 @@ fn raspi4b_boots_as_the_board_does() {
     let log = output(&mut machine);
     let log = String::from_utf8_lossy(&log);
     for words in [
-        // TF-A's default console is the PL011, and it makes the tree name it.
+        // TF-A's default console is the PL011, which TF-A also sets as the tree's console.
         "Image at 0x200000, device tree at 0x8000000 (X0)",
         "Raspberry Pi 4 Model B",
         "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)",

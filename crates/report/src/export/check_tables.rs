@@ -6,7 +6,8 @@ use super::table::Table;
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 
-/// Returns the checks of functions that were called, and those of functions that are only listed.
+/// Returns a table of the functions that were called and a table of those that are only listed.
+/// Empty tables are left out.
 pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterator<Item = Table> {
     let tables = [("called", false), ("not called", true)].map(|(word, is_listing)| {
         let mut table = Table::titled(format!("Firmware functions that were {word}"));

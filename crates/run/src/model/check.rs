@@ -1,5 +1,6 @@
-//! Checks: results that are not measurements. A check calls a firmware function in one way, and
-//! records what was promised, what was returned, and what happened.
+//! Checks, which show whether firmware functions work. They measure nothing. A check calls a
+//! function in one way, and records whether the firmware lists it, what the call returned and what
+//! happened.
 
 use core::fmt;
 
@@ -14,7 +15,7 @@ use super::skip::Skip;
 use crate::measure::Rejection;
 
 words! {
-    /// A firmware function, by its name in PSCI (DEN0022F) or SMCCC (DEN0028).
+    /// A firmware function, identified by its name in PSCI (DEN0022F) or SMCCC (DEN0028).
     #[expect(missing_docs, reason = "the specifications describe them")]
     pub enum Function, name {
         PsciVersion = "PSCI_VERSION",
@@ -90,7 +91,7 @@ impl Function {
         }
     }
 
-    /// Returns true for a function of the Arm Architecture Calls, which SMCCC_ARCH_FEATURES lists.
+    /// Returns true if the function is an Arm Architecture Call, as listed by SMCCC_ARCH_FEATURES.
     pub const fn is_arch_call(self) -> bool {
         matches!(
             self,
@@ -120,8 +121,8 @@ impl Function {
         }
     }
 
-    /// Returns true if the function returns SUCCESS or an error, false if it returns a number or an
-    /// error.
+    /// Returns true if the function returns SUCCESS or an error, and false if it returns a number
+    /// or an error.
     const fn returns_status(self) -> bool {
         matches!(
             self,
@@ -129,7 +130,7 @@ impl Function {
         )
     }
 
-    /// Returns the specification and, if the function is called, the section on it.
+    /// Returns the specification and, for a function that is called, the section that describes it.
     pub const fn specification(self) -> &'static str {
         match self {
             Self::PsciVersion => "DEN0022F, section 5.3",
@@ -151,13 +152,13 @@ impl Function {
 }
 
 words! {
-    /// The way in which a check calls a function.
+    /// What a check does with a function, and what it expects.
     pub enum Probe, key {
-        /// The function is listed, and not called.
+        /// The function is not called. Only its listing is recorded.
         Listed = "listed",
         /// The return value is one that the specification permits.
         Answer = "answer",
-        /// PSCI_FEATURES and a direct call reject a function ID that PSCI reserves.
+        /// PSCI_FEATURES rejects a function ID that PSCI reserves.
         Unknown = "unknown",
         /// The CPU arrives at the entry point, with the context ID.
         Arrives = "arrives",
@@ -173,32 +174,33 @@ words! {
         Level = "level",
         /// The CPU turns off.
         GoesOff = "goes-off",
-        /// The CPU arrives if it is turned on again after a pause.
+        /// The CPU arrives when it is turned on again after a pause.
         Again = "again",
         /// The CPU's own timer wakes it.
         OwnTimer = "own-timer",
         /// An SGI wakes the CPU.
         Sgi = "sgi",
-        /// The interrupt of the memory-mapped timer wakes the lead.
+        /// The memory-mapped timer's interrupt wakes the lead.
         Frame = "frame",
-        /// The value rises by one during a suspend to the state; or by the time in it.
+        /// A suspend to the state increases its count by one, or its residency by the time spent in
+        /// it.
         Rises = "rises",
         /// OS-initiated mode is accepted.
         OsInitiated = "os-initiated",
         /// Platform-coordinated mode is accepted.
         Platform = "platform",
-        /// INVALID_PARAMETERS for an MPIDR that no CPU has.
+        /// The call returns INVALID_PARAMETERS for an MPIDR that no CPU has.
         WrongMpidr = "wrong-mpidr",
-        /// INVALID_ADDRESS for an entry point outside memory, or INVALID_PARAMETERS before PSCI
-        /// 1.0.
+        /// The call returns INVALID_ADDRESS for an entry point outside memory. Before PSCI 1.0, it
+        /// returns INVALID_PARAMETERS.
         WrongAddress = "wrong-address",
-        /// INVALID_PARAMETERS for a mode that PSCI does not define.
+        /// The call returns INVALID_PARAMETERS for a mode that PSCI does not define.
         WrongMode = "wrong-mode",
     }
 }
 
 impl Probe {
-    /// Returns what is checked, for a row of a table.
+    /// Returns a short description of what is checked, for a table row.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Listed => "not called",
@@ -253,13 +255,13 @@ impl Probe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckEnd {
-    /// As specified.
+    /// The function works as specified.
     Works,
     /// The return value is not one that the specification permits here.
     WrongAnswer,
     /// The call did not have its effect.
     NoEffect(Rejection),
-    /// The statistics do not show the state that must have been reached, or show something
+    /// The statistics do not show the state that the CPU must have reached, or their values are
     /// impossible.
     WrongStatistics,
     /// The firmware does not check this argument, which the specification permits.
@@ -274,31 +276,32 @@ pub enum CheckEnd {
     AfterFailure,
 }
 
-/// One check, on all CPUs for which it had the same result.
+/// One check, together with all CPUs for which it had the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The function.
     pub function: Function,
-    /// The way it was called.
+    /// How it was called.
     pub probe: Probe,
-    /// A level, a `power_state`, or a pause in microseconds.
+    /// An affinity level, a `power_state`, or a pause in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u32>,
-    /// The CPUs that were called for; empty for a check that concerns no CPU in particular.
+    /// The CPUs that were checked. Empty if the check does not concern a particular CPU.
     #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
-    /// True if PSCI_FEATURES or SMCCC_ARCH_FEATURES lists the function; None if it cannot say.
+    /// True if PSCI_FEATURES or SMCCC_ARCH_FEATURES lists the function. None if the firmware
+    /// provides no list that covers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<bool>,
     /// The low word of X0, if the call returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<i32>,
-    /// How it ended.
+    /// The result.
     pub end: CheckEnd,
 }
 
 impl Check {
-    /// Returns a check that concerns no CPU in particular.
+    /// Returns a check that does not concern a particular CPU.
     pub fn new(function: Function, probe: Probe, end: CheckEnd) -> Self {
         Self {
             function,
@@ -340,7 +343,7 @@ impl Check {
         }
     }
 
-    /// Returns true if the two checks differ only in their CPUs.
+    /// Returns true if the two checks are equal except for their CPUs.
     pub fn is_alike(&self, other: &Self) -> bool {
         let cpus = CpuSet::default();
         Self { cpus, ..*self } == Self { cpus, ..*other }
@@ -351,7 +354,7 @@ impl Check {
         self.cpus.insert(cpu);
     }
 
-    /// Returns the answer in the specification's words.
+    /// Returns the call's return value, which is displayed by its name in the specification.
     pub fn shown_answer(&self) -> Option<ShownAnswer> {
         let (code, function) = (self.answer?, self.function);
         Some(ShownAnswer { code, function })

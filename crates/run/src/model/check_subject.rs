@@ -1,4 +1,4 @@
-//! What a check is about, in words.
+//! Descriptions of what a check is about.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +9,7 @@ use super::check::Check;
 use super::run::Run;
 
 impl Check {
-    /// Returns the function, the check and its CPUs, for a sentence.
+    /// Returns a phrase that names the function, what was checked, and the CPUs.
     pub fn subject(&self, run: &Run) -> String {
         let (function, what) = (self.function.name(), self.probe.title());
         let at = match self.x {

@@ -1,5 +1,5 @@
-//! Tables of checks: the functions that were called, with the result, and the functions that are
-//! only listed.
+//! Tables of checks: one of the functions that were called, with the results, and one of the
+//! functions that are only listed.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,8 @@ use run::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 
 use super::grid::{GridCell, simple};
 
-/// Writes a scenario's checks, and why some were not made. Writes nothing if it has none.
+/// Writes a scenario's checks and the reasons why some were not made. Writes nothing if there are
+/// no checks.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.checks.is_empty() {
         return Ok(());
@@ -92,7 +93,7 @@ fn cpus(check: &Check) -> GridCell {
     }
 }
 
-/// Writes the reasons for checks that were not made, with the functions.
+/// Writes each reason why checks were not made, with the checks that it applies to.
 fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let mut reasons: Vec<Skip> = Vec::new();
     let mut is_first = true;

@@ -1,10 +1,10 @@
-//! The scenario `fitness`: which PSCI functions work. Each function is looked up in the firmware's
-//! list, called where that does no harm, and its effect observed. Nothing is measured.
+//! The scenario `fitness`, which shows which PSCI functions work. It looks up each function in the
+//! firmware's list, calls it if that is harmless, and observes the effect. It measures nothing.
 //!
-//! CPUs may be lost on the way. The checks therefore go from harmless to dangerous: calls on the
-//! lead, CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, shorter and shorter
-//! pauses before CPU_ON and, only if requested, wrong arguments. Functions that turn off or reset
-//! the system are never called.
+//! A check can lose CPUs. The checks therefore go from harmless to dangerous: calls on the lead,
+//! CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, CPU_ON after shorter and
+//! shorter pauses and, only if requested, calls with wrong arguments. Functions that turn off or
+//! reset the system are never called.
 
 mod checks;
 mod listings;
@@ -51,7 +51,7 @@ pub(crate) fn check(
     Ok(finish(fitness, key))
 }
 
-/// Returns the results.
+/// Returns the scenario, which has failed if any check has failed.
 fn finish(fitness: Fitness<'_>, key: ScenarioKey) -> Scenario {
     let mut failed = fitness.checks.iter().filter(|check| check.has_failed());
     let status = match failed.next() {

@@ -1,4 +1,4 @@
-//! The checks in progress: what all of them need.
+//! The state and the functions that all checks share.
 
 use alloc::vec::Vec;
 
@@ -9,10 +9,10 @@ use run::model::{Check, CheckEnd, Function, Probe, Skip};
 use crate::scenario::bench::Setting;
 use crate::scenario::progress::Progress;
 
-/// A return value in the low word of X0.
+/// A call's return value: the low word of X0.
 pub(super) type Answer = i32;
 
-/// The checks in progress.
+/// The machine, and the checks made so far.
 pub(super) struct Fitness<'m> {
     pub(super) machine: &'m mut dyn Machine,
     pub(super) progress: &'m mut dyn Progress,
@@ -60,12 +60,12 @@ impl Fitness<'_> {
         self.machine.call_firmware(function.id(), arguments) as Answer
     }
 
-    /// Returns whether the firmware lists the function; None if it has no list.
+    /// Returns whether the firmware lists the function, or None if no list covers it.
     pub(super) fn promised(&mut self, function: Function) -> Option<bool> {
         Some(self.listing(function)? >= 0)
     }
 
-    /// Adds a check that concerns no CPU in particular.
+    /// Adds a check that does not concern a particular CPU.
     pub(super) fn add(&mut self, check: Check) {
         let promised = check.promised.or_else(|| self.promised(check.function));
         self.checks.push(Check { promised, ..check });
@@ -85,7 +85,7 @@ impl Fitness<'_> {
         }
     }
 
-    /// Adds a check of a return value, for a CPU or for none in particular.
+    /// Adds a check of a return value, for a particular CPU if there is one.
     pub(super) fn add_answer(
         &mut self,
         (function, probe): (Function, Probe),
@@ -126,7 +126,7 @@ pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
     }
 }
 
-/// Returns the result of a call whose CPU did not do its part.
+/// Returns the result of a call that did not have the expected effect on its CPU.
 pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
     let lost = Rejection::plain(Reason::Lost);
     CheckEnd::NoEffect(match outcome.end {

@@ -1,4 +1,4 @@
-//! Functions as the firmware lists them, and calls on the lead that change nothing.
+//! Checks the firmware's list of functions, and makes calls on the lead that change nothing.
 
 use core::fmt;
 
@@ -38,11 +38,11 @@ impl Fitness<'_> {
         version.is_some_and(|version| version >= least)
     }
 
-    /// Returns what PSCI_FEATURES or SMCCC_ARCH_FEATURES returns for the function; None if the
-    /// firmware is too old to have it, or if neither lists the function.
+    /// Returns what PSCI_FEATURES or SMCCC_ARCH_FEATURES returns for the function. None if the
+    /// firmware is too old to provide the list, or if neither list covers the function.
     pub(super) fn listing(&mut self, function: Function) -> Option<Answer> {
         let by = match function {
-            // Not a function of PSCI.
+            // Neither list covers this function.
             Function::ErrataVersion => return None,
             Function::SmcccVersion if self.has_list() => PSCI_FEATURES,
             _ if function.is_arch_call() && self.has_arch_list() => arch::SMCCC_ARCH_FEATURES,
@@ -74,9 +74,9 @@ fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
     });
 }
 
-/// Returns true for functions that are never called: they end the run, change memory protection,
-/// move a Trusted OS, or do what CPU_SUSPEND does with a state that nobody has declared. The
-/// listing of a workaround says whether the CPU needs it.
+/// Returns true for functions that are never called, because they end the run, change memory
+/// protection, move a Trusted OS, or work like CPU_SUSPEND with a state that the board does not
+/// declare. Workarounds are not called either: the listing already says whether the CPU needs them.
 const fn is_only_listed(function: Function) -> bool {
     match function {
         Function::Migrate
@@ -112,7 +112,7 @@ const fn is_only_listed(function: Function) -> bool {
     }
 }
 
-/// Returns true for a function that only returns a value, if it may be called.
+/// Returns true if the function only returns a value and may be called on this firmware.
 fn is_called(fitness: &mut Fitness<'_>, function: Function) -> bool {
     match function {
         Function::PsciVersion | Function::AffinityInfo | Function::MigrateInfoType => {
@@ -122,7 +122,7 @@ fn is_called(fitness: &mut Fitness<'_>, function: Function) -> bool {
         Function::SmcccVersion | Function::SocId | Function::NodeHwState => {
             fitness.promised(function) == Some(true)
         }
-        // Without SMCCC 1.1, an unknown call need not return.
+        // Before SMCCC 1.1, a call to an unknown function is not guaranteed to return.
         Function::ErrataVersion => fitness.has_arch_list(),
         _ => false,
     }
@@ -153,8 +153,8 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
     });
 }
 
-/// Calls AFFINITY_INFO for all CPUs while only the lead is on. Firmware need not support the levels
-/// above 0 since PSCI 1.0.
+/// Calls AFFINITY_INFO for the lead at each affinity level. Since PSCI 1.0, firmware need not
+/// support levels above 0.
 fn check_affinity(fitness: &mut Fitness<'_>) {
     let function = Function::AffinityInfo;
     let lead = fitness.lead();
@@ -169,7 +169,7 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
     }
 }
 
-/// Sets both suspend modes, while all CPUs but the lead are off.
+/// Sets each of the two suspend modes while all CPUs except the lead are off.
 fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
     if !fitness.facts().os_initiated {
         return Ok(());

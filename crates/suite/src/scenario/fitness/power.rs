@@ -1,4 +1,4 @@
-//! CPU_ON and CPU_OFF for each CPU, and what AFFINITY_INFO says of it in the meantime.
+//! Turns each CPU on and off, and checks what AFFINITY_INFO returns for it at each step.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use crate::scenario::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
-/// How often each pause is tried.
+/// The number of tries for each pause.
 const TRIES: u32 = 3;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
@@ -41,7 +41,7 @@ fn check_again(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
     fitness.add_answer(kind, (None, Some(cpu)), answer, &[error::ALREADY_ON]);
 }
 
-/// Calls AFFINITY_INFO, which must return `state`.
+/// Checks that AFFINITY_INFO returns `state` for the CPU.
 fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: Answer) {
     let target = fitness.mpidr(cpu).number();
     let answer = fitness.call(Function::AffinityInfo, [target, 0, 0]);
@@ -49,7 +49,7 @@ fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: An
     fitness.add_answer(kind, (None, Some(cpu)), answer, &[state]);
 }
 
-/// Returns a round in which the CPU makes a harmless call, and then stays on or turns off.
+/// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
 fn round(fitness: &Fitness<'_>, cpu: CpuIndex, after: After) -> Round {
     let who = Who::Only(cpu);
     let lead_in = lead_in(fitness.facts(), who, fitness.setting.cpus.len());
@@ -127,10 +127,10 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
         check.answer = returned(loss);
         check.end = match fitness.machine.is_lost(cpu) {
             true => no_effect(outcome),
-            // It stays on, and takes part.
+            // The CPU has stayed on, and later checks can use it.
             false => CheckEnd::WrongAnswer,
         };
-        // The firmware's answer to the wrong question.
+        // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
         if let (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) = (loss.step, loss.cause) {
             (check.function, check.probe) = (Function::AffinityInfo, Probe::IsOff);
         }
@@ -141,7 +141,7 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     is_off
 }
 
-/// Returns the code that firmware returned for the call that lost a CPU, if it returned.
+/// Returns the return value of the call with which the CPU was lost, if the call returned.
 fn returned(loss: Loss) -> Option<Answer> {
     match loss.cause {
         Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
@@ -160,7 +160,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
         return Ok(());
     }
     fitness.progress.checking(Function::CpuOn, None)?;
-    // The first pause follows an OFF, too.
+    // The first pause must follow an OFF as well.
     fitness.run(cpu, &round(fitness, cpu, After::Off));
     for pause in PAUSES_US {
         let ticks = fitness.facts().ticks(pause.into());

@@ -1,5 +1,5 @@
-//! CPU_SUSPEND to each declared state on each CPU, woken in each way, and the statistics of it.
-//! States that nobody has declared are not tried, because some firmware panics on them.
+//! Suspends each CPU to each declared state, wakes it in each possible way, and checks the
+//! statistics. Undeclared states are not tried, because some firmware panics on them.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
 
 /// The highest power level (DEN0022F, section 5.4.2).
 const LEVEL_MAX: u8 = 3;
-/// The number of CPUs that may be lost in a state. The remaining CPUs are not tried.
+/// The number of CPUs that may be lost in one state. After that, no other CPU enters it.
 const LOSSES: usize = 2;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
@@ -51,7 +51,7 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
             (Probe::OwnTimer, Waker::TimerTrial),
             (Probe::Sgi, Waker::Helper(lead)),
         ] {
-            // Of a state that stops the timers, nothing else is expected.
+            // In a state that stops the CPU's own timer, the timer is not expected to wake the CPU.
             let is_meant = probe != Probe::OwnTimer || !state.timer_stops;
             let may_try = fitness.count_lost() - lost_before < LOSSES;
             if is_meant && may_try && !fitness.machine.is_lost(cpu) {
@@ -59,7 +59,7 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
             }
         }
     }
-    // Nobody could wake the lead.
+    // After a loss, there may be no way to wake the lead.
     if fitness.count_lost() > lost_before {
         return;
     }
@@ -103,7 +103,7 @@ impl Fitness<'_> {
     }
 }
 
-/// Suspends one CPU, and wakes it in one way.
+/// Suspends one CPU and wakes it in one way.
 fn check_waker(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
@@ -116,7 +116,7 @@ fn check_waker(
     let verdict = trials.run(cpu, waker, state);
     let outcome = *trials.outcome(cpu);
     let rejected = || match no_effect(&outcome) {
-        // The trial itself was not satisfied.
+        // The CPU came back, so the trial failed because of an early wake-up.
         CheckEnd::NoEffect(Rejection {
             reason: Reason::Lost,
             ..
@@ -137,14 +137,15 @@ fn check_waker(
         ..Check::new(Function::CpuSuspend, probe, end)
     };
     fitness.add_for(cpu, check);
-    // A lost CPU may be on, and keep levels up that the statistics then rightly do not show.
+    // A lost CPU may still be on. The statistics then rightly do not show the levels that it keeps
+    // powered.
     if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
         add_statistics(fitness, cpu, state, (&outcome, waker));
     }
 }
 
-/// Compares the rise of PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY with the state that the CPU must
-/// have reached.
+/// Checks that PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY have increased as expected for the state
+/// that the CPU must have reached.
 fn add_statistics(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
@@ -157,9 +158,9 @@ fn add_statistics(
         None => Some(lead).filter(|lead| *lead != cpu),
     };
     let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
-    // A CPU that is on keeps its own cluster up, which is assumed to be level 1.
+    // A CPU that is on keeps its own cluster powered. The cluster is assumed to be level 1.
     let limit = awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)));
-    // CPUs that are never turned off keep everything up.
+    // CPUs that are never turned off keep all higher levels powered.
     let limit = match fitness.facts().no_cpu_off {
         Some(_) => Some(0),
         None => limit,

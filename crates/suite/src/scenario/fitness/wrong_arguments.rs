@@ -1,5 +1,5 @@
 //! Calls with wrong arguments. Firmware that does not check them may lose a CPU or panic, so these
-//! checks are made only if requested, at the end.
+//! checks are made last, and only if requested.
 
 use core::fmt;
 
@@ -33,7 +33,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let kind = (Function::SetSuspendMode, Probe::WrongMode);
         fitness.add_answer(kind, (None, None), answer, &invalid);
         if answer == 0 {
-            // TF-A 2.14 stores any mode, and later suspends depend on it.
+            // TF-A 2.14 stores any mode, and the stored mode affects later suspends.
             fitness.call(Function::SetSuspendMode, [0; 3]);
         }
     }
@@ -43,8 +43,8 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     }
 }
 
-/// Calls CPU_ON with an entry point outside memory. Firmware may return SUCCESS if it does not know
-/// the address to be invalid; the CPU is then gone.
+/// Calls CPU_ON with an entry point outside memory. Firmware may return SUCCESS if it cannot tell
+/// that the address is invalid; the CPU is then lost.
 fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
     fitness.progress.checking(Function::CpuOn, None)?;
     let target = fitness.mpidr(cpu).number();

@@ -1,4 +1,4 @@
-//! `fitness` on the fake machine.
+//! Tests the `fitness` scenario on the fake machine.
 
 use run::measure::{Cause, Loss, Step};
 use run::model::{Check, CheckEnd, Probe};
@@ -15,7 +15,7 @@ impl Ran {
         &self.of(ScenarioId::Fitness).checks
     }
 
-    /// Returns the checks that failed: function, probe, and the CPUs.
+    /// Returns the function, the probe and the CPUs of each failed check.
     fn failed_checks(&self) -> Vec<(Function, Probe, Vec<usize>)> {
         let failed = self.checks().iter().filter(|check| check.has_failed());
         let cpus = |check: &Check| check.cpus.iter().map(CpuIndex::place).collect();
@@ -25,7 +25,7 @@ impl Ran {
     }
 }
 
-/// Returns an edit that makes a function return `code`.
+/// Returns an edit for [`Fake::with_answers`] that makes a function return `code`.
 fn answering(function: Function, code: i32) -> impl FnMut(u32, u64, i32) -> i32 {
     move |id, _, right| if id == function.id() { code } else { right }
 }
@@ -54,7 +54,7 @@ fn correct_firmware_passes_every_check() {
         assert_eq!(found.end, CheckEnd::Works, "{found:?}");
         assert_eq!(found.cpus.iter().count(), cpus, "{found:?}");
     }
-    // Each state, each pause.
+    // There are two states and ten pauses.
     let count = |probe| ran.checks().iter().filter(|it| it.probe == probe).count();
     assert_eq!((count(Probe::Sgi), count(Probe::Again)), (2, 10));
 }
@@ -117,7 +117,7 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
     let found = checks.find(|check| check.has_failed()).expect("it");
     assert_eq!(found.answer, Some(0));
     assert_eq!(ran.totals.lost, 1);
-    // The other CPUs are checked.
+    // The other CPUs are still checked.
     let mut sgi = ran
         .checks()
         .iter()
