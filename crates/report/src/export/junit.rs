@@ -185,7 +185,7 @@ fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
     let class = format!("psci-bench.{}", scenario.id);
     let element = match check.end {
         _ if check.has_failed() => FAILURE,
-        CheckEnd::NotTried(_) | CheckEnd::NotCalled | CheckEnd::AfterFailure => SKIPPED,
+        CheckEnd::NotTried(_) | CheckEnd::NotCalled => SKIPPED,
         _ => "",
     };
     let answer = check.shown_answer();

@@ -27,11 +27,9 @@ fn sentence(run: &Run, check: &Check) -> String {
             "the value does not match the state that the CPU must have reached".into()
         }
         CheckEnd::Missing => "PSCI_FEATURES does not list this mandatory function".into(),
-        CheckEnd::Works
-        | CheckEnd::Tolerated
-        | CheckEnd::NotCalled
-        | CheckEnd::NotTried(_)
-        | CheckEnd::AfterFailure => String::new(),
+        CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
+            String::new()
+        }
     };
     format!("{subject}: {what} ({section}).")
 }
@@ -39,9 +37,9 @@ fn sentence(run: &Run, check: &Check) -> String {
 fn lacks_effect(rejection: &Rejection) -> String {
     let what = match (rejection.reason, rejection.detail) {
         (_, Detail::Loss(loss)) => return format!("{loss}"),
-        (Reason::Abandoned, _) => "the call returned to its caller, without a power-down",
+        (Reason::Abandoned, _) => "the call returned to its caller without powering down the CPU",
         (Reason::EarlyWake, _) => "the CPU was awake before its wake-up was due",
-        (Reason::NotRung, _) => "this interrupt did not wake the CPU, but an SGI did later",
+        (Reason::NotRung, _) => "this interrupt did not wake the CPU, but a later SGI did",
         (Reason::WrongContext, _) => "the CPU came back with a wrong context ID",
         (Reason::Pending, _) => "an interrupt stayed pending, so the call was not made",
         (Reason::LateReturn, _) => "the CPU came back much later than its wake-up was due",

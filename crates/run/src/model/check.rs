@@ -272,8 +272,6 @@ pub enum CheckEnd {
     NotCalled,
     /// The check was not made.
     NotTried(Skip),
-    /// The check was not made because an earlier one lost the CPU or failed.
-    AfterFailure,
 }
 
 /// One check, together with all CPUs for which it had the same result.
@@ -321,11 +319,9 @@ impl Check {
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
             | CheckEnd::Missing => true,
-            CheckEnd::Works
-            | CheckEnd::Tolerated
-            | CheckEnd::NotCalled
-            | CheckEnd::NotTried(_)
-            | CheckEnd::AfterFailure => false,
+            CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
+                false
+            }
         }
     }
 
@@ -339,7 +335,7 @@ impl Check {
             | CheckEnd::WrongStatistics
             | CheckEnd::Missing => "FAILS",
             CheckEnd::NotCalled => "not called",
-            CheckEnd::NotTried(_) | CheckEnd::AfterFailure => "not tried",
+            CheckEnd::NotTried(_) => "not tried",
         }
     }
 

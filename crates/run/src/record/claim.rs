@@ -1,5 +1,7 @@
 //! Lines that look like records but may be damaged or joined to other text.
 
+use memchr::memchr;
+
 use crate::crc::Crc32;
 use crate::hex;
 
@@ -30,7 +32,10 @@ impl<'l> Claim<'l> {
     pub fn of(line: &'l [u8]) -> Option<Self> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
         // JSON contains no '@'. If there is one, another record follows the first.
-        let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
+        if memchr(b'@', text).is_some() {
+            return None;
+        }
+        let text = str::from_utf8(text).ok()?;
         let (run, rest) = text.split_once(' ')?;
         let (seq, json) = rest.split_once(' ')?;
         let (json, crc) = json.rsplit_once(' ')?;

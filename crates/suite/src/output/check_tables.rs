@@ -64,7 +64,7 @@ fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     ];
     simple(
         out,
-        &"Functions that are listed, and not called",
+        &"Functions that are listed but not called",
         &names,
         &columns,
     )
