@@ -25,14 +25,11 @@ pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterato
 }
 
 fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
-    let promised = check
-        .promised
-        .map_or("unknown", |is| if is { "yes" } else { "no" });
     vec![
         check.function.name().to_owned(),
         what(check),
-        at(check),
-        promised.to_owned(),
+        check.x_text().unwrap_or_default(),
+        check.promised_word().to_owned(),
         check.result().to_owned(),
         check
             .shown_answer()
@@ -46,15 +43,6 @@ fn what(check: &Check) -> String {
     match check.probe {
         Probe::Listed => String::new(),
         probe => probe.title().to_owned(),
-    }
-}
-
-/// Returns the level, `power_state` or pause.
-fn at(check: &Check) -> String {
-    match check.x {
-        None => String::new(),
-        Some(x) if check.probe.is_of_state() => format!("{x:#010x}"),
-        Some(x) => x.to_string(),
     }
 }
 

@@ -339,6 +339,15 @@ impl Check {
         }
     }
 
+    /// Returns whether the firmware lists the function, in one word.
+    pub const fn promised_word(&self) -> &'static str {
+        match self.promised {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "unknown",
+        }
+    }
+
     /// Returns true if the two checks are equal except for their CPUs.
     pub fn is_alike(&self, other: &Self) -> bool {
         let cpus = CpuSet::default();

@@ -12,11 +12,8 @@ impl Check {
     /// Returns a phrase that names the function, what was checked, and the CPUs.
     pub fn subject(&self, run: &Run) -> String {
         let (function, what) = (self.function.name(), self.probe.title());
-        let at = match self.x {
-            None => String::new(),
-            Some(x) if self.probe.is_of_state() => format!(" {x:#010x}"),
-            Some(x) => format!(" {x}"),
-        };
+        let at = self.x_text();
+        let at = at.map_or_else(String::new, |at| format!(" {at}"));
         let mut cpus = self.cpus.iter().map(|cpu| run.label(cpu)).peekable();
         let on = if cpus.peek().is_some() {
             " on CPU "
@@ -25,5 +22,14 @@ impl Check {
         };
         let cpus = join(cpus, ", ");
         format!("{function}{at} ({what}){on}{cpus}")
+    }
+
+    /// Returns the level, `power_state` or pause, if there is one.
+    pub fn x_text(&self) -> Option<String> {
+        let x = self.x?;
+        Some(match self.probe.is_of_state() {
+            true => format!("{x:#010x}"),
+            false => format!("{x}"),
+        })
     }
 }

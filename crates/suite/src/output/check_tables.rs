@@ -79,11 +79,7 @@ fn at(check: &Check) -> GridCell {
 }
 
 fn promised(check: &Check) -> GridCell {
-    GridCell::Text(match check.promised {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "unknown",
-    })
+    GridCell::Text(check.promised_word())
 }
 
 fn cpus(check: &Check) -> GridCell {

@@ -3,7 +3,8 @@
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
-use run::measure::{Metric, Round, Who};
+use hardware::spec::ticks::Clock;
+use run::measure::{Metric, Outcome, Round, Who};
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};
@@ -54,13 +55,26 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
         // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
         // powered up.
         let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
-        let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
-            continue;
-        };
-        let away = outcome.metric(Metric::Call, false).unwrap_or(0);
-        // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
-        let megahertz = (clock.hz / 1_000_000).max(1);
-        let most_us = clock.is_known().then(|| away / megahertz);
-        state.cell.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
+        if outcome.took_part()
+            && let Some(reached) = reached_in(outcome, ladder, limit, clock)
+        {
+            state.cell.reached = Some(reached);
+        }
     }
+}
+
+/// Returns the state that a CPU reached in a suspend, if nothing above the `limit` power level could
+/// power down. Returns None if the levels are unknown.
+pub(crate) fn reached_in(
+    outcome: &Outcome,
+    ladder: &Ladder,
+    limit: Option<u8>,
+    clock: Clock,
+) -> Option<Reached> {
+    let due = ladder.due(limit)?;
+    let away = outcome.metric(Metric::Call, false).unwrap_or(0);
+    // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
+    let megahertz = (clock.hz / 1_000_000).max(1);
+    let most_us = clock.is_known().then(|| away / megahertz);
+    Some(Reached::read(ladder, &outcome.rise, due, most_us))
 }

@@ -47,6 +47,20 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
     elsewhere.or_else(|| others().next())
 }
 
+/// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The
+/// last CPU is tried first, because readers mostly look at the results of the first CPUs in
+/// board order.
+pub(crate) fn last_other_before(
+    machine: &dyn Machine,
+    cpus: &[Cpu],
+    end: Option<CpuIndex>,
+) -> Option<CpuIndex> {
+    let lead = machine.facts().lead;
+    let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
+    let mut others = CpuIndex::all(cpus.len()).rev().filter(is_next);
+    others.find(|cpu| !machine.is_lost(*cpu))
+}
+
 /// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
     /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up on its
@@ -170,14 +184,8 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The
-    /// last CPU is tried first, because readers mostly look at the results of the first CPUs in
-    /// board order.
     fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
-        let lead = self.machine.facts().lead;
-        let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
-        let mut others = CpuIndex::all(self.cpus.len()).rev().filter(is_next);
-        others.find(|cpu| !self.machine.is_lost(*cpu))
+        last_other_before(self.machine, self.cpus, end)
     }
 
     fn mpidr(&self, cpu: CpuIndex) -> Mpidr {

@@ -8,6 +8,7 @@ use run::model::{Check, CheckEnd, Function, Probe, Skip};
 
 use crate::scenario::bench::Setting;
 use crate::scenario::progress::Progress;
+use crate::scenario::trials::last_other_before;
 
 /// A call's return value: the low word of X0.
 pub(super) type Answer = i32;
@@ -39,9 +40,7 @@ impl Fitness<'_> {
 
     /// Returns the last CPU that is neither the lead nor lost.
     pub(super) fn last_other(&self) -> Option<CpuIndex> {
-        let lead = self.lead();
-        let mut all = CpuIndex::all(self.setting.cpus.len()).rev();
-        all.find(|cpu| *cpu != lead && !self.machine.is_lost(*cpu))
+        last_other_before(self.machine, self.setting.cpus, None)
     }
 
     pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {

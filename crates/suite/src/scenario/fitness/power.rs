@@ -94,27 +94,22 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
 
 /// Adds the result of CPU_ON, and returns true if the CPU has arrived and made its call.
 fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> bool {
-    let (function, probe, loss) = match outcome.end {
-        ActionEnd::Lost(loss) => match loss.step {
-            Step::TurnOn | Step::Arrive => (Function::CpuOn, Probe::Arrives, Some(loss)),
-            Step::Begin | Step::Finish | Step::TurnOff => {
-                (Function::PsciVersion, Probe::Answer, Some(loss))
-            }
-        },
-        _ => (Function::CpuOn, Probe::Arrives, None),
-    };
     let has_arrived = matches!(outcome.end, ActionEnd::Returned);
     let end = match has_arrived {
         true => CheckEnd::Works,
         false => no_effect(outcome),
     };
-    let check = Check {
-        answer: match loss {
-            Some(loss) => returned(loss),
-            None => Some(0),
-        },
-        ..Check::new(function, probe, end)
+    let mut check = Check {
+        answer: Some(0),
+        ..Check::new(Function::CpuOn, Probe::Arrives, end)
     };
+    if let ActionEnd::Lost(loss) = outcome.end {
+        check.answer = returned(loss);
+        // The CPU was lost in its call.
+        if let Step::Begin | Step::Finish | Step::TurnOff = loss.step {
+            (check.function, check.probe) = (Function::PsciVersion, Probe::Answer);
+        }
+    }
     fitness.add_for(cpu, check);
     has_arrived
 }

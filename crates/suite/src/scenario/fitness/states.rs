@@ -4,11 +4,12 @@
 use core::fmt;
 
 use hardware::board::CpuIndex;
-use hardware::spec::stat::{Mismatch, Reached};
-use run::measure::{Metric, Outcome, Reason, Rejection, Waker};
+use hardware::spec::stat::Mismatch;
+use run::measure::{Outcome, Reason, Rejection, Waker};
 use run::model::{Check, CheckEnd, Function, Probe, Skip};
 
 use super::checks::{Fitness, no_effect};
+use crate::scenario::reached::reached_in;
 use crate::scenario::states::Chosen;
 use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
 
@@ -165,14 +166,10 @@ fn add_statistics(
         Some(_) => Some(0),
         None => limit,
     };
-    let Some(due) = state.ladder.due(limit) else {
+    let clock = fitness.facts().clock();
+    let Some(reached) = reached_in(outcome, &state.ladder, limit, clock) else {
         return;
     };
-    let clock = fitness.facts().clock();
-    let away = outcome.metric(Metric::Call, false).unwrap_or(0);
-    let megahertz = (clock.hz / 1_000_000).max(1);
-    let most_us = clock.is_known().then(|| away / megahertz);
-    let reached = Reached::read(&state.ladder, &outcome.rise, due, most_us);
     let is_right = |wrong: &[Mismatch]| match reached.mismatch() {
         Some(found) if wrong.contains(&found) => CheckEnd::WrongStatistics,
         _ => CheckEnd::Works,
