@@ -184,7 +184,6 @@ pub(crate) fn listen(
 ) -> Result<Option<MachineEnding>> {
     let deadline = started + limits.timeout;
     let mut heard = Instant::now();
-    let mut closed = false;
     loop {
         match bytes.recv_timeout(TICK) {
             Ok(chunk) => {
@@ -192,11 +191,10 @@ pub(crate) fn listen(
                 out.flush()?;
                 log.extend(chunk);
                 heard = Instant::now();
-                closed = closing(log).is_some();
             }
             Err(RecvTimeoutError::Disconnected) => {
                 // The same interrupt may have terminated the machine.
-                let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
+                let interrupted = interrupt.load(Ordering::Relaxed) && closing(log).is_none();
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -209,7 +207,8 @@ pub(crate) fn listen(
         if interrupt.load(Ordering::Relaxed) {
             return Ok(Some(MachineEnding::Interrupted));
         }
-        if closed && now - heard > limits.linger {
+        // UARTs deliver single bytes, so the log is searched only when the machine is silent.
+        if now - heard > limits.linger && closing(log).is_some() {
             return Ok(Some(MachineEnding::Parked));
         }
         if now >= deadline {
