@@ -194,9 +194,10 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the CPU has a pending order and the lead has not given up on it.
+    /// Returns true if the CPU has a pending order that it can still complete: it has not stopped,
+    /// and the lead has not given up on it.
     pub fn is_busy(&self) -> bool {
-        !self.is_done() && !self.is_dismissed()
+        !self.is_done() && !self.is_dismissed() && self.stop().is_none()
     }
 
     /// Returns true if the lead has given up on the CPU.

@@ -94,11 +94,11 @@ fn each_step_changes_its_own_answers_alone() {
     check(&expected, "the next order");
     for stop in [Stop::WrongContext, Stop::Exception] {
         it.report_stop(stop);
-        expected.stop = Some(stop);
+        (expected.stop, expected.is_busy) = (Some(stop), false);
         check(&expected, "stop");
     }
     it.dismiss();
-    (expected.is_dismissed, expected.is_busy) = (true, false);
+    expected.is_dismissed = true;
     check(&expected, "dismiss");
 }
 

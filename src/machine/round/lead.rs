@@ -376,8 +376,8 @@ impl Lead {
 
     /// Sends an SGI from the lead to CPUs that have not returned by `late`.
     fn wake_late_cpus(&self, late: u64) {
-        let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.stop().is_none();
-        let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());
+        let is_busy = |cpu: &CpuChannel| cpu.handover.is_busy();
+        let all_are_back = || (!self.channels.iter().any(is_busy)).then_some(());
         self.begin_step(Step::Finish, late);
         if self.waiter().poll(late, all_are_back).is_none() {
             self.own.wake_again(false);

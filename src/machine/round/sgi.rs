@@ -7,7 +7,8 @@ use crate::machine::round::participant::Participant;
 
 impl Participant {
     /// Returns the other CPUs in the current round that have not returned. An SGI to a CPU that is
-    /// off would stay pending and make the CPU's redistributor request a wake-up.
+    /// off would stay pending and make the CPU's redistributor request a wake-up. One to a CPU that
+    /// has stopped would stay pending and keep it from waiting in WFI.
     fn sleeping_cpus(
         &self,
         includes_lead: bool,
