@@ -46,7 +46,7 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
     for _ in 0..4 {
-        let text = common::pass(&spec("--smp 32 --icount", "iterations=12 samples=all")).text;
+        let text = common::pass(&spec("--smp 32 --icount", "iterations=3 samples=all")).text;
         if seen.contains(&text) {
             return;
         }

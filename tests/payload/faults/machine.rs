@@ -81,11 +81,12 @@ fn an_serror_is_pending_at_an_entry() {
         "Unhandled exception on CPU 0x5 (SError, vector 7)",
         "1 CPU lost",
     ];
-    let tags = SUSPENDING.map(ScenarioId::short_tag).join(",");
+    let scenarios = [SuspendDeepParallel, CpuSuspendParallel];
+    let tags = scenarios.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
         // In PSCI_VERSION, all entries would be due to CPU_ON.
         let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
-        let seen = run(&spec, Fail, &words).complete_but(&SUSPENDING, &[VICTIM]);
+        let seen = run(&spec, Fail, &words).complete_but(&scenarios, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
         seen.plain.contains(&in_call)
     };
