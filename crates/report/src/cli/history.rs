@@ -27,7 +27,7 @@ A release is a page such as TF-A's docs/perf/psci-performance-juno.rst, a
 folder of published tables, or a log. Name the oldest first.
 
 Exit codes: 3 if a log is incomplete
-Details: docs/report.md, Over releases")]
+Details: docs/report.md, Across releases")]
 pub struct HistoryArguments {
     /// One board's releases, oldest first: pages, folders, logs.
     #[arg(required = true, value_name = "RELEASE")]

@@ -41,12 +41,14 @@ pub(super) fn conditions(
     // No record contains the firmware version, so a digit may have been lost in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
     if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
-        let sentence =
-            format!("According to lines without a checksum, the firmware is {now} and was {then}.");
+        let sentence = format!(
+            "According to lines without a checksum, the firmware changed from {then} to {now}."
+        );
         add(Evidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);
-    let mut each = each.map(|(it, [now, then])| format!("{} is {now} and was {then}", it.name));
+    let mut each =
+        each.map(|(it, [now, then])| format!("{} changed from {then} to {now}", it.name));
     let each = each.join("; ");
     if !each.is_empty() {
         let evidence = match has_records(new) && has_records(old) {
@@ -63,7 +65,7 @@ pub(super) fn conditions(
         for (it, [now, then]) in differences(COMPARED, pair, false) {
             let (title, name) = (scenario_title(sides.runs(), key), it.name);
             let sentence = format!(
-                "{title}: {name} is {now} and was {then}. This difference is ignored as \
+                "{title}: {name} changed from {then} to {now}. This difference is ignored as \
                  requested, but it may explain changes."
             );
             add(Evidence::Counts, sentence);

@@ -273,7 +273,7 @@ impl<'r> Releases<'r> {
         if let Some((condition, [new, old])) = differences(COMPARED, compared, false).next() {
             let name = condition.name;
             return Some(format!(
-                "{then} and {now} are not compared: {name} is {new} and was {old}."
+                "{then} and {now} are not compared: {name} changed from {old} to {new}."
             ));
         }
         let [olds, news] = [old, new].map(|side| side.shown.count_of(key));

@@ -119,8 +119,8 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     assert_eq!(
         history.scenarios[0].notes,
         [
-            "v1.0 and v1.1 are not compared: power_state is 0x00000007 and was 0x00000001.",
-            "v1.1 and v1.2 are not compared: power_state is 0x00000001 and was 0x00000007.",
+            "v1.0 and v1.1 are not compared: power_state changed from 0x00000001 to 0x00000007.",
+            "v1.1 and v1.2 are not compared: power_state changed from 0x00000007 to 0x00000001.",
         ]
     );
     let fewer = made(&[

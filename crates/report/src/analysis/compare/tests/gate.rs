@@ -92,12 +92,12 @@ fn differences_that_are_passed_over_are_named() {
     new.firmware[0].version = Some("v2.2".into());
     let comparison = try_compare(&new, &old, "boards,methods").expect("comparable");
     let expected = [
-        "According to lines without a checksum, the firmware is v2.2 and was \
-         v2.1.1(release):x.",
-        "Other differences: the board is QEMU virt and was Juno; the requested number of samples \
-         is 2 and was 7.",
-        "Suspend to deepest power level on all cores in sequence, method tftf: the method is tftf \
-         and was warm. This difference is ignored as requested, but it may explain changes.",
+        "According to lines without a checksum, the firmware changed from v2.1.1(release):x to \
+         v2.2.",
+        "Other differences: the board changed from Juno to QEMU virt; the requested number of \
+         samples changed from 7 to 2.",
+        "Suspend to deepest power level on all cores in sequence, method tftf: the method changed \
+         from warm to tftf. This difference is ignored as requested, but it may explain changes.",
     ];
     assert_eq!(sentences(&comparison, CONDITIONS), expected);
     let first = found(
@@ -110,21 +110,21 @@ fn differences_that_are_passed_over_are_named() {
 
 /// Edits to the baseline, and the difference that is listed.
 const NOTED: &[(RunEdit, &str)] = &[
-    (edits::board, "the board is QEMU virt and was Juno"),
-    (edits::payload, "the payload is 0.1.0 and was 9.9.9"),
+    (edits::board, "the board changed from Juno to QEMU virt"),
+    (edits::payload, "the payload changed from 9.9.9 to 0.1.0"),
     (
         edits::clock,
-        "the counter's frequency in Hz is 62500000 and was 1000000",
+        "the counter's frequency in Hz changed from 1000000 to 62500000",
     ),
-    (edits::two_cpus, "the number of CPUs is 4 and was 2"),
-    (edits::level, "the exception level is 2 and was 1"),
+    (edits::two_cpus, "the number of CPUs changed from 2 to 4"),
+    (edits::level, "the exception level changed from 1 to 2"),
     (
         edits::iterations,
-        "the requested number of samples is 2 and was 7",
+        "the requested number of samples changed from 7 to 2",
     ),
     (
         edits::pattern,
-        "the wake-up pattern is chain and was staggered",
+        "the wake-up pattern changed from staggered to chain",
     ),
 ];
 
