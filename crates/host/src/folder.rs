@@ -169,7 +169,7 @@ impl OutputFolder {
             return Ok(());
         };
         if !there.is_dir() {
-            bail!("{named}: this exists and is not a directory; name a new directory");
+            bail!("{named}: exists but is not a directory; specify a new directory");
         }
         let at = || named.clone();
         let mut entries = fs::read_dir(path).with_context(at)?;

@@ -35,7 +35,7 @@ application, which stick.img contains too, contains the payload.
 ";
 
 const OF_LLVM: &str = "\
-libunwind and the start-up code of compiler-rt are parts of the LLVM Project,
+libunwind and the compiler-rt start-up code are part of the LLVM Project,
 which is under the Apache License v2.0 with LLVM Exceptions:
 ";
 

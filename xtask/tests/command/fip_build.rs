@@ -101,7 +101,7 @@ fn bad_images_are_refused() {
             "folder",
             "--output folder: this directory is not empty; specify a new one",
         ),
-        ("folder/mine", "this exists and is not a directory"),
+        ("folder/mine", "exists but is not a directory"),
         ("gone/out", "there is no directory"),
     ] {
         scratch.refuses(&format!("fip build --board rpi4 -o {out}"), expected);

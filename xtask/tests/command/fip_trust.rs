@@ -32,7 +32,7 @@ const KEYS: &[(&str, &str)] = &[
     ("rot.pem", "not the key"),
     (
         "bl33",
-        "--nt-fw-key bl33: this is not a private key in PEM format",
+        "--nt-fw-key bl33: not a private key in PEM format",
     ),
     (
         "locked.pem",

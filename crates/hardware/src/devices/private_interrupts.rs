@@ -26,7 +26,7 @@ impl PrivateInterrupts {
     }
 
     /// Disables and deactivates all private interrupts. An interrupt that an earlier stage
-    /// acknowledged but never ended could not become pending again.
+    /// acknowledged but never deactivated could not become pending again.
     pub fn silence(self, gic: &mut impl Bus) {
         self.register(ICENABLER0).set(gic, u32::MAX);
         self.register(ICACTIVER0).set(gic, u32::MAX);

@@ -1,4 +1,4 @@
-//! The mark of a lab cell: its board, its firmware, and the engine that produces its results.
+//! What identifies a lab cell: its board, its firmware, and the engine that produces its results.
 
 use std::path::Path;
 

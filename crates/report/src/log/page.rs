@@ -360,8 +360,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the scenario that a title refers to. Titles are worded as on TF-A's pages or on this
-/// project's pages.
+/// Returns the scenario that a title refers to. Titles use the wording of TF-A's pages or of
+/// this project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);

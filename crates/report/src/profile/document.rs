@@ -21,7 +21,7 @@ pub const NOTES: &str = "\
 Figures are mean instructions per call on QEMU, where each instruction takes the same time: \
 they show what the firmware executes, but say nothing about memory, caches or power controllers \
 on hardware. A CPU's own instructions are those that it executes itself. PMF's ticks count \
-the instructions of all CPUs, so the others execute the rest in the meantime. A function's \
+the instructions of all CPUs, and the other CPUs execute the rest. A function's \
 instructions do not include its callees'. In a flame graph, a function's width shows its \
 instructions including its callees', and callees are below it.";
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants};
 
-/// One sample. In a parallel scenario, samples with the same place belong to the same round.
+/// One sample. In a parallel scenario, samples at the same position belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The place, counting from 0.

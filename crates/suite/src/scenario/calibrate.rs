@@ -162,7 +162,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     wrong.or(late).map_or(Ok(()), Err)
 }
 
-/// Judges a CPU's part of the current round.
+/// Evaluates a CPU's part in the current round.
 pub(crate) fn judge_part(
     bench: &Bench<'_>,
     cpu: CpuIndex,

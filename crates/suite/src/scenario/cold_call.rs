@@ -1,4 +1,4 @@
-//! The `cold_call` scenario: the time of one firmware call. The call is measured warm, after
+//! The `cold_call` scenario, which times a firmware call. The call is measured warm, after
 //! evicting the caller's own cache lines, and as the first call after a wake-up from each idle
 //! state.
 

@@ -64,7 +64,7 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
     let key = key.display();
     if !has("PRIVATE KEY-----") {
-        bail!("{option} {key}: this is not a private key in PEM format");
+        bail!("{option} {key}: not a private key in PEM format");
     }
     if has("ENCRYPTED") {
         bail!(

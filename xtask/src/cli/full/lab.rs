@@ -343,7 +343,7 @@ fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
     }
     let out = arguments.output.as_path();
     if out.exists() && !out.is_dir() {
-        bail!("-o {}: this is not a directory", out.display());
+        bail!("-o {}: not a directory", out.display());
     }
     Ok(())
 }

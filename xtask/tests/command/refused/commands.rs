@@ -248,7 +248,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["give --url"]),
 
     // Options of lab jobs
-    ("lab lava -o a", &["this is not a directory"]),
+    ("lab lava -o a", &["not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
     ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
     ("lab lava --args itterations=3 -o set", &["itterations"]),
@@ -289,7 +289,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("qemu --firmware kvm --board qemu-sbsa", &["kvm"]),
     ("efi --dtb cut.dtb -o x", &["--dtb cut.dtb:"]),
     ("efi --args itterations=2 -o x", &["--args: bootargs word 1"]),
-    ("efi --sign a a -o x", &["--sign a: this is not a private key in PEM format"]),
+    ("efi --sign a a -o x", &["--sign a: not a private key in PEM format"]),
     ("stick -o a", &["--output a: this file was not written by this tool"]),
     ("stick -o gone/x", &["--output gone/x: there is no directory gone"]),
 ];

@@ -62,7 +62,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     };
     let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));
     let legend = legend([
-        ("range", "smallest to largest sample of all CPUs", true),
+        ("range", "smallest to largest sample across all CPUs", true),
         ("point", median, true),
         ("fit", &fit, !fit.is_empty()),
     ]);
