@@ -30,10 +30,7 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
 const KEYS: &[(&str, &str)] = &[
     ("world.pem", "the key that the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
-    (
-        "bl33",
-        "--nt-fw-key bl33: not a private key in PEM format",
-    ),
+    ("bl33", "--nt-fw-key bl33: not a private key in PEM format"),
     (
         "locked.pem",
         "--nt-fw-key locked.pem: this key is encrypted",
