@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cache_maintenance;
 mod deny_skipped;
 mod efi;
 mod fip_build;
@@ -17,4 +18,3 @@ mod sse_timer;
 mod stock;
 mod terminal;
 mod verdicts;
-mod verify;
