@@ -31,13 +31,13 @@ mod machine;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::thread;
 
 use boards::GicVersion;
 use common::{Rows, rt_instr};
 use firmware::FirmwareFingerprint;
 use host::hex::hex;
 use host::progress::note;
+use host::side_by_side;
 use machine::Machine;
 use sha2::{Digest, Sha256};
 use xtask::build::firmware::toolchain;
@@ -160,10 +160,8 @@ fn figures_of_the_first_edition_stay() {
         };
         let mut wrong = differences(&rt_instr(&expected), &found);
         wrong.extend(invariants::broken(&found));
-        let wrong = wrong.into_iter();
-        wrong
-            .map(|it| format!("{}: {it}", machine.file()))
-            .collect::<Vec<_>>()
+        let in_file = |difference: String| format!("{}: {difference}", machine.file());
+        wrong.into_iter().map(in_file).collect::<Vec<_>>()
     };
     // With the instruction clock, QEMU uses a single host CPU.
     let (el1, el2): (Vec<_>, Vec<_>) = Machine::all()
@@ -172,11 +170,9 @@ fn figures_of_the_first_edition_stay() {
     let all_wrong = |machines: Vec<Machine>| -> Vec<String> {
         machines.into_iter().flat_map(wrong_at).collect()
     };
-    let list = thread::scope(|scope| {
-        let at_el1 = scope.spawn(|| all_wrong(el1));
-        let at_el2 = all_wrong(el2);
-        [at_el1.join().expect("no panic"), at_el2].concat()
-    });
+    let both = side_by_side(|| Ok(all_wrong(el1)), || Ok(all_wrong(el2)));
+    let (at_el1, at_el2) = both.expect("neither step returns an error");
+    let list = [at_el1, at_el2].concat();
     assert!(
         list.is_empty(),
         "{}\nThe measured figures are in {}; they were compared with {frozen:?}",
