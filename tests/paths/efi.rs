@@ -58,7 +58,7 @@ const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
 fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     let stick = application(Some(STATES));
     let kernel = application(None);
-    // Each way meets each description, GIC version and exception level.
+    // Kernel and stick are each tried with every description, GIC version and exception level.
     for (at, (acpi, gic, el2, el, conduit)) in MACHINES.into_iter().enumerate() {
         let machine = edk2(&format!(
             "acpi={acpi},gic-version={gic},virtualization={el2}"

@@ -1,4 +1,4 @@
-//! What identifies a lab cell: its board, its firmware, and the engine that produces its results.
+//! The identity of a lab cell: its board, its firmware, and the engine that produces its results.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Checks, which show whether firmware functions work. They measure nothing. A check calls a
-//! function in one way, and records whether the firmware lists it, what the call returned and what
-//! happened.
+//! Checks, which show whether firmware functions work but measure nothing. Each check calls a
+//! function in a particular way, and records whether the firmware lists it, what the call returned
+//! and what happened.
 
 use core::fmt;
 
@@ -213,7 +213,7 @@ impl Probe {
             Self::IsOff => "OFF",
             Self::Level => "ON at level",
             Self::GoesOff => "CPU turns off",
-            Self::Again => "on again, after us",
+            Self::Again => "on again, pause in us",
             Self::OwnTimer => "woken by its timer",
             Self::Sgi => "woken by an SGI",
             Self::Frame => "woken by timer frame",

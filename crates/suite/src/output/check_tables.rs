@@ -1,5 +1,5 @@
-//! Tables of checks: one of the functions that were called, with the results, and one of the
-//! functions that are only listed.
+//! Two tables of checks. One shows the functions that were called and their results, and the other
+//! shows the functions that are only listed.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -51,7 +51,7 @@ pub(crate) fn check(
     Ok(finish(fitness, key))
 }
 
-/// Returns the scenario, which has failed if any check has failed.
+/// Returns the scenario, marked as failed if any check failed.
 fn finish(fitness: Fitness<'_>, key: ScenarioKey) -> Scenario {
     let mut failed = fitness.checks.iter().filter(|check| check.has_failed());
     let status = match failed.next() {
