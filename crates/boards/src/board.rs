@@ -96,18 +96,18 @@ pub struct Qemu {
     /// Additional options.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// The first version of QEMU that has the machine, if that is not the oldest supported one.
+    /// The first QEMU version with this machine, if it is newer than the oldest supported version.
     pub since: Option<Version>,
-    /// The first address in the machine's memory, if `memory` lists only a part of it.
+    /// The start address of the machine's memory, if `memory` lists only part of it.
     pub memory_base: Option<u64>,
     /// The memory that only the secure world can access, if the firmware uses it.
     pub secure_memory: Option<Region>,
-    /// The number of the board's UART among the machine's serial ports.
+    /// The index of the board's UART in the machine's list of serial ports.
     #[serde(default)]
     pub serial: u32,
-    /// Why CPUs do not come back after CPU_OFF on the emulated machine, as a clause.
+    /// A clause that explains why CPUs do not come back after CPU_OFF on the emulated machine.
     pub no_cpu_off: Option<String>,
-    /// True if there is a real board, for which packages and lab jobs are made.
+    /// True if the board also exists as hardware, so packages and lab jobs can be created for it.
     #[serde(default)]
     pub has_board: bool,
 }
@@ -213,7 +213,7 @@ impl BoardFile {
         self.qemu.as_ref().is_some_and(|qemu| !qemu.has_board)
     }
 
-    /// Returns the first address in the memory of the machine that QEMU emulates.
+    /// Returns the start address of the emulated machine's memory.
     pub fn memory_base(&self) -> u64 {
         let given = self.qemu.as_ref().and_then(|qemu| qemu.memory_base);
         let first = self.memory.first();

@@ -88,7 +88,7 @@ fn cpus(board: &BoardFile) -> Check {
     };
     let path = "cpus.continues";
     let can_be = rule.cluster > 0 && (1..=256).contains(&rule.per_aff1);
-    let reason = "expected cluster of at least 1, per-aff1 of 1 to 256, count up to 512";
+    let reason = "expected cluster of at least 1, per-aff1 of 1 to 256, and count of at most 512";
     require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
     let reason = "the clusters in cpus.clusters do not follow this rule";
     require(rule.clusters().starts_with(listed), path, reason)
@@ -210,7 +210,7 @@ fn qemu(board: &BoardFile) -> Check {
     if let Some(base) = qemu.memory_base {
         let size = qemu.memory_mib.saturating_mul(1 << 20);
         let is_in = |memory: &Region| Region { base, size }.contains(memory);
-        let reason = "a memory range is not in the machine's memory";
+        let reason = "a memory range is outside the machine's memory";
         return require(board.memory.iter().all(is_in), "qemu.memory-base", reason);
     }
     let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();

@@ -13,7 +13,7 @@ const RELATIVE: &str = "expected a relative path without \"..\"";
 pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
     let has_rule = stock.cluster.is_none() || board.cpus.continues.is_some();
     let at = format_args!("{path}.cluster");
-    require(has_rule, at, "this requires cpus.continues")?;
+    require(has_rule, at, "requires cpus.continues")?;
     let reason = "fip-base is missing; QEMU's flash needs it";
     let has_other = !stock.loads.is_empty() || stock.not_on_qemu.is_some();
     let has_start = stock.fip_base.is_some() || has_other;

@@ -27,7 +27,7 @@ const KEYS: [(&str, &str); 15] = [
 ];
 
 /// Rejects a board if the payload cannot use one of its device trees. Checks a tree with all CPUs
-/// for each GIC version, and a tree with the idle states of each firmware.
+/// for each GIC version, and a tree with the idle states for each firmware.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let versions = [GicVersion::V2, GicVersion::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {

@@ -209,8 +209,8 @@ fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
     };
     let wakes = match (state.local_timer_stop, board.timer_frame()) {
         (false, _) => "",
-        (true, Some(_)) => "; timers stop, woken by the timer frame",
-        (true, None) => "; timers stop, woken by a CPU that stays awake",
+        (true, Some(_)) => "; timers stop, so the timer frame wakes CPUs",
+        (true, None) => "; timers stop, so a CPU that stays awake wakes the others",
     };
     let (name, value, level) = (&state.name, state.power_state, level(state.level));
     format!("{name} {value:#010x}, {level} {kind}{wakes}")

@@ -138,8 +138,8 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
     })
 }
 
-/// Returns the distributor and only the redistributor regions that the CPUs need. An emulated
-/// machine has the later redistributor regions only if it has enough CPUs to need them.
+/// Returns the distributor and the redistributor regions that the CPUs need. An emulated machine
+/// has the later redistributor regions only if it has enough CPUs to need them.
 fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
     let mut frames = vec![gic.distributor];

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::version::Version;
 
-/// The `fip build` options that name an input.
+/// The `fip build` options that specify an input file.
 pub const INPUT_OPTIONS: [&str; 6] = [
     "scp-fw",
     "mcp-fw",
@@ -37,8 +37,8 @@ pub struct Stock {
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
     pub oldest: Option<OldestVersion>,
-    /// How to tell whether a TF-A source powers CPUs down. If it is None, every source is assumed
-    /// to do so.
+    /// How to tell whether a TF-A source tree powers CPUs down. If this is None, every source tree
+    /// is assumed to do so.
     pub power_down: Option<PowerDownProof>,
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Stock {
     pub loads: Vec<LoadedFile>,
     /// The address at which QEMU starts the CPUs, if it is not their reset vector.
     pub starts_at: Option<u64>,
-    /// Why QEMU cannot run this platform even though it emulates the board, as a clause.
+    /// A clause that explains why QEMU cannot run this platform even though it emulates the board.
     pub not_on_qemu: Option<String>,
     /// The files copied to the board, other than the one that contains the payload.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub struct Stock {
 pub struct OldestVersion {
     /// The version.
     pub version: Version,
-    /// Why older versions do not work, as a clause.
+    /// A clause that explains why older versions do not work.
     pub because: String,
 }
 
@@ -104,7 +104,7 @@ pub struct BuildInput {
     pub option: String,
     /// The human-readable name, including the version.
     pub title: String,
-    /// The make variable for its path, if `make` refuses to build a FIP without it.
+    /// The make variable for its path, if `make` refuses to build a FIP without this image.
     pub variable: Option<String>,
     /// Where it can be downloaded: a URL, or a description if there is no stable URL.
     pub source: String,

@@ -73,7 +73,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
 /// Rejects boot arguments that are not printable ASCII.
 ///
 /// # Errors
-/// The error names the first invalid character.
+/// The error contains the first invalid character.
 pub fn check_bootargs(bootargs: &str) -> Result<()> {
     match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         None => Ok(()),

@@ -247,20 +247,20 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("cluster = 2", "cluster = 4")],
         "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[("cluster = 2", "cluster = 0")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
-         512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
+         at most 512"),
     (&[("per-aff1 = 16", "per-aff1 = 257")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
-         512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
+         at most 512"),
     (&[("count = 32", "count = 513")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, count up to \
-         512"),
+        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
+         at most 512"),
     (&[("count = 32", "count = 2")],
         "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[
         ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
         ("max-cpus = 16", "max-cpus = 4"),
-    ], "84: firmware.tf-a-stock.stock.cluster: this requires cpus.continues"),
+    ], "84: firmware.tf-a-stock.stock.cluster: requires cpus.continues"),
 
     // TF-A platforms.
     (&[("fip-base = 0x4_0000, ", "")],
@@ -380,7 +380,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: expected 1 to 1440"),
     (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: expected at least 1"),
     (&[("memory-mib = 1024", "memory-mib = 1023\nmemory-base = 0x4000_0000")],
-        "111: qemu.memory-base: a memory range is not in the machine's memory"),
+        "111: qemu.memory-base: a memory range is outside the machine's memory"),
     (&[("memory-mib = 1024", "memory-mib = 1024\nserial = 32")],
         "111: qemu.serial: expected at most 31"),
     (&[("memory-mib = 1024", "memory-mib = 1024\nsince = \"new\"")],

@@ -24,7 +24,7 @@ fn the_document_has_a_good_example_its_error_and_the_list() {
     crate::parse("docs/boards.md", &text).expect("a valid board");
     let text = text.replace("0x0101_0000", "0x0001_0001");
     let error = crate::parse("docs/boards.md", &text).expect_err("a wrong level");
-    let said = block(&document(), "An error names file and line", "text");
+    let said = block(&document(), "Errors include the file and line", "text");
     assert_eq!(said.trim_end(), format!("error: {error}"));
     let table = table(&all_boards());
     let (rows, _) = table.split_once("\n\n").expect("the table");

@@ -65,7 +65,7 @@ impl<'t> Board<'t> {
     /// Reads the device tree at the start of `tree`. Bytes after `totalsize` are ignored.
     ///
     /// # Errors
-    /// Returns an error that names the first unusable node or property.
+    /// Returns an error that identifies the first unusable node or property.
     /// [`super::TreeConsole::find`] finds a UART for printing the error.
     // Not inlined because the caller's stack frame stays in use during the entire run.
     #[inline(never)]

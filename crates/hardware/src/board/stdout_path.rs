@@ -20,7 +20,7 @@ use crate::text::outside::Shown;
 pub struct TreeConsole {
     /// The console UART, or the reason why it is not available.
     pub uart: Result<Uart, FormatError>,
-    /// The property that names that UART, such as "/chosen/stdout-path".
+    /// The property that specifies that UART, such as "/chosen/stdout-path".
     pub by: &'static str,
     /// The conduit, or the reason why it is not available.
     pub conduit: Result<Conduit, FormatError>,
@@ -96,7 +96,7 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     Ok(uart)
 }
 
-/// Returns the console node and the property that names it.
+/// Returns the console node and the property that specifies it.
 fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     if let Some(chosen) = Node::find(tree, "/chosen") {
         // Linux used the second name before the first was standardized.

@@ -18,9 +18,9 @@ register_bitfields! { u32,
     GICC_CTLR [
         /// Signals this view's group.
         ENABLE OFFSET(0) NUMBITS(1),
-        /// Disables the bypass for each group and signal. Bits 6:5 in the non-secure view. Firmware
-        /// sets these bits if the bypass inputs are not connected, because their level would
-        /// otherwise reach the CPU.
+        /// Disables the bypass for each group and signal. The non-secure view has only bits 6:5.
+        /// Firmware sets these bits if the bypass inputs are not connected, because their level
+        /// would otherwise reach the CPU.
         BYPASS_DISABLES OFFSET(5) NUMBITS(4),
     ],
 }
@@ -61,10 +61,10 @@ pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -
 }
 
 /// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR.
-/// Clears EOImode so that a single write ends each interrupt.
+/// Clears EOImode so that a single write completes each interrupt.
 pub fn enable_cpu_interface(gicc: &mut impl Bus) {
-    // Clear active priorities. An interrupt that an earlier stage never ended would block all
-    // interrupts of the same priority.
+    // Clear active priorities. An interrupt that an earlier stage acknowledged but never completed
+    // would block all interrupts of the same priority.
     for word in 0..4 {
         Register::<()>::at(APR + 4 * word).set(gicc, 0);
     }
@@ -84,7 +84,7 @@ pub const fn own_sgi(sgi: IntId) -> u32 {
     2 << 24 | sgi.number()
 }
 
-/// Acknowledges the pending interrupt. Returns its ID and the value to write to end it.
+/// Acknowledges the pending interrupt. Returns its ID and the value that completes it.
 pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
     // The other bits contain the source CPU number.
@@ -92,7 +92,7 @@ pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     (!intid.is_special()).then_some((intid, register))
 }
 
-/// Ends an interrupt, using the value returned when it was acknowledged.
+/// Completes an interrupt by writing back the value returned when it was acknowledged.
 pub fn end(gicc: &mut impl Bus, register: u32) {
     EOIR.set(gicc, register);
 }

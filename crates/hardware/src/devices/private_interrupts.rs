@@ -10,8 +10,8 @@ const ICENABLER0: u32 = 0x180;
 const ICACTIVER0: u32 = 0x380;
 const IPRIORITYR: u32 = 0x400;
 
-/// The registers for a CPU's private interrupts, given as the offset of the first one in its
-/// device.
+/// The registers for a CPU's private interrupts, identified by the offset of the first register
+/// within the device.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivateInterrupts(u32);
 
@@ -26,7 +26,7 @@ impl PrivateInterrupts {
     }
 
     /// Disables and deactivates all private interrupts. An interrupt that an earlier stage
-    /// acknowledged but never deactivated could not become pending again.
+    /// acknowledged but never deactivated would stay active and would not be signaled again.
     pub fn silence(self, gic: &mut impl Bus) {
         self.register(ICENABLER0).set(gic, u32::MAX);
         self.register(ICACTIVER0).set(gic, u32::MAX);

@@ -104,7 +104,7 @@ const POLLS: u32 = 1_000_000;
 /// Powers on the redistributor if required, and marks its CPU as awake. Returns false if the
 /// redistributor stays off or asleep.
 ///
-/// If there are two Security states, firmware has already done this. The registers then read as
+/// If there are two Security states, firmware has already done this, and the registers read as
 /// zero, which this function treats as on and awake.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
@@ -164,7 +164,7 @@ mod tests {
             (eight, None, wide, 2, None),
             (eight, None, wide, 1, Some(0x4_0000)),
             (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
-            // Gaps, where reads of zero would look like CPU 0.
+            // Gaps read as zero, which would look like CPU 0.
             (eight, None, gaps, 0, None),
             (eight, None, gaps, 4, Some(0x6_0000)),
             (&[(0, 0x3_ffff)], None, &[], 0, None),

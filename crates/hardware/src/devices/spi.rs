@@ -103,7 +103,7 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` for one CPU as level-sensitive. A Secure SPI is not affected. The SPI is
+/// Enables SPI `intid` for one CPU as level-sensitive. Secure SPIs are not affected. The SPI is
 /// disabled first. Returns false if that write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {

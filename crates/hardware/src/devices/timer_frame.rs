@@ -33,7 +33,7 @@ pub const CNTTIDR: Register = Register::at(0x008);
 /// The offset of CNTACR0 in CNTCTLBase. Each frame has a four-byte CNTACR.
 const CNTACR0: u32 = 0x040;
 
-/// In CNTBaseN. The high half follows, here and for the next register.
+/// In CNTBaseN. The high halves of CNTPCT and CNTP_CVAL are in the following words.
 const CNTPCT: Register = Register::at(0x000);
 const CNTPCT_HIGH: Register = Register::at(0x004);
 const CNTP_CVAL: Register = Register::at(0x020);

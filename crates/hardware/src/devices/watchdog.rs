@@ -123,7 +123,7 @@ struct WatchdogSetting {
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
-    /// The maximum count. The maximum timeout is twice that and less than 2^63 ticks.
+    /// The maximum count. The maximum timeout is twice this count and less than 2^63 ticks.
     longest: u64,
     /// The original setting.
     found: WatchdogSetting,

@@ -187,7 +187,7 @@ impl ParameterBlock {
     /// Decodes the UART in `block`.
     ///
     /// # Errors
-    /// Returns an error that names the rejected field.
+    /// Returns an error that identifies the rejected field.
     pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
         check(block)?.uart()
     }
@@ -196,7 +196,7 @@ impl ParameterBlock {
     /// cannot create a reference to the header if the image is at address 0.
     ///
     /// # Errors
-    /// Returns an error that names the rejected field.
+    /// Returns an error that identifies the rejected field.
     pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
         let block = check(block)?;
         let uart = block.uart()?;
@@ -221,7 +221,7 @@ impl ParameterBlock {
     /// Reads the parameter block in `file`, which starts with the arm64 header.
     ///
     /// # Errors
-    /// Returns an error that names the rejected header or field.
+    /// Returns an error that identifies the rejected header or field.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
         let Ok((header, block)) = Header::ref_from_prefix(file) else {
             let message = format_args!("shorter than an arm64 Image header");

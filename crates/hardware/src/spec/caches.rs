@@ -23,8 +23,8 @@ const NAMES: [&str; LEVELS * KINDS] = [
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// A CPU's cache sizes in bytes, in the same order as their names. A size is 0 if the cache does
-/// not exist.
+/// The sizes in bytes of a CPU's caches, in the same order as `NAMES`. The size is 0 for a cache
+/// that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 

@@ -4,14 +4,15 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::Add;
 
-/// A point in time as a counter value in ticks. Durations are plain numbers of ticks, so the two
-/// cannot be confused. The value is never 0, so `Option<CounterValue>` needs no extra memory.
+/// A point in time as a counter value in ticks. Durations are plain numbers of ticks, so they
+/// cannot be mistaken for points in time. The value is never 0, so `Option<CounterValue>` needs no
+/// extra memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CounterValue(NonZeroU64);
 
 impl CounterValue {
-    /// Returns the value of a counter that is at `number` ticks, or None for 0.
+    /// Returns the counter value for `number` ticks, or None for 0.
     pub const fn new(number: u64) -> Option<Self> {
         match NonZeroU64::new(number) {
             Some(number) => Some(Self(number)),

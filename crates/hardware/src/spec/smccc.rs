@@ -1,8 +1,8 @@
 //! The SMC Calling Convention version and the identity of the software that handles calls.
 //!
-//! See Arm SMC Calling Convention, DEN0028. Since version 1.1, unimplemented calls return -1. Older
-//! firmware does not guarantee this, so these calls are not made on older firmware. PSCI_FEATURES
-//! reports SMCCC_VERSION only in version 1.1 and later.
+//! See Arm SMC Calling Convention, DEN0028. From version 1.1 on, unimplemented calls return -1.
+//! Older firmware does not guarantee this, so the queries in this module are not sent to it.
+//! PSCI_FEATURES reports SMCCC_VERSION only in version 1.1 and later.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,11 @@ pub const SERVICE_REVISION: u32 = 0x8400_ff03;
 /// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
 pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 
-/// The first version in which trying an unimplemented call is safe.
+/// The first version in which it is safe to make a call that may be unimplemented.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// Sign-extends X0 if the `smccc` crate reads a 64-bit return code. Some firmware zero-extends it
-/// from W0.
+/// Sign-extends X0 if the `smccc` crate expects a 64-bit return code. Some firmware zero-extends
+/// the code from W0 instead.
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
         psci::PSCI_CPU_SUSPEND_64

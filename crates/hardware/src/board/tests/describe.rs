@@ -1,4 +1,4 @@
-//! Describes the contents of a tree, one line per part, in the format that `read.rs` expects.
+//! Describes the contents of a tree, one item per line, in the format that `read.rs` expects.
 
 use std::format;
 use std::string::{String, ToString};

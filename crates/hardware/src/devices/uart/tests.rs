@@ -56,7 +56,7 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
 
 /// Returns true if sending a byte and waiting for idle each take exactly 1000 polls.
 fn waits(uart: &mut Uart<Fake>) -> bool {
-    // Without a FIFO, the UART only has room when it is idle.
+    // Without a FIFO, the UART has room only when it is idle.
     let has_fifo = uart.bus.status.iter().any(|row| row.0 == Room);
     let (with_room, busy) = if has_fifo { (Room, Room) } else { (Rest, Full) };
     (uart.bus.state, uart.bus.held_up) = (with_room, (Full, 1000));
