@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::interrupt;
 use crate::progress::say;
 
-/// A job or test case failed, the verdict is not PASS, a result is a regression, or something
+/// A job or test case failed, the verdict is not PASS, a result has regressed, or something
 /// required was skipped.
 pub const FAILED: u8 = 1;
 /// The input or usage is invalid, or a requirement is unavailable.
@@ -13,8 +13,8 @@ pub const BAD: u8 = 2;
 /// A run, log or comparison is incomplete, or the user interrupted the command.
 pub const INCOMPLETE: u8 = 3;
 
-/// The exit codes of all commands, for use in help texts. A command that uses other codes documents
-/// them in its help.
+/// The exit codes of all commands, for use in help texts. Commands that use other codes document
+/// them in their help.
 pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";
 

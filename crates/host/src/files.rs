@@ -33,7 +33,7 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
     }
     if input.is_dir() && is_below(path, input) {
         bail!(
-            "{option} {shown}: this is in the input folder for {reader}; specify a file outside it"
+            "{option} {shown}: is inside the input folder for {reader}; specify a file outside it"
         );
     }
     Ok(())
@@ -82,15 +82,15 @@ fn directory(path: &Path) -> &Path {
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
-        bail!("{at}: this is a directory");
+        bail!("{at}: is a directory");
     }
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        bail!("{at}: there is no such directory; name a file");
+        bail!("{at}: no such directory; specify a file");
     }
     if path == Path::new("-") {
         bail!(
-            "{at}: name a file (./- for a file called -); without {option}, output goes to stdout \
-             if it can"
+            "{at}: specify a file (./- for a file named -); without {option}, output goes to \
+             stdout if possible"
         );
     }
     // A rename needs write permission only for the directory, so a read-only file is rejected here.
@@ -106,7 +106,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     match (dir.is_dir(), dir.exists()) {
         (true, _) => Ok(()),
         (_, true) => bail!("{at}: {} is not a directory", dir.display()),
-        _ => bail!("{at}: there is no directory {}", dir.display()),
+        _ => bail!("{at}: no such directory: {}", dir.display()),
     }
 }
 

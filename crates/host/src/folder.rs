@@ -39,7 +39,7 @@ pub struct OutputFolder {
     named: String,
     /// The folder, with links resolved.
     path: PathBuf,
-    /// The folder that contains it.
+    /// The parent folder.
     parent: PathBuf,
     /// The file that marks a folder that may be replaced.
     mark: Option<&'static str>,
@@ -60,11 +60,11 @@ impl OutputFolder {
         };
         let path = path.with_context(at)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {
-            bail!("{named}: this is a file system; name a new directory in it");
+            bail!("{named}: is a mount point; specify a new directory in it");
         };
         if !parent.is_dir() {
             let parent = parent.display();
-            bail!("{named}: there is no directory {parent}; create it first");
+            bail!("{named}: no such directory: {parent}; create it first");
         }
         let folder = Self {
             named,
@@ -98,8 +98,8 @@ impl OutputFolder {
             let size: usize = files.iter().map(|file| file.data.len()).sum();
             let size = size.div_ceil(1 << 20);
             bail!(
-                "{}: the file system is full, and {size} MiB are needed: make room, or name a \
-                 directory elsewhere",
+                "{}: the file system is full, and {size} MiB are needed; free up some space, or \
+                 specify a directory elsewhere",
                 self.named
             );
         }
@@ -122,8 +122,7 @@ impl OutputFolder {
         if !self.is_marked() {
             return fs::rename(scratch.path(), &self.path).with_context(at);
         }
-        // Dropping this removes the old folder, which happens only after the new one has taken its
-        // name.
+        // Dropping this removes the old folder. By then, the new folder has been renamed.
         let old = self.scratch()?;
         let aside = old.path().join("old");
         fs::rename(&self.path, &aside).with_context(at)?;
@@ -138,7 +137,7 @@ impl OutputFolder {
         self.mark.is_some_and(|mark| self.path.join(mark).is_file())
     }
 
-    /// Returns a file in the folder that this tool has not written.
+    /// Returns the path of a file in the folder that was not written by this tool, if there is one.
     fn foreign_file(&self) -> Result<Option<PathBuf>> {
         let Some(mark) = self.mark else {
             return Ok(None);
@@ -180,11 +179,14 @@ impl OutputFolder {
             && let Some(file) = self.foreign_file().with_context(at)?
         {
             let file = file.display();
-            bail!("{named}: {file} in it is not from this tool; move it, or name a new directory");
+            bail!(
+                "{named}: contains {file}, which this tool did not write; move that file, or \
+                 specify a new directory"
+            );
         }
         let around = fs::metadata(&self.parent).with_context(at)?;
         if there.dev() != around.dev() {
-            bail!("{named}: this is a file system; name a new directory in it");
+            bail!("{named}: is a mount point; specify a new directory in it");
         }
         Ok(())
     }
@@ -262,7 +264,7 @@ mod tests {
         fs::write(path.join("a/run.log"), "").expect("written");
         let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("a user's file");
         assert!(
-            error.to_string().contains("a/run.log in it is not from"),
+            error.to_string().contains("a/run.log, which this tool"),
             "{error}"
         );
         fs::remove_file(path.join("a/run.log")).expect("removed");
@@ -281,8 +283,8 @@ mod tests {
             ("full", "this directory is not empty"),
             ("full/mine", "is not a directory"),
             ("broken", "is not a directory"),
-            ("absent/new", "there is no directory"),
-            ("full/mine/new", "there is no directory"),
+            ("absent/new", "no such directory"),
+            ("full/mine/new", "no such directory"),
         ] {
             let path = dir.path().join(name);
             let error = OutputFolder::new("-o", &path, None)

@@ -29,7 +29,7 @@ pub fn watch() -> Result<&'static AtomicBool> {
 
 /// Returns an error after such a signal, or if another step that runs [side by
 /// side](crate::side_by_side()) with this one has failed. A terminal also sends the signal to build
-/// programs, and errors from the programs that it kills are meaningless.
+/// programs, and errors from programs killed by the signal are meaningless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

@@ -87,7 +87,8 @@ impl LogFile {
 fn lock(file: &File, path: &Path) -> Result<()> {
     if is_regular(file) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         bail!(
-            "--log {}: another run is writing this file; wait for it to end, or name another file",
+            "--log {}: another run is writing to this file; wait for that run to end, or specify \
+             another file",
             path.display()
         );
     }

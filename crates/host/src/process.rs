@@ -72,7 +72,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
 }
 
 /// Returns a command for the cargo that runs this tool, in a separate process group, so that an
-/// interrupt terminates everything it has started.
+/// interrupt terminates everything that cargo has started.
 pub fn cargo() -> Command {
     let mut command = Command::new(cargo_program());
     command.process_group(0);

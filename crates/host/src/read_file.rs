@@ -18,7 +18,7 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     let kind = fs::metadata(path).with_context(named)?.file_type();
     // A process substitution is a pipe that is already open and has no path.
     if kind.is_fifo() && fs::canonicalize(path).is_ok() {
-        let why = "this is a named pipe, which may never have a writer; give a file";
+        let why = "is a named pipe, which may never have a writer; specify a file";
         bail!("{}: {why}", named());
     }
     File::open(path).with_context(named)
@@ -30,7 +30,7 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
-        let why = "this is a device, which may never end; give a file, or - for stdin";
+        let why = "is a device, which may never end; specify a file, or - for stdin";
         bail!("{}: {why}", named(what, path));
     }
     Ok(file)

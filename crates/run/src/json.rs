@@ -1,4 +1,4 @@
-//! Converts to JSON what is known to be convertible.
+//! Converts values that are known to be convertible to JSON.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) fn to_json(value: &impl Serialize) -> String {
     match serde_json::to_string(value) {
         Ok(json) => json,
-        // `expect` would format the error, for which the payload would need 4 KB.
+        // `expect` would format the error, which would add 4 KB to the payload.
         Err(_) => unreachable!("only fractions and maps cannot be converted to JSON"),
     }
 }

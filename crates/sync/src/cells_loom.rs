@@ -103,7 +103,7 @@ impl<T> SharedCell<T> {
     /// Returns a copy of the value.
     ///
     /// # Safety
-    /// Nothing is required: loom checks the access.
+    /// There are no requirements: loom checks the access.
     pub unsafe fn read(&self) -> T
     where
         T: Copy,
@@ -115,7 +115,7 @@ impl<T> SharedCell<T> {
     /// Changes the value.
     ///
     /// # Safety
-    /// Nothing is required: loom checks the access.
+    /// There are no requirements: loom checks the access.
     pub unsafe fn write(&self, value: T)
     where
         T: Copy,

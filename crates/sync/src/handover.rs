@@ -65,7 +65,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         }
     }
 
-    /// Gives the CPU an order.
+    /// Issues an order to the CPU.
     ///
     /// # Panics
     /// Panics if the last order is not done.

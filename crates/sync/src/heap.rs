@@ -94,7 +94,7 @@ impl Heap {
         let taken = self.with_region(|region| (region.take(size, align), region.free_bytes()));
         match taken {
             (Some(at), _) => ptr::with_exposed_provenance_mut(at),
-            (None, free) => panic!("heap: {size} bytes requested, {free} are free"),
+            (None, free) => panic!("heap: {size} bytes requested, {free} free"),
         }
     }
 }

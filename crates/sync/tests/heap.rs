@@ -41,7 +41,7 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     heap.end_round();
     heap.mark();
     let later = block_of(&heap);
-    assert_eq!(fails(&heap), "heap: 64 bytes requested, 32 are free");
+    assert_eq!(fails(&heap), "heap: 64 bytes requested, 32 free");
     let live = panic_of(|| heap.release());
     assert_eq!(live, "heap: a scenario did not free 1 blocks");
     free(&heap, block);
@@ -55,7 +55,7 @@ fn each_use_that_is_not_allowed_ends_by_name() {
 fn the_first_region_is_used_until_there_is_a_second() {
     let heap = Heap::new(|| true);
     let none = panic_of(|| block_of(&heap));
-    assert_eq!(none, "heap: 64 bytes requested, 0 are free");
+    assert_eq!(none, "heap: 64 bytes requested, 0 free");
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
     let first = block_of(&heap);
     heap.add(vec![MaybeUninit::uninit(); 160].leak());
@@ -65,5 +65,5 @@ fn the_first_region_is_used_until_there_is_a_second() {
     assert_ne!(grown, first);
     free(&heap, block_of(&heap));
     let full = panic_of(|| [block_of(&heap), block_of(&heap)]);
-    assert_eq!(full, "heap: 64 bytes requested, 16 are free");
+    assert_eq!(full, "heap: 64 bytes requested, 16 free");
 }

@@ -101,12 +101,12 @@ fn unpacked_as_fiptool_does() {
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
-    // A last file that cannot be written is detected before the first file is written.
+    // If the last file cannot be written, this is detected before the first file is written.
     let last = format!("{}.bin", OTHER.to_uppercase());
     fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
     scratch.refuses(
         "fip unpack fip.bin --out blocked --force",
-        "this is a directory",
+        ": is a directory",
     );
 }
 

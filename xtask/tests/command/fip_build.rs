@@ -24,7 +24,7 @@ fn junos_fip_is_that_of_tf_as_own_build() {
         "{said}"
     );
     assert!(
-        said.ends_with("sd/README.md says what to do with each\n"),
+        said.ends_with("sd/README.md explains what to do with each\n"),
         "{said}"
     );
 
@@ -54,13 +54,13 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     scratch.write("sd/SOFTWARE/run.log", "");
     scratch.refuses(
         &format!("{build} -o sd"),
-        "SOFTWARE/run.log in it is not from this tool",
+        "SOFTWARE/run.log, which this tool did not write",
     );
     fs::remove_file(scratch.path("sd/SOFTWARE/run.log")).expect("removed");
     scratch.ours(&format!("{build} -o sd"));
 }
 
-/// Options that name unsuitable images, with part of each message.
+/// Options that specify unsuitable images, with part of each error message.
 #[rustfmt::skip]
 const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno", "--scp-fw juno-bl2.bin (SCP firmware 2.12.0), from"),
@@ -69,8 +69,8 @@ const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board n1sdp --scp-fw fits", "--mcp-fw n1sdp-mcp-bl2.bin (MCP RAM"),
     ("--board juno --mcp-fw fits", "--mcp-fw: Arm Juno r0, r1, r2 does not need this image"),
     ("--board juno --scp-fw empty", "--scp-fw empty: the file is empty"),
-    ("--board juno --scp-fw page", "--scp-fw page: this is a web page"),
-    ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 has at most 147456"),
+    ("--board juno --scp-fw page", "--scp-fw page: the file is a web page"),
+    ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 is at most 147456"),
     ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
     ("--board juno --scp-fw fits --mbedtls .", "--mbedtls: Arm Juno r0, r1, r2 does not need"),
     ("--board qemu --mbedtls .", "--mbedtls: QEMU virt does not need it"),
@@ -102,7 +102,7 @@ fn bad_images_are_refused() {
             "--output folder: this directory is not empty; specify a new one",
         ),
         ("folder/mine", "exists but is not a directory"),
-        ("gone/out", "there is no directory"),
+        ("gone/out", "no such directory"),
     ] {
         scratch.refuses(&format!("fip build --board rpi4 -o {out}"), expected);
     }
@@ -149,12 +149,12 @@ fn bad_sources_are_refused() {
         (
             "rpi4",
             "dirty",
-            "--tf-a dirty: it has uncommitted changes; commit them, or add",
+            "--tf-a dirty: uncommitted changes; commit them, or add",
         ),
         (
             "rk3588",
             "dirty",
-            "has no platform rk3588; use a version that has it",
+            "has no rk3588 platform; use --tf-a with a version that has it",
         ),
         (
             "rd-n2",

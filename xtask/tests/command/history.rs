@@ -111,12 +111,12 @@ fn wrong_releases_are_refused() {
         ),
         (
             format!("{juno}/v2.12 {juno}/v2.10"),
-            "v2.10 (published/juno/v2.10) is older than v2.12 (published/juno/v2.12): name the \
-             oldest release first",
+            "v2.10 (published/juno/v2.10) is older than v2.12 (published/juno/v2.12): specify \
+             the oldest release first",
         ),
         (
             format!("{juno}/v2.12 {juno}/v2.12"),
-            "are the same release: name each release once",
+            "are the same release: specify each release once",
         ),
         (
             format!("v1.1 {juno}/v2.9/test_rt_instr_cpu_off_serial.csv"),
@@ -133,7 +133,7 @@ fn wrong_releases_are_refused() {
         ),
         (
             "v1.1 v1.2 -o v1.1/out".to_owned(),
-            "this is in the input folder for RELEASE",
+            "is inside the input folder for RELEASE",
         ),
     ] {
         scratch.refuses(&format!("history {words}"), said);

@@ -169,7 +169,7 @@ fn log_that_another_run_writes_is_not_followed_into() {
     let mut command = xtask(&["follow", "-", "--log", "k.log"]);
     command.current_dir(&dir).stdin(Stdio::null());
     let (code, said) = outcome(&mut command);
-    let part = "--log k.log: another run is writing this file";
+    let part = "--log k.log: another run is writing to this file";
     assert!(code == 2 && said.contains(part), "{said}");
     assert!(fs::read(&path).expect("there") == log().as_bytes());
 }

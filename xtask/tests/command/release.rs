@@ -83,7 +83,7 @@ fn releases_are_equal_and_have_every_board() {
     }
     scratch.theirs("env -C one sha256sum --check --strict SHA256SUMS");
     scratch.theirs("one/psci-report report run.log");
-    // The commands in README.md for boards whose boot file another tool must build.
+    // The commands in README.md for boards whose boot file must be built with another tool.
     scratch.theirs("mkimage -f one/boards/rk3399/psci-bench.its psci-bench.itb");
     scratch.write("bl31.bin", "TF-A");
     scratch.theirs("fiptool create --soc-fw bl31.bin --nt-fw bl31.bin fip.bin");
@@ -102,7 +102,7 @@ fn release_needs_a_new_folder() {
         ("release -o full", "-o full: this directory is not empty"),
         ("release -o full/mine", "is not a directory"),
         ("release -o absent/new", "/absent; create it first"),
-        ("release -o /", "name a new directory in it"),
+        ("release -o /", "specify a new directory in it"),
     ] {
         scratch.refuses(line, words);
     }

@@ -21,8 +21,8 @@ use qemu_abi::{
     read_register,
 };
 
-/// The number of CPUs for each Aff1 in the model, whose CPU numbers are below 64. QEMU's machines have
-/// up to 16.
+/// The number of CPUs for each value of Aff1 in the model, whose CPU numbers are below 64. QEMU's
+/// machines have up to 16 CPUs for each value.
 const PER_AFF1: u32 = 16;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;

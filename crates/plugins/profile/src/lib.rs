@@ -87,7 +87,7 @@ impl Plugin for ProfilePlugin {
     }
 
     fn end(&mut self, counts: InstructionCounts) {
-        // Do not write an end mark if the record is incomplete.
+        // Do not write an end marker if the record is incomplete.
         if self.error.is_none() {
             self.write(END, (0, 0), [counts.inside, counts.outside]);
         }

@@ -230,7 +230,7 @@ pub enum ArgumentError {
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(name) => write!(f, "the argument {name}= is missing"),
+            Self::Missing(name) => write!(f, "the {name}= argument is missing"),
             Self::NotARange(name) => {
                 write!(f, "{name}=: expected two hexadecimal numbers, A-B")
             }

@@ -18,7 +18,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     };
     let source = conditions.wake_source;
     let of_lead = helper_of_lead(run, scenario);
-    // The other CPUs are turned on by CPU_ON.
+    // CPU_ON turns on the other CPUs.
     let lead_alone = scenario.id.procedure() == Procedure::CpuOff;
     let is_own = source == WakeSource::OwnTimers
         || lead_alone && source == WakeSource::Helper && of_lead.is_none();
@@ -56,7 +56,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 /// Returns the CPU that stays awake only to wake the lead, according to the lead's cell.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
-    // A helper that serves the entire scenario also wakes the other CPUs.
+    // A helper used for the entire scenario also wakes the other CPUs.
     let is_of_lead = scenario.helper.is_none();
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
     cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)

@@ -24,7 +24,7 @@ impl Verbosity {
 }
 
 /// Returns the first few items, separated by commas, and how many more there are. A list of
-/// hundreds of CPUs or clusters would be of no help to the reader.
+/// hundreds of CPUs or clusters would not help the reader.
 pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
     let mut list = List::default();
     items.for_each(|item| list.add(&item));

@@ -82,7 +82,7 @@ impl fmt::Display for NoCpuOff {
 /// Data from a CPU's own registers, which describe its model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// MIDR_EL1: the implementer and the part.
+    /// MIDR_EL1: the implementer and part number.
     pub midr: u64,
     /// The caches.
     pub caches: Caches,

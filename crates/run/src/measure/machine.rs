@@ -29,10 +29,11 @@ pub trait Machine {
     /// Calls a firmware function on the lead, between rounds, and returns X0.
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64;
 
-    /// Sets the least number of ticks from a CPU's first OFF to its next CPU_ON, for later rounds.
+    /// Sets the minimum number of ticks from a CPU's first OFF to its next CPU_ON, for later
+    /// rounds.
     fn set_pause(&mut self, pause: u64);
 
-    /// Returns what the second CPU_ON of the last round returned; see [`Round::repeats_cpu_on`].
+    /// Returns what the second CPU_ON in the last round returned; see [`Round::repeats_cpu_on`].
     fn second_cpu_on(&self) -> Option<i32>;
 
     /// Returns the address at which CPUs enter after CPU_ON.

@@ -158,7 +158,7 @@ impl Action {
 /// How a CPU's part ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ActionEnd {
-    /// The CPU did not take part in the round, or did not execute its part.
+    /// The CPU did not take part in the round, or did not perform its action.
     #[default]
     NotRun,
     /// The call returned to its caller.
@@ -196,9 +196,10 @@ pub struct Outcome {
     /// The instant at which the round's CPUs agreed to make their calls.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down, it is read earlier, because registers
-    /// are lost. None if an erratum spoiled the read.
+    /// are lost. None if an erratum corrupted the read.
     pub before: Option<CounterValue>,
-    /// The counter just after the call, or at the entry point. None if an erratum spoiled the read.
+    /// The counter just after the call, or at the entry point. None if an erratum corrupted the
+    /// read.
     pub after: Option<CounterValue>,
     /// The instant when the wake-up was due, or just before the SGI was sent.
     pub due: Option<CounterValue>,

@@ -34,8 +34,8 @@ impl Path {
     /// Checks that the timestamps belong to a call between the counter reads `before` and `after`.
     ///
     /// # Errors
-    /// Returns an error that names the first timestamp, in chronological order, that cannot belong
-    /// to this call.
+    /// Returns an error that identifies the first timestamp, in chronological order, that cannot
+    /// belong to this call.
     pub(super) fn check(
         self,
         stamps: &Stamps,
@@ -96,7 +96,7 @@ mod tests {
         CounterValue::new(number).expect("not 0")
     }
 
-    /// Returns the reason, and the timestamp that it names.
+    /// Returns the reason for the rejection, and the timestamp that it applies to.
     fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
         let [before, after] = [100, 350].map(at);
         let rejection = path.check(&stamps, before, after).err()?;

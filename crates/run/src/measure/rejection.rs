@@ -26,7 +26,7 @@ words! {
 pub enum Cause {
     Timeout,
     Firmware(psci::ReturnCode),
-    /// CPU_OFF returned, with this code.
+    /// CPU_OFF returned with this code.
     CpuOff(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
@@ -83,7 +83,7 @@ words! {
         NotRung = "not-rung",
         /// The CPU came back with the wrong context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
-        /// The counter erratum spoiled both reads before the call, or both after it.
+        /// The counter erratum corrupted both reads before the call, or both after it.
         CounterErratum = "counter-erratum",
         /// GET_TIMESTAMP failed.
         PmfRead = "pmf-read",
@@ -101,11 +101,11 @@ words! {
         /// The CPU returned after the end of the round's quiet time, when other CPUs were active
         /// again.
         LateReturn = "late-return",
-        /// The sample was valid, but another CPU's part of the parallel round was not.
+        /// The sample was valid, but another CPU's outcome in the parallel round was not.
         Companion = "companion",
-        /// The CPU was lost, or it was abandoned before it did its part.
+        /// The CPU was lost, or it was abandoned before it performed its action.
         Lost = "lost",
-        /// For a batch in a loop: an operation was abandoned, or its return value was wrong.
+        /// An operation in a loop's batch was abandoned, or its return value was wrong.
         WrongAnswer = "wrong-answer",
         /// A timer expiry had already passed when its turn came.
         Overrun = "overrun",

@@ -144,7 +144,7 @@ impl Round {
         }
     }
 
-    /// Returns the CPU's action, and the ticks from the start to it.
+    /// Returns the CPU's action, and the number of ticks from the start to the action.
     pub fn part(
         &self,
         cpus: &[Cpu],

@@ -3,7 +3,7 @@
 //! * The median and every percentile are measured samples: the p-quantile of n values is the value
 //!   of rank ceil(n * p), definition 1 in Hyndman and Fan, "Sample Quantiles in Statistical
 //!   Packages", The American Statistician 50 (1996).
-//! * MAD is the median of the distances from the median, without a scale factor: Rousseeuw and
+//! * MAD is the median absolute deviation from the median, without a scale factor: Rousseeuw and
 //!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the American Statistical
 //!   Association 88 (1993).
 //! * A p-quantile is reported only if n >= 1 / (1 - p).

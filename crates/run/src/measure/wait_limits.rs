@@ -13,9 +13,9 @@ const ARRIVE_US: u64 = 10_000_000;
 pub const FINISH_US: u64 = 10_000_000;
 /// The time from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit on each of these waits once a CPU has been lost in it. It is a thousand times the
-/// step's duration on a working machine, but short enough for all of a board's CPUs to be reported
-/// lost before a runner times out.
+/// The limit on each of these waits once a CPU has been lost during it. The limit is a thousand
+/// times the step's duration on a working machine, but short enough for all of a board's CPUs to be
+/// reported lost before a runner times out.
 const AGAIN_US: u64 = 1_000_000;
 
 /// The limits on the lead's waits, depending on the losses so far.

@@ -164,7 +164,7 @@ pub struct Cell {
     /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
-    /// Every sample, if the plan has `samples=all`, ordered by place. Each sample has a separate
+    /// Every sample, ordered by position, if the plan has `samples=all`. Each sample has a separate
     /// record.
     #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,

@@ -154,7 +154,7 @@ impl Function {
 words! {
     /// What a check does with a function, and what it expects.
     pub enum Probe, key {
-        /// The function is not called. Only its listing is recorded.
+        /// The function is not called. Only whether it is listed is recorded.
         Listed = "listed",
         /// The return value is one that the specification permits.
         Answer = "answer",
@@ -162,7 +162,7 @@ words! {
         Unknown = "unknown",
         /// The CPU arrives at the entry point, with the context ID.
         Arrives = "arrives",
-        /// A second CPU_ON at once returns ALREADY_ON or ON_PENDING.
+        /// A second CPU_ON right after the first returns ALREADY_ON or ON_PENDING.
         Pending = "pending",
         /// CPU_ON for a CPU that is on returns ALREADY_ON.
         AlreadyOn = "already-on",
@@ -259,7 +259,7 @@ pub enum CheckEnd {
     Works,
     /// The return value is not one that the specification permits here.
     WrongAnswer,
-    /// The call did not have its effect.
+    /// The call did not have the expected effect.
     NoEffect(Rejection),
     /// The statistics do not show the state that the CPU must have reached, or their values are
     /// impossible.
@@ -268,7 +268,7 @@ pub enum CheckEnd {
     Tolerated,
     /// A function that the PSCI version requires is not listed.
     Missing,
-    /// The function is known only from its listing.
+    /// The function was not called, so only whether it is listed is known.
     NotCalled,
     /// The check was not made.
     NotTried(Skip),

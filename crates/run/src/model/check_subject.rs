@@ -9,7 +9,7 @@ use super::check::Check;
 use super::run::Run;
 
 impl Check {
-    /// Returns a phrase that names the function, what was checked, and the CPUs.
+    /// Returns a phrase that identifies the function, what was checked, and the CPUs.
     pub fn subject(&self, run: &Run) -> String {
         let (function, what) = (self.function.name(), self.probe.title());
         let at = self.x_text();

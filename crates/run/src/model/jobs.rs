@@ -25,8 +25,8 @@ pub fn jobs(plan: &Plan) -> Vec<Job> {
     jobs
 }
 
-/// Returns the scenarios of a plan, without helpers. The suite comes first, with each method, and
-/// then the others.
+/// Returns the scenarios in a plan, without helpers. The suite's scenarios come first, with each
+/// method, followed by the others.
 pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
     let mut keys = Vec::new();
     let mut add = |id, method| {
@@ -42,8 +42,8 @@ pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
         }
     }
     for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
-        // Only sweeps use `method=`, and they use only the first method. Other scenarios leave CPUs
-        // on.
+        // Outside the suite, only sweeps use `method=`, and they use only the first method. Other
+        // scenarios leave CPUs on.
         let method = match id.is_sweep() {
             true => plan.methods.first(),
             false => Method::Warm,

@@ -10,14 +10,14 @@ use crate::measure::{INSTANTS, Instants};
 /// One sample. In a parallel scenario, samples at the same position belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The place, counting from 0.
+    /// The position, counting from 0.
     pub place: u32,
     /// The instants.
     pub instants: Instants,
 }
 
-/// A list of samples. Each is encoded as numbers with seven bits per byte: the place, the base, one
-/// bit for each instant in the sample, and the difference between each instant and the previous
+/// A list of samples. Each is encoded as numbers with seven bits per byte: the position, the base,
+/// one bit for each instant in the sample, and the difference between each instant and the previous
 /// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
@@ -76,7 +76,7 @@ impl Samples {
         self.bytes.shrink_to_fit();
     }
 
-    /// Sorts the samples by place.
+    /// Sorts the samples by position.
     pub fn sort(&mut self) {
         let mut all: Vec<Sample> = self.iter().collect();
         all.sort_by_key(|sample| sample.place);

@@ -143,7 +143,7 @@ impl Scenario {
         self.id.is_suite() && self.method == Method::Tftf
     }
 
-    /// Returns true if all CPUs go down at once and timestamps show the order.
+    /// Returns true if all CPUs go down together and timestamps show the order.
     pub fn has_order(&self) -> bool {
         self.has_pmf()
             && self.id.has_queue()

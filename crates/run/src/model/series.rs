@@ -19,7 +19,7 @@ pub struct Series {
     /// The very first sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
-    /// Sample counts by size, if they were kept.
+    /// The number of samples in each histogram bin, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Spread>,
 }
@@ -42,7 +42,7 @@ impl Series {
     }
 }
 
-/// Sample counts by size, in the bins of [`crate::measure::Histogram`].
+/// The number of samples in each bin of a [`crate::measure::Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     /// The index of the first bin that contains samples.

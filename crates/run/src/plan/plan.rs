@@ -125,7 +125,7 @@ impl Plan {
         })
     }
 
-    /// Parses boot arguments. An empty string gives the default plan.
+    /// Parses boot arguments. An empty string results in the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }

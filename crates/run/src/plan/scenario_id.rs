@@ -44,9 +44,9 @@ macro_rules! scenarios {
     };
 }
 
-// The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with its
-// names, tags and order. CI systems look for the names, and published tables are keyed
-// by the tags.
+// The first six are the scenarios in TF-A Tests' "Runtime Instrumentation Validation" suite, with
+// the same names, tags and order. CI systems look for the names, and published tables are keyed by
+// the tags.
 scenarios! {
     SuspendDeepParallel: Descriptor {
         tag: "test_rt_instr_susp_deep_parallel",
@@ -176,7 +176,7 @@ scenarios! {
         cells: |_| 1,
         ..Descriptor::STEPS
     },
-    // The last one, because it may lose CPUs.
+    // This scenario is last because it may lose CPUs.
     Fitness: Descriptor {
         tag: "fitness",
         name: "Which PSCI functions work",
@@ -239,7 +239,7 @@ impl ScenarioId {
         matches!(self.procedure(), Procedure::Steps)
     }
 
-    /// Returns true for a suite scenario in which all CPUs make their calls at once.
+    /// Returns true for a suite scenario in which all CPUs make their calls at the same time.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self.procedure(),

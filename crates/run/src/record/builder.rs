@@ -15,7 +15,7 @@ use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
-    /// The cells, by scenario and place.
+    /// The cells, by scenario and position.
     cells: BTreeMap<(usize, u32), Cell>,
     /// Parts of the cell histograms.
     histograms: Vec<((usize, u32), Metric, Spread)>,
@@ -111,7 +111,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // Only in TFTF's suite is the place enough to identify a cell.
+            // Only in TFTF's suite is the position enough to identify a cell.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -137,7 +137,7 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
-    /// Counts a record of a scenario, and returns the cell at that place. Adds the cell if it is
+    /// Counts a record of a scenario, and returns the cell at that position. Adds the cell if it is
     /// new.
     fn cell(&mut self, key: ScenarioKey, place: u32) -> &mut Cell {
         let at = (self.counted(key), place);

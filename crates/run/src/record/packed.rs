@@ -1,8 +1,8 @@
 //! The short form of a cell in a record. Its size matters because cells make up most of a log.
 //!
 //! A cell is a list of
-//! * the scenario's tag, the cell's place, and the number of valid samples. In TFTF's suite, a
-//!   cell's place is its CPU's index;
+//! * the scenario's tag, the cell's position, and the number of valid samples. In TFTF's suite, a
+//!   cell's position is its CPU's index;
 //! * a list for each of [`Metric::ALL`], empty if there are no samples: the median; how far the
 //!   minimum is below it; how far the maximum, the very first sample and the 99th percentile are
 //!   above it; MAD; by how much the number of samples exceeds the cell's. A metric that is in the
@@ -10,10 +10,10 @@
 //! * the base of [`Cell::shown`], and the steps from one instant to the next; null if there are
 //!   none;
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
-//! * everything else by name: `cpu` is omitted if it equals the place, and `step` if there is only
-//!   one; `first` is omitted if it contains the first reason in `rejected` and no detail; `rose`
-//!   contains `state` and `times` from [`Reached`], and is omitted if the due state's count rose by
-//!   one.
+//! * everything else by name: `cpu` is omitted if it equals the position, and `step` if there is
+//!   only one; `first` is omitted if it contains the first reason in `rejected` and no detail;
+//!   `rose` contains `state` and `times` from [`Reached`], and is omitted if the due state's count
+//!   rose by one.
 //!
 //! The CPU's representative figures are not sent, because a reader chooses them in the same way as
 //! the payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.

@@ -61,13 +61,13 @@ pub enum Record {
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// The short form of a cell, with its place in the scenario but without samples or histograms.
-    /// If it is too long for one line, further cells that contain only series and instants follow
-    /// it.
+    /// The short form of a cell, with its position in the scenario but without samples or
+    /// histograms. If it is too long for one line, further cells that contain only series and
+    /// instants follow it.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
-    /// A sample of a cell, with the cell's place.
+    /// A sample in a cell, with the cell's position in the scenario.
     Sample(ScenarioKey, u32, Sample),
-    /// Part of a metric's histogram, with the cell's place.
+    /// Part of a metric's histogram, with the cell's position in the scenario.
     Histogram(ScenarioKey, u32, Metric, Spread),
     /// A check.
     Check(ScenarioKey, Check),

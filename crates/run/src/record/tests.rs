@@ -282,7 +282,7 @@ fn hostile_records() {
         let claim = Claim::of(line.as_bytes()).expect("a well-formed record");
         assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
-    // Places that do not exist in a run, and overlapping parts of a histogram.
+    // Positions that do not exist in a run, and overlapping parts of a histogram.
     let (key, cell) = (run.scenarios[1].key(), &run.scenarios[1].cells[0]);
     let metric = cell.series[0].metric;
     let part = cell.series[0].histogram.clone().expect("a histogram");

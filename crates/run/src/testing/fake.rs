@@ -22,16 +22,16 @@ use crate::measure::{
     Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally, TimerFault, Waker,
 };
 
-/// The ticks needed to flush a core.
+/// The number of ticks needed to flush a core.
 pub const CORE_FLUSH: u64 = 440;
-/// The ticks needed to flush the whole cluster.
+/// The number of ticks needed to flush the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
 /// The number of cache lines in a core; each takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
 /// The number of ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
-/// The ticks that PSCI_VERSION takes according to its timestamps, and that reading a timestamp
-/// takes according to the caller's counter.
+/// The number of ticks that PSCI_VERSION takes according to its timestamps, and that reading a
+/// timestamp takes according to the caller's counter.
 pub const WARM_CALL: u64 = 20;
 /// The additional ticks for the first call after waking up from a power-down.
 pub const COLD_CALL: u64 = 70;

@@ -25,8 +25,8 @@ const HEADINGS: u32 = 21;
 
 pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between windows \
     they stop, and a line is printed. Median and p99 may be 1/16 too low, because they are lower \
-    bounds of classes. Overruns are expiries that had passed before their turn. For one CPU alone, \
-    the other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
+    class bounds. Overruns are expiries that had passed before their turn. With one CPU alone, the \
+    other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
 
 /// Writes the lines for a measurement in progress.
 pub(crate) struct LatencyLines<'w> {

@@ -6,7 +6,7 @@ pub trait RunObserver {
     /// [`RunObserver::scenario_ends`].
     fn scenario_begins(&mut self);
 
-    /// Notes how many of the scenario's samples have been kept and requested, across all CPUs.
+    /// Reports how many samples the scenario has kept and requested, across all CPUs.
     fn note_samples(&mut self, kept: u32, asked: u32);
 
     /// Called when the scenario has ended and its results have been printed.

@@ -171,7 +171,7 @@ impl ClosingSummary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        // If the plan names a single method, omit the column, because every row would contain the
+        // If the plan has a single method, omit the column, because every row would contain the
         // same value.
         let methods = || self.results.iter().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());

@@ -86,7 +86,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
 /// Counts the rejected attempts, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
     match scenario.id.procedure() {
-        // These are rejected for only one reason, which has its own column.
+        // Attempts in these scenarios are rejected for only one reason, which has its own column.
         Procedure::Loop | Procedure::Timers | Procedure::Checks => return None,
         Procedure::Suspend(..)
         | Procedure::CpuOff

@@ -181,7 +181,7 @@ pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> 
     })
 }
 
-/// Returns the failure of a CPU with fewer than 90 % valid samples.
+/// Returns the failure for a CPU with fewer than 90 % valid samples.
 pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> {
     let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
     lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
@@ -346,7 +346,7 @@ impl<'m> Bench<'m> {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        // If two CPUs have equally few samples, do not name the one that only shared a round with
+        // If two CPUs have equally few samples, do not report the one that only shared a round with
         // the CPU at fault.
         let worst = needing.min_by_key(|state| {
             let shared = state.rejected[Reason::Companion as usize];
@@ -398,7 +398,7 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.place()]
     }
 
-    /// Judges one CPU's attempt, and keeps or counts it depending on its use.
+    /// Evaluates one CPU's attempt, and keeps or counts it depending on its use.
     pub(crate) fn take(
         &mut self,
         cpu: CpuIndex,

@@ -33,7 +33,7 @@ const TRIES: u32 = 3;
 /// does not take seconds for each attempt.
 const GROWTH: u64 = 8;
 
-/// The CPU whose part invalidated a round, and the reason.
+/// The CPU whose outcome invalidated a round, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
 /// Finds the sleep duration by running trials with `who`. Keeps each CPU's first sample as its cold
@@ -133,8 +133,8 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     parts.map(down).max()
 }
 
-/// Runs a round as a trial and judges it. Keeps its samples as cold samples for CPUs that have
-/// none.
+/// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
+/// that have none.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
     bench.run(who, bench.step.action);

@@ -1,4 +1,4 @@
-//! The scenario `fitness`, which shows which PSCI functions work. It looks up each function in the
+//! The `fitness` scenario, which shows which PSCI functions work. It looks up each function in the
 //! firmware's list, calls it if that is harmless, and observes the effect. It measures nothing.
 //!
 //! A check can lose CPUs. The checks therefore go from harmless to dangerous: calls on the lead,

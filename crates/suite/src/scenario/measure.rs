@@ -83,7 +83,7 @@ pub fn measure(
             alloc::vec![scenario]
         }
         Measurement::Checks => {
-            // CPUs that cannot be turned off are a result here.
+            // Here, CPUs that cannot be turned off are a result, not a reason to skip.
             return Ok(alloc::vec![fitness::check(
                 machine, setting, key, progress
             )?]);

@@ -67,8 +67,8 @@ fn begin_anew(bench: &mut Bench<'_>) {
     }
 }
 
-/// Keeps each CPU's part of a round. A lost CPU does not take part in later rounds, so samples at
-/// the same position always come from the same round.
+/// Keeps each CPU's outcome from a round. A lost CPU does not take part in later rounds, so samples
+/// at the same position always come from the same round.
 fn keep_round(bench: &mut Bench<'_>) {
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {

@@ -153,7 +153,7 @@ impl States {
         self.any_stops = true;
     }
 
-    /// Changes `skip` to name the other format, if that is the reason.
+    /// Changes `skip` to mention the other format, if that is the reason.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         if skip == Skip::NoIdleState && !self.foreign.is_empty() {
             Skip::OtherFormat(self.format)

@@ -61,7 +61,7 @@ pub(crate) fn measure(
     group
 }
 
-/// Returns the kind of rounds used to measure a suite scenario.
+/// Returns the kind of round used to measure a suite scenario.
 fn rounds(id: ScenarioId) -> Rounds {
     match id.procedure() {
         Procedure::CpuOff => Rounds::Off,

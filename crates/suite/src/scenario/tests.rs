@@ -340,7 +340,7 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.cells().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
-    // Two rounds with four CPUs, and three CPUs' parts of the third round.
+    // Two rounds with four CPUs, and three CPUs' outcomes from the third round.
     assert_eq!(counts, [1, 0, 11]);
     // A trial, two rounds that were kept, the round with the loss, and four more.
     assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);

@@ -134,7 +134,7 @@ impl Timers<'_> {
     }
 
     /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries. After a
-    /// failure, that is the lowest number on any CPU.
+    /// failure, that number is the lowest on any CPU.
     fn window(
         &mut self,
         window: Window,

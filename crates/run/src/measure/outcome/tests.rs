@@ -162,7 +162,7 @@ fn each_rule_of_an_outcome() {
         (|o| version(o, 0x1_0001), None),
         (|o| version(o, -1), Some(Refused)),
         (|o| o.quiet_until = at(349), Some(LateReturn)),
-        // An erratum spoiled the CPU's first read after CPU_ON.
+        // An erratum corrupted the CPU's first read after CPU_ON.
         (
             |o| (o.action, o.end) = (Action::OnOff, ActionEnd::WentOff),
             Some(CounterErratum),

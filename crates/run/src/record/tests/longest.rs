@@ -126,7 +126,7 @@ fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     cell
 }
 
-/// A cell with a step. Its place is not its CPU's index.
+/// A cell with a step. Its position is not its CPU's index.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
     series.histogram = Some(Spread {

@@ -76,7 +76,8 @@ fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
 
 /// Returns true for functions that are never called, because they end the run, change memory
 /// protection, move a Trusted OS, or work like CPU_SUSPEND with a state that the board does not
-/// declare. Workarounds are not called either: the listing already says whether the CPU needs them.
+/// declare. Workarounds are not called either: the firmware's list already shows whether the CPU
+/// needs them.
 const fn is_only_listed(function: Function) -> bool {
     match function {
         Function::Migrate

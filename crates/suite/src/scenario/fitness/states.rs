@@ -104,7 +104,7 @@ impl Fitness<'_> {
     }
 }
 
-/// Suspends one CPU and wakes it in one way.
+/// Suspends one CPU and wakes it with one interrupt source.
 fn check_waker(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
@@ -138,8 +138,8 @@ fn check_waker(
         ..Check::new(Function::CpuSuspend, probe, end)
     };
     fitness.add_for(cpu, check);
-    // A lost CPU may still be on. The statistics then rightly do not show the levels that it keeps
-    // powered.
+    // A lost CPU may still be on. In that case, it is correct that the statistics do not show the
+    // levels that it keeps powered.
     if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
         add_statistics(fitness, cpu, state, (&outcome, waker));
     }

@@ -65,7 +65,7 @@ fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
     Ok(())
 }
 
-/// Returns an MPIDR that no CPU of the board has.
+/// Returns an MPIDR that no CPU on the board has.
 fn unknown_mpidr(fitness: &Fitness<'_>) -> u64 {
     let highest = CpuIndex::all(fitness.setting.cpus.len()).map(|cpu| fitness.mpidr(cpu).number());
     let aff3 = highest.max().unwrap_or(0) >> 32;

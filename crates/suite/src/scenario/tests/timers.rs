@@ -24,7 +24,7 @@ fn a_threshold_ends_it_and_fails() {
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
     let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
-    // The first CPU runs to the end on its own; the second runs only up to that point.
+    // The first CPU's measurement runs to the end; the second CPU's ends at the late expiry.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
     let last = ran.series().last().expect("a series").series.summary;
     assert_eq!((last.n, last.max), (501, 6_270));
