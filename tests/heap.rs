@@ -145,8 +145,8 @@ impl Machine for Watched {
     }
 }
 
-/// Marks the heap position at the start of each scenario and frees what follows at the end, as the
-/// payload does.
+/// Marks the heap position at the start of each scenario. At the end, frees everything beyond the
+/// mark, as the payload does.
 struct HeapMarks(&'static Heap);
 
 impl RunObserver for HeapMarks {
@@ -185,7 +185,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Runs a plan. Returns the number of bytes used and the number calculated in advance.
+/// Runs a plan. Returns the peak heap usage and the size calculated in advance, both in bytes.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
     let needs = Needs::of(&plan, cpus, STATES.len()).heap;
@@ -239,7 +239,10 @@ fn no_run_takes_more_than_was_computed() {
                 _ => args.into(),
             };
             let (peak, needs) = run(fake, &args, cpus);
-            assert!(peak <= needs, "{cpus} CPUs, {args}: {peak} of {needs}");
+            assert!(
+                peak <= needs,
+                "{cpus} CPUs, {args}: {peak} bytes used, {needs} calculated"
+            );
         }
     }
 }

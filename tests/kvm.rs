@@ -1,5 +1,5 @@
 //! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
-//! ([`xtask::qemu::kvm_host`]). The guest runs in QEMU from Debian, and in a VMM with the kvmtool
+//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM that uses kvmtool's
 //! memory layout. KVM kills a guest that executes an instruction it cannot emulate, delivers
 //! interrupts through list registers, and returns to the caller after a power-down.
 //!
@@ -43,7 +43,7 @@ const EXITS: [(ScenarioId, Variant); 3] = [
     (ScenarioId::SysregTrap, Variant::Pmselr),
 ];
 const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
-/// A host CPU without FEAT_VHE, where KVM switches to EL2 and back on every exit.
+/// A host CPU without FEAT_VHE, on which KVM switches to EL2 and back on every exit.
 const WITHOUT_VHE: &str = "cortex-a57";
 /// The address of kvmtool's first UART since 2021.
 const UART: u64 = 0x100_0000;
@@ -160,7 +160,8 @@ fn in_qemu(gic: GicVersion, cpu: &str) {
 fn in_kvmtools_layout(gic: GicVersion, uart: u64) {
     let tree = kvmtools_tree(gic, uart);
     let files = [(kvm_host::IMAGE, &*bare()), ("tree", &*tree)];
-    // The VMM in kvm-host: image, tree, CPUs, GIC, UART and MiB of memory.
+    // The VMM's arguments in kvm-host: image, tree, number of CPUs, GIC version, UART address, and
+    // memory size in MiB.
     let vmm = format!("/init vmm /payload /tree 2 {} {uart:#x} 128", gic.number());
     let vmm: Vec<String> = vmm.split(' ').map(str::to_owned).collect();
     let log = guest(gic, kvm_host::CPU, &vmm, &files);

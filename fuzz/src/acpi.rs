@@ -17,8 +17,8 @@ pub fn check(data: &[u8]) {
     make(&tables(data, true));
 }
 
-/// Splits the input into tables according to the lengths in their headers. Mutations rarely leave a
-/// checksum valid, so `is_mended` corrects the checksums.
+/// Splits the input into tables according to the lengths in their headers. If `is_mended` is true,
+/// corrects the lengths and checksums, because mutations rarely leave a checksum valid.
 fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     let mut tables = Vec::new();
     while data.len() >= HEADER_SIZE {

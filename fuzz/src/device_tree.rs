@@ -87,7 +87,7 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
 
 /// Any free memory found must be page-aligned and must not overlap a reserved region.
 fn check_free_memory(board: &Board<'_>, need: u64) {
-    // Search near the end of the first memory region, where an image may be loaded.
+    // Search near the end of the first memory region, where an image could be loaded.
     let near = board.memory.first().map_or(0, Region::end);
     match free_memory::find(&board.memory, &board.reserved, near, need) {
         Ok(found) => {

@@ -78,7 +78,7 @@ fn reports(log: &[u8]) {
     }
     for exporter in export::ALL {
         let mut out = Vec::new();
-        // A format may reject the report, but must give a reason.
+        // An exporter may reject the report, but its error must have a message.
         worded(exporter.write(&report, &mut out));
         assert!(std::str::from_utf8(&out).is_ok());
     }
@@ -123,7 +123,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// Diagnoses the log. Its first byte selects the firmware and the ending.
+/// Diagnoses the log after the first byte, which selects the firmware and the ending.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

@@ -30,7 +30,7 @@ const BORDERS: [u64; 8] = [
     u64::MAX,
 ];
 
-/// A random number generator: xorshift64*.
+/// A random number generator (xorshift64*).
 struct Dice(u64);
 
 impl Dice {

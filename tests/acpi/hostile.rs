@@ -132,7 +132,7 @@ fn broken_aml_becomes_a_note() {
     assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
 }
 
-/// A core whose parent is not another core's cluster does not form a cluster.
+/// If any core's parent is not a cluster node, all CPUs are labeled by MPIDR.
 #[test]
 fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
@@ -162,7 +162,7 @@ fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
         (
             104,
             0,
-            "offset 0x70: 0 processors are above this core, but 1 are above",
+            "offset 0x70: this core has 0 ancestors, but the first CPU's core has 1",
         ),
         (148, 0, "offset 0x9c: the thread has no parent"),
     ] {

@@ -244,7 +244,7 @@ impl<'m> Memory<'m> for &'m Machine {
 const RSDP: u64 = 0x1000;
 const XSDT: u64 = 0x2000;
 
-/// Returns an RSDP with valid checksums and then `change` applied to it.
+/// Returns an RSDP. Its checksums are valid unless `change`, which is applied last, breaks them.
 fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
     let signature = u64::from_le_bytes(*b"RSD PTR ");
     let mut rsdp = bytes(
@@ -280,12 +280,12 @@ fn tables_are_found_by_the_rsdp() {
         .extend([(XSDT, table("XSDT", 36, &[], &pointers)), (0xa000, dsdt)]);
     for (change, error) in [
         (None, ""),
-        (Some((0, 1, 0)), "it does not start with \"RSD PTR \""),
+        (Some((0, 1, 0)), "does not start with \"RSD PTR \""),
         (
             Some((15, 1, 0)),
             "revision 0 has no XSDT: use a device tree instead",
         ),
-        (Some((20, 4, 20)), "its length is not 36 bytes"),
+        (Some((20, 4, 20)), "the length is not 36 bytes"),
         (Some((9, 1, 1)), "a checksum is wrong"),
         (Some((33, 1, 1)), "a checksum is wrong"),
     ] {
@@ -307,7 +307,7 @@ fn tables_are_found_by_the_rsdp() {
             "FACP lists a table at 0xa000, which is not in readable memory",
         ),
         (XSDT, "RSDP (at 0x1000): no XSDT at 0x2000"),
-        (RSDP, "RSDP (at 0x1000): it is not in readable memory"),
+        (RSDP, "RSDP (at 0x1000): not in readable memory"),
     ] {
         machine.0.remove(&at);
         let made = Tables::find(&&machine, RSDP);

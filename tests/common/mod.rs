@@ -211,7 +211,7 @@ pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
 }
 
-/// Returns a page of code that loads these values into X0 and the registers after it and then
+/// Returns a page of code that loads these values into consecutive registers, starting with X0, and
 /// continues on the next page. It consists of a MOVZ and three MOVKs per register, and a branch.
 pub fn loading(registers: &[u64]) -> Vec<u8> {
     let mut code = Vec::new();

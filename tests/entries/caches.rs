@@ -7,8 +7,8 @@ use super::code::{Code, Flow, flow};
 const DSB_ISHST: u32 = 0xd503_3a9f;
 
 /// If the image is entered with caches on, as with U-Boot's `go`, the image is written back to
-/// memory before the caches are turned off. From then until the ISB, memory is not accessed. Only
-/// SCTLR.M and SCTLR.C determine whether this is skipped.
+/// memory before the caches are turned off. Memory is not accessed from that point until the ISB.
+/// Only SCTLR.M and SCTLR.C determine whether the write-back is skipped.
 #[test]
 fn caches_that_are_on_at_reset_are_written_back_first() {
     let code = Code::load();

@@ -59,7 +59,7 @@ impl Code {
         self.words.range(range).map(|(_, word)| *word).collect()
     }
 
-    /// Lists the addresses of all words that satisfy `is`.
+    /// Returns the addresses of all words that satisfy `is`.
     pub fn places(&self, is: impl Fn(u32) -> bool) -> Vec<u64> {
         let found = self.words.iter().filter(|(_, word)| is(**word));
         found.map(|(at, _)| *at).collect()

@@ -21,7 +21,7 @@ const ID_AA64MMFR3: u32 = 0xd538_0760;
 const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
-/// Returns the words in the loaded image, by address. There are none after the end of the image.
+/// Returns the words in the loaded image, by address, up to the end of the image.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");
@@ -65,7 +65,7 @@ impl Result {
 }
 
 /// Executes the reset code at each exception level, with caches on and off, and with all kinds of
-/// trees. Stops early after finding the fault `wanted`.
+/// trees. Stops early after finding the `wanted` fault.
 fn reset(
     code: &Code,
     image: &BTreeMap<u64, u64>,
@@ -169,8 +169,8 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
 }
 
 /// ID register fields, and the EL1 and EL2 registers that exist if the field is nonzero. A register
-/// is represented by the instruction word that reads it. The pairs are TCRX and TCR2, SCTLRX and
-/// SCTLR2, GCS and GCSCR.
+/// is represented by the instruction word that reads it. The pairs of field and register are TCRX
+/// and TCR2, SCTLRX and SCTLR2, and GCS and GCSCR.
 const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
     (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
     (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
@@ -304,7 +304,7 @@ fn mutations_are_found() {
             assert!(faults.contains(&fault), "{name}, EL{level}: {faults:?}");
         }
     }
-    // Loads the channel before the caches are on.
+    // Load the channel before the caches are on.
     for entry in ["secondary_entry", "wake_entry"] {
         let at = places(entry, &call("cpu_setup"))[0];
         let to = code.symbol("find_slot");

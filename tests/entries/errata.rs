@@ -86,7 +86,7 @@ fn a_sequence_put_in_is_found() {
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();
-    // Arm ARM, C4.1: op0 is x111; loads and stores have V in bit 26.
+    // Arm ARM, C4.1: op0 is x111. In loads and stores, V is bit 26.
     let is_vector = |word: u32| word >> 25 & 7 == 7 || accesses_memory(word) && word >> 26 & 1 == 1;
     let found = code.words.iter().find(|(_, word)| is_vector(**word));
     assert_eq!(found, None);

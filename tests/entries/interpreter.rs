@@ -19,7 +19,7 @@ const SPSR_EL3: u32 = 0xd53e_4000;
 const ELR_EL3: u32 = 0xd53e_4020;
 const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
-/// The address of the UART register that marks are written to.
+/// The address of the UART register to which boot marks are written.
 pub const UART: u64 = 0x900_0018;
 /// The executing CPU.
 const CPU: u32 = 0;
@@ -81,7 +81,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// Sets the current exception level's SCTLR to the state that a loader leaves it in.
+    /// Sets the current exception level's SCTLR as a loader leaves it.
     pub fn set_caches(&mut self, is_on: bool) {
         let value = if is_on { ENABLES } else { 0 };
         self.system.insert(SCTLR[self.el as usize], value);

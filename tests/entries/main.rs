@@ -155,8 +155,8 @@ fn reset_touches_only_what_is_on_its_list() {
     check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
 }
 
-/// EL3 is left with a single ERET to the next instruction, where the path from the other levels
-/// joins. M, C and I are clear in the next level's SCTLR.
+/// The code leaves EL3 with a single ERET to the next instruction, where it joins the path from the
+/// other levels. M, C and I are clear in the next level's SCTLR.
 #[test]
 fn leaving_el3_keeps_them_off() {
     const ERET: u32 = 0xd69f_03e0;

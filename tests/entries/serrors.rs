@@ -31,7 +31,7 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {
         if may_unmask(word) {
-            bail!("{word:08x} at {at:#x} comes before the stack is set");
+            bail!("{word:08x} at {at:#x} precedes the stack setup");
         }
         if sets_sp(word) {
             found.insert((at, is_bound));
@@ -57,7 +57,7 @@ fn serrors_are_let_in_when_there_is_a_stack() {
         assert_eq!(code.word(at + 4), UNMASK, "{entry}: SErrors stay masked");
     }
     assert_eq!(stacks(&code, "_start").expect("a stack first").len(), 1);
-    // SErrors are unmasked in two places in boot.S, in one for the lead, and in one after the
+    // SErrors are unmasked in four places: two in boot.S, one for the lead, and one after the
     // handler returns (timer_load.S).
     assert_eq!(code.places(may_unmask).len(), 4);
 }

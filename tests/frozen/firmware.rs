@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::common::workspace;
 use crate::machine::Machine;
 
-/// The file in each folder of frozen figures that describes the firmware.
+/// The file that describes the firmware, in each folder of frozen figures.
 pub const DESCRIPTION: &str = "firmware.json";
 
 /// The tools that built the firmware, and hashes of the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FirmwareFingerprint {
-    /// The first lines of the compiler and linker version output.
+    /// The first lines of the compiler's and the linker's version output.
     pub toolchain: [String; 2],
     /// The SHA-256 hashes of `bl31.bin` with the GICv2 driver and with the GICv3 driver.
     pub bl31: [String; 2],

@@ -15,7 +15,7 @@ type Scenario = BTreeMap<[u64; 2], Vec<u64>>;
 const LEAD: [u64; 2] = [0, 0];
 /// The index of the cache flush column.
 const FLUSH: usize = 2;
-/// The minimum ratio of a cluster flush to a core flush.
+/// The minimum ratio of the cluster flush time to the core flush time.
 const FLUSH_FACTOR: u64 = 10;
 
 /// A CPU's role in a serial scenario.

@@ -7,7 +7,7 @@
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
 //! instructions from a wake-up to the spin loop therefore determines which CPU sees the start first
 //! and takes a lock first. If this number changes slightly, for example because the compiler
-//! outlines differently, a CPU may overtake three others in the queue. It then moves up three
+//! outlines code differently, a CPU may overtake three others in the queue. It then moves up three
 //! places, and each of the others moves down one. Therefore, a column's sum may differ by 1%, and
 //! its sorted figures by 20%.
 //!
@@ -44,9 +44,9 @@ use xtask::build::firmware::toolchain;
 use xtask::qemu::Level;
 use xtask::qemu::prepare::prepare;
 
-/// Figures in a parallel column may differ by one part in this number.
+/// Figures in a parallel column may differ by at most their value divided by this number.
 const FIGURE_PARTS: u64 = 5;
-/// The sum of a parallel column may differ by one part in this number.
+/// The sum of a parallel column may differ by at most its value divided by this number.
 const SUM_PARTS: u64 = 100;
 
 /// In parallel scenarios with more CPUs than this, only the last men are compared.
@@ -145,8 +145,8 @@ fn figures_of_the_first_edition_stay() {
     let frozen = firmware::find(&all, &firmware);
     if frozen.is_none() {
         note(&format!(
-            "there are no frozen figures for firmware built by {}: the figures are checked \
-             against the invariants and compared with a second run's",
+            "there are no frozen figures for firmware built by {}: checking the figures against \
+             the invariants and against a second run",
             firmware.toolchain[0]
         ));
     }

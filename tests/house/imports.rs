@@ -147,7 +147,7 @@ fn is_for_tests(item: &Item) -> bool {
 }
 
 /// Returns the paths in a `use` item with groups expanded. If a path is renamed, the original name
-/// is returned. `self` in a group is the module itself.
+/// is returned. `self` in a group refers to the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
@@ -163,8 +163,8 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     }
 }
 
-/// Returns the paths with at least two segments in all other code, including macros. Expects tokens
-/// that are printed with spaces between them.
+/// Returns the paths with at least two segments in all other code, including macros. Relies on
+/// tokens being printed with spaces between them.
 fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
@@ -192,8 +192,8 @@ pub fn circular(imports: &Imports) -> Imports {
     imports.iter().filter(comes_back).cloned().collect()
 }
 
-/// Returns the imports that violate the folder order, because a file in one folder imports a file
-/// in a later folder. Files outside these folders are ignored.
+/// Returns the imports that violate the folder order, which are those of a file in a later folder.
+/// Files outside these folders are ignored.
 pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
     let room = |file: &Path| {
         let inner = file.strip_prefix(root).ok()?;

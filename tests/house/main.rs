@@ -138,8 +138,8 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Only the translation table file loads from addresses directly or through an external crate.
-/// Translation tables are not device memory. Devices are read by `src/machine/memory/mmio.rs`,
+/// Only the file that manages translation tables loads from addresses directly or through an
+/// external crate. Translation tables are not device memory. Devices are read by `src/machine/memory/mmio.rs`,
 /// whose loads `tests/entries` checks.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {

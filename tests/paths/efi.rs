@@ -58,7 +58,8 @@ const MACHINES: [(&str, u32, &str, u8, Conduit); 6] = [
 fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     let stick = application(Some(STATES));
     let kernel = application(None);
-    // Kernel and stick are each tried with every description, GIC version and exception level.
+    // The kernel and the stick are each tested with every description, GIC version and exception
+    // level.
     for (at, (acpi, gic, el2, el, conduit)) in MACHINES.into_iter().enumerate() {
         let machine = edk2(&format!(
             "acpi={acpi},gic-version={gic},virtualization={el2}"
@@ -102,8 +103,8 @@ fn u_boot_starts_it_under_tf_a() {
     }
 }
 
-/// A shell script starts the application three times. If a start measures nothing, control returns
-/// to EFI.
+/// A shell script starts the application three times. If the application measures nothing, control
+/// returns to EFI.
 #[test]
 fn the_shell_comes_back_from_bad_arguments() {
     let script = format!(

@@ -151,7 +151,7 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
 
 /// An earlier stage left the UART's interrupt (an SPI) enabled, and it is asserted from the first
 /// byte onwards. It also acknowledged SGI 0, which has the same priority as the payload's SGI, but
-/// did not end the interrupt.
+/// did not complete it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;

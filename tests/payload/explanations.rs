@@ -1,5 +1,5 @@
-//! Explanations for the results of a complete run, on firmware with and without a single channel to
-//! its power controller.
+//! Explanations for the results of a complete run, on firmware whose CPUs share one channel to the
+//! power controller and on firmware whose CPUs do not.
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;

@@ -1,5 +1,5 @@
-//! Board faults in real firmware. Each test boots QEMU under a TF-A build with one fault
-//! (platforms/qemu/tf-a). It expects a verdict that names the fault, the CPU and the step, and
+//! Board faults injected into real firmware. Each test boots QEMU under a TF-A build with one fault
+//! (platforms/qemu/tf-a). It expects a verdict that identifies the fault, the CPU and the step, and
 //! complete results for everything that the fault does not affect.
 //!
 //! docs/reliability.md describes these faults.
@@ -73,8 +73,8 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 /// Runs `spec` and expects this verdict, these strings, and the fault to have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
-    // The firmware prints the fault name when the fault occurs. Without this line, the test would
-    // prove nothing.
+    // The firmware prints the fault name when the fault occurs. If the fault did not occur, the
+    // test would prove nothing.
     let fault = spec.fault.as_deref().expect("the run has a fault");
     let name = fault.split(',').next().expect("the fault has a name");
     let struck = format!("psci-bench fault: {name} struck ");

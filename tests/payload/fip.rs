@@ -40,7 +40,7 @@ fn built() -> FirmwareBuild {
 }
 
 /// Returns the exit code of `cargo xtask` when run with the arguments in `line`, and with `args` as
-/// a single argument.
+/// the value of `--args`.
 fn xtask(line: &str, args: Option<&str>) -> u8 {
     let args = args.into_iter().flat_map(|args| ["--args", args]);
     let words = ["xtask"].into_iter().chain(line.split_whitespace());

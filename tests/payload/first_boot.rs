@@ -1,4 +1,4 @@
-//! Boots that stop at some stage, with an image that prints marks. The last mark shows the stage.
+//! Boots that stop partway, with an image that prints boot marks. The last mark shows the stage.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn marking(mut image: Vec<u8>) -> Vec<u8> {
 }
 
 /// Runs `image` with these `qemu` options until it exits or has been silent for too long. Expects
-/// `last` to be the last stage marked and to be named in the diagnosis.
+/// `last` to be the last stage marked, and the diagnosis to report it.
 fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     let spec = RunSpec {
         payload: Payload::Image(image),
@@ -102,5 +102,5 @@ fn an_image_without_a_uart_takes_no_marks() {
     };
     without.write(&mut file, image_size).expect("a block");
     let error = enable_boot_log(&mut file).expect_err("no UART").to_string();
-    assert!(error.contains("the image names no UART"), "{error}");
+    assert!(error.contains("the image specifies no UART"), "{error}");
 }

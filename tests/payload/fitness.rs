@@ -1,5 +1,5 @@
 //! Runs `only=fitness` under real firmware. Correct firmware passes every check, and each fault in
-//! the firmware makes its own check fail.
+//! the firmware makes the corresponding checks fail.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn firmware_of_the_emulator_passes_every_check() {
     assert_eq!(working(&checks, CpuOn, Arrives), 3);
 }
 
-/// Each fault, with the checks that it makes fail on the victim.
+/// Each fault, with the checks on the victim that must fail because of it.
 const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("cpu-on-internal-failure", &[(CpuOn, Arrives)]),
     ("cpu-on-denied", &[(CpuOn, Arrives)]),
@@ -141,7 +141,7 @@ fn each_fault_fails_its_own_check() {
     }
 }
 
-/// Other scenarios measure delays. Here it is enough that the function works.
+/// Delays are measured by other scenarios. In `fitness`, it is enough that the function works.
 #[test]
 fn slow_firmware_passes() {
     for fault in ["cpu-on-late", "suspend-late"] {

@@ -51,7 +51,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 }
 
 /// The caller-side time does not include making the cache lines dirty, even on the lead, because
-/// the start is set afterwards.
+/// the start time is set afterwards.
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
@@ -61,7 +61,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
         // QEMU does not model caches, so both calls execute the same instructions and sleep for the
-        // same time.
+        // same amount of time.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
             assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");

@@ -1,4 +1,4 @@
-//! The mutation classes: what each one changes, and how a passing run may then differ.
+//! The mutation classes: what each one changes, and what difference it may make to a passing run.
 
 use fdt_blob::Blob;
 
@@ -13,7 +13,7 @@ pub enum TreeChange {
     Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
     /// Changes the 8-byte number at this offset in the parameter block.
     Field(usize),
-    /// Changes one byte in the range of the parameter block given by this offset and size.
+    /// Changes one byte in a range of the parameter block, given by its offset and size.
     Byte(usize, usize),
     /// Flips bits in the parameter block.
     Bits,

@@ -20,10 +20,10 @@ pub enum BootOutcome {
     /// The log has a last line with this verdict.
     Closed(Verdict),
     /// The machine powered off without a last line. The payload's output ends with a message that
-    /// names the console's new UART.
+    /// identifies the console's new UART.
     Moved,
     /// The machine powered off without a last line, because neither the parameter block nor the
-    /// tree names the machine's UART.
+    /// tree contains the machine's UART.
     Mute,
     /// Anything else: the run hung or ended without a last line.
     Lost,
@@ -45,9 +45,7 @@ impl BootOutcome {
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(verdict) => word(verdict),
-            Self::Moved => {
-                "moved: the console moved to the tree's UART, and the last line names it"
-            }
+            Self::Moved => "moved: the console moved to the tree's UART, as its last line reports",
             Self::Mute => "mute: the machine's UART is in neither the parameter block nor the tree",
             Self::Lost => "lost: the run hung or ended without a last line",
         }
@@ -57,7 +55,7 @@ impl BootOutcome {
 /// A run's outcome and, if it is a finding, a description.
 pub type JudgedBoot = (BootOutcome, Option<String>);
 
-/// A serial scenario's tag, power_state and CPU. The CPU is None if the log does not name it.
+/// A serial scenario's tag, power_state and CPU. The CPU is None if the log does not identify it.
 type RowKey = (&'static str, u32, Option<Mpidr>);
 /// Power-down, wake-up and cache flush latencies, in ticks.
 type RowFigures = [Option<u64>; 3];
@@ -101,7 +99,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Judges the result of running `image`.
+    /// Evaluates the result of running `image`.
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> JudgedBoot {
         let turned_off = result.ending == MachineEnding::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {
@@ -131,15 +129,15 @@ impl Reference {
             let cpu = mpidr.map_or_else(|| "without a number".to_owned(), |it| it.to_string());
             let of = format!("{tag} with state {state:#x} on CPU {cpu}");
             if class.allows != Allows::OtherStates && !self.unmutated.contains_key(key) {
-                return Some(format!("{of}: this row is missing from the unmutated run"));
+                return Some(format!("{of}: not in the unmutated run"));
             }
             let expected = self.all.get(key).filter(|it| *it != figures)?;
-            let wrong = format!("{of}: {figures:?} ticks, unmutated {expected:?}");
+            let wrong = format!("{of}: {figures:?} ticks, but {expected:?} in the unmutated run");
             (class.allows != Allows::OtherFigures).then_some(wrong)
         })
     }
 
-    /// Returns true if the parameter block or the appended tree names the UART that wrote the log.
+    /// Returns true if the UART that wrote the log is in the parameter block or the appended tree.
     fn names_uart(&self, image: &[u8]) -> bool {
         let consoles = Consoles::of(image);
         consoles.is_some_and(|it| self.uart.is_some_and(|uart| it.include(uart.base)))

@@ -294,7 +294,7 @@ pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> Str
     format!("{new:#x}")
 }
 
-/// Sets byte `at` of the parameter block to a small or a random number.
+/// Sets byte `at` of the parameter block to a small or random number.
 pub fn change_byte(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);

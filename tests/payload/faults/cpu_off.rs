@@ -83,7 +83,7 @@ fn forbidden() {
         .lacks(&["<RT_INSTR:"]);
 }
 
-/// If the firmware does not report CPU_OFF as missing, the scenario that discovers this fails.
+/// If CPU_OFF is missing but is not reported as missing, the scenario that discovers this fails.
 #[test]
 fn not_supported() {
     let words = [
@@ -96,8 +96,8 @@ fn not_supported() {
         .complete_but(&[SuspendDeepSerial], &[]);
 }
 
-/// The victim powers off when another CPU is measured, but not when it is measured itself. For the
-/// other CPUs in its cluster, the results show a cluster that stays up.
+/// The victim powers off when another CPU is measured, but not when the victim itself is measured.
+/// The results for the other CPUs in its cluster show that the cluster stays up.
 #[test]
 fn denied_out_of_turn() {
     let words = [

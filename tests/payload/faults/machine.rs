@@ -7,7 +7,7 @@ use xtask::build::payload::TreeSource;
 
 use super::*;
 
-/// Results are then given in ticks rather than in an unknown unit.
+/// With a CNTFRQ_EL0 of 0, results are reported in ticks rather than in an unknown unit.
 #[test]
 fn cntfrq_is_zero() {
     costs_nothing(&spec("cntfrq"), &["0 Hz cannot be right"])
@@ -160,8 +160,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // This run uses the same fault, because the fault's code at EL3 takes time, but its image
-        // clears E2H.
+        // This run uses the same fault, because the fault's code at EL3 takes time, but an image
+        // that clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

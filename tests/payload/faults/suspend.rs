@@ -92,18 +92,18 @@ fn not_supported() {
     run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
 }
 
-/// If this happens occasionally during the measurement, the attempts are counted and repeated but
-/// not treated as a failure.
+/// If suspends are occasionally abandoned during the measurement, the attempts are counted and
+/// repeated but not treated as failures.
 #[test]
 fn given_up_twice() {
-    // Behaves like TF-A 2.13 and later, with fresh EXIT timestamps.
+    // The fault behaves like TF-A 2.13 and later, with fresh EXIT timestamps.
     let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
     let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
     let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
-/// This causes a warning rather than a failure, and the samples are used.
+/// A state that is too shallow causes a warning rather than a failure, and the samples are used.
 #[test]
 fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];

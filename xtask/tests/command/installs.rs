@@ -36,7 +36,7 @@ fn of_installation(said: &str) -> String {
 }
 
 /// Returns stderr from `cargo xtask qemu`, which must fail with a usage error. If `is_all` is true,
-/// the scripts are the only programs in PATH. Otherwise, they come first in it.
+/// the scripts are the only programs in PATH. Otherwise, they come first in PATH.
 fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, body) in scripts {

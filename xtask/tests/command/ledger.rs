@@ -34,7 +34,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
         let words = ["ledger", "--tf-a", "own", "old..HEAD"];
         let mut ledger = xtask(&words);
         ledger.current_dir(scratch.path(""));
-        // GIT_DIR is set like this if a hook of another repository runs the command.
+        // GIT_DIR is set like this if another repository's hook runs the command.
         ledger.env("GIT_DIR", scratch.path("other/.git"));
         ledger.env("GIT_WORK_TREE", scratch.path("other"));
         called(&mut ledger)

@@ -173,7 +173,7 @@ fn good_jobs_are_side_by_side() {
     let qemu = lab.0.path().join("labgrid-qemu-v2.13");
     symlink("nowhere", qemu.join("gone")).expect("made");
     lab.assert_ends(3, "/gone: not read");
-    // A lab folder that is named twice is counted once.
+    // A lab folder that is specified twice is counted once.
     let again = qemu.to_str().expect("UTF-8");
     assert_eq!(lab.report(&[again]).1, lab.report(&[]).1);
 }

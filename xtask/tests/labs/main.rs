@@ -1,6 +1,6 @@
 //! Jobs for lab engines. Compares the written files byte for byte, runs the engines' own checks on
-//! them, tests which input is rejected, and runs the engines themselves (the LAVA dispatcher and
-//! labgrid) on QEMU with real TF-A.
+//! them, tests that invalid input is rejected, and runs the engines themselves (the LAVA dispatcher
+//! and labgrid) on QEMU with real TF-A.
 
 #[path = "../support/mod.rs"]
 mod support;

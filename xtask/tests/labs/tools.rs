@@ -100,7 +100,7 @@ pub fn results(log: &Path) -> Vec<Result> {
     let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
         // A LAVA log is YAML, which uses `!` to mark a string that looks like a number. JSON has no
-        // such mark.
+        // such tag.
         let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);
         let text = |key: &str| entry["msg"][key].as_str().map(str::to_owned);
         Result {

@@ -8,7 +8,7 @@ use run::plan::Records;
 use crate::support::scratch::Scratch;
 use crate::support::tree_with;
 
-/// The scenarios and the row that a run without idle states skips.
+/// The scenarios and the row that are skipped in a run without idle states.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \
     test_rt_instr_susp_deep_parallel: no-idle-state; \
     test_rt_instr_susp_deep_serial: no-idle-state; \

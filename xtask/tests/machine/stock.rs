@@ -1,12 +1,12 @@
 //! TF-A's own platforms for QEMU's machines, which this project did not write.
 //!
-//! The pinned TF-A does not power CPUs down on them. `PSCI_BENCH_TF_A` can name a newer checkout.
+//! The pinned TF-A does not power CPUs down on them. `PSCI_BENCH_TF_A` can specify a newer one.
 
 use std::env;
 
 use crate::support::{called, xtask};
 
-/// The environment variable that names a TF-A checkout whose platforms power CPUs down.
+/// The environment variable that specifies a TF-A checkout whose platforms power CPUs down.
 const CHECKOUT: &str = "PSCI_BENCH_TF_A";
 
 /// Each machine and firmware, and the name of its platform in TF-A.
@@ -41,7 +41,7 @@ fn source_without_power_down_is_named_and_standby_is_measured() {
 #[test]
 fn source_with_power_down_measures_everything() {
     let Some(checkout) = env::var_os(CHECKOUT) else {
-        eprintln!("{CHECKOUT} names no TF-A checkout, so no power-down is measured");
+        eprintln!("{CHECKOUT} is not set to a TF-A checkout, so no power-down is measured");
         return;
     };
     let checkout = checkout.to_str().expect("UTF-8");
