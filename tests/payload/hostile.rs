@@ -41,8 +41,8 @@ fn no_device_tree() {
     };
     // TF-A passes X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
-    // The addresses are misaligned, in memory but without a tree, not in memory, and at the end of
-    // the address space.
+    // The first address is misaligned, the second is in memory but there is no tree, the third is
+    // not in memory, and the fourth is at the end of the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}")];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
@@ -70,7 +70,7 @@ fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     ends(&much, Verdict::BadInput, &words);
 }
 
-/// The entry code builds its translation tables after the tree that the parameter block points to.
+/// The entry code places its translation tables after the tree that the parameter block points to.
 #[test]
 fn an_impossible_parameter_block_is_reported() {
     const TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
@@ -152,7 +152,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
     // No device is present at the first address. At the second address, the UART status register
-    // would be in a different page.
+    // would be on a different page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();
         set_emergency_uart(&mut image, base);
@@ -170,8 +170,8 @@ fn of_a_mute_end_both_uarts_are_named() {
     let result = common::run(&of_image(image));
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
-    let named = "parameter block names pl011 at 0xf100000, and its device tree pl011 at \
-                 0xf000000, in /chosen/stdout-path";
+    let named = "parameter block specifies pl011 at 0xf100000, and its device tree pl011 \
+                 at 0xf000000, in /chosen/stdout-path";
     assert!(said.contains(named), "{said}");
 }
 
@@ -201,7 +201,7 @@ fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     assert!(
-        said.contains("no device tree that names an existing UART"),
+        said.contains("no device tree that specifies an existing UART"),
         "{said}"
     );
 }

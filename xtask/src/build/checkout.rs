@@ -40,7 +40,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
         is_name(from) && is_name(to)
     });
-    let (from, to) = ends.with_context(|| format!("{range}: expected a range, A..B"))?;
+    let (from, to) = ends.with_context(|| format!("{range}: expected a range of the form A..B"))?;
     let list = |what: &[&str]| {
         let log = ["log", "--reverse", "--format=%H %s"];
         let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
@@ -63,7 +63,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     )?;
     if !first_parent && !merges.is_empty() {
         bail!(
-            "{}: the range has merges, so its commits have no single order; \
+            "{}: the range contains merges, so its commits have no linear order; \
              use --first-parent",
             at()
         );

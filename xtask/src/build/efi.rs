@@ -16,7 +16,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     setup::ensure(workspace, &[Need::EfiTarget])?;
     let folder = workspace.target.join("efi");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    // Another process may be building a different application in the same place.
+    // Another process may be building a different application in the same folder.
     let lock = File::create(folder.join("lock")).context("cannot lock the build directory")?;
     lock.lock().context("cannot lock the build directory")?;
     let file = folder.join("image");

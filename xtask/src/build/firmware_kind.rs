@@ -39,7 +39,7 @@ impl FirmwareKind {
             Self::TfA => "TF-A",
             Self::TfAStock => "TF-A's own platform",
             Self::Builtin => "QEMU's built-in PSCI",
-            Self::Kvm => "KVM in an emulated Linux",
+            Self::Kvm => "KVM in an emulated Linux host",
             Self::Efi => "EDK2 with a device tree, QEMU's built-in PSCI",
             Self::EfiAcpi => "EDK2 with ACPI tables, QEMU's built-in PSCI",
             Self::UBoot => "TF-A and U-Boot",

@@ -48,10 +48,10 @@ pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec
 pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
     if bl1.len() > fip_base {
         let size = bl1.len();
-        bail!("BL1 has {size} bytes, but there is room for only {fip_base}");
+        bail!("BL1 is {size} bytes, but there is room for only {fip_base}");
     }
     if fip_base.saturating_add(fip.len()) > FLASH_MAX {
-        bail!("the FIP has {} bytes, more than the flash holds", fip.len());
+        bail!("the FIP is {} bytes, more than the flash holds", fip.len());
     }
     let mut flash = bl1.to_vec();
     flash.resize(fip_base, 0xff);

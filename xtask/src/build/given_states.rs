@@ -72,7 +72,7 @@ impl GivenStates {
             let states = self.state_format.map(|format| firmware.of_format(format));
             if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
                 bail!(
-                    "--state-format {}: the board file of {} has no idle state in this format; \
+                    "--state-format {}: the board file for {} has no idle state in this format; \
                      specify the values with --core and --deepest",
                     format.name(),
                     board.title
@@ -98,14 +98,14 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
-        bail!("{wrong}: it sets bits that the {said} format reserves; see --state-format");
+        bail!("{wrong}: sets bits that are reserved in the {said} format; see --state-format");
     }
     if !format.is_powerdown(value) {
-        bail!("{wrong}: this is not a power-down state in the {said} format; see --state-format");
+        bail!("{wrong}: not a power-down state in the {said} format; see --state-format");
     }
     let level = format.level(value).or(is_core.then_some(0));
     if let Some(level @ 1..) = level.filter(|_| is_core) {
-        bail!("{wrong}: this state has power level {level}, but a core's state has level 0");
+        bail!("{wrong}: this state has power level {level}, but a core state has level 0");
     }
     let all = firmware.idle_state.iter();
     let mut same = all.clone();

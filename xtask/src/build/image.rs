@@ -77,7 +77,7 @@ pub fn assemble(
     cpus: usize,
 ) -> Result<Vec<u8>> {
     if base.len() > BASE_MAX {
-        bail!("the payload has {} bytes, more than {BASE_MAX}", base.len());
+        bail!("the payload is {} bytes; the maximum is {BASE_MAX}", base.len());
     }
     // If the file were too short, the tree would be taken for part of it.
     ParameterBlock::read(&base).context("the payload's image")?;
@@ -91,7 +91,7 @@ pub fn assemble(
     if let Some(tree) = tree {
         if tree.len() > TREE_MAX {
             let size = tree.len();
-            bail!("the device tree has {size} bytes, more than {TREE_MAX}");
+            bail!("the device tree is {size} bytes; the maximum is {TREE_MAX}");
         }
         base.resize(base.len().next_multiple_of(TREE_ALIGN), 0);
         block.tree_offset = base.len() as u64;
@@ -117,12 +117,12 @@ pub(crate) fn appended_tree(image: &[u8]) -> Result<&[u8]> {
 pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let mut block = ParameterBlock::read(image)?;
     let Some(uart) = &block.uart else {
-        bail!("--bootlog: the image names no UART; add --board, or a --dtb with a console");
+        bail!("--bootlog: the image specifies no UART; add --board, or a --dtb with a console");
     };
     block.marks = mark_register(uart);
     if block.marks.is_none() {
         let kind = uart.kind.name();
-        bail!("--bootlog: a UART of kind {kind} needs a driver to send a byte");
+        bail!("--bootlog: a {kind} UART cannot send a byte without a driver");
     }
     let image_size = image[IMAGE_SIZE_OFFSET..][..8].try_into();
     block.write(image, u64::from_le_bytes(image_size?))?;
@@ -151,16 +151,16 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
         let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
         let rest = file.get(tree..);
         if !is_aligned || !rest.is_some_and(|rest| rest.starts_with(&TREE_MAGIC)) {
-            bail!("its parameter block names a device tree, but there is none at that offset");
+            bail!("its parameter block refers to a device tree, but there is none at that offset");
         }
     }
     let ends = base.max(tree.saturating_add(block.tree_size as usize));
     if !(HEADER_SIZE + PARAMETER_BLOCK_SIZE..=BASE_MAX).contains(&base) {
-        bail!("its parameter block says that the payload has {base} bytes, which is impossible");
+        bail!("its parameter block contains an impossible payload size, {base} bytes");
     }
     if ends != file.len() {
         let is = file.len();
-        bail!("it has {is} bytes, but its parameter block says {ends}: it is incomplete");
+        bail!("the image is {is} bytes, but should be {ends} according to its parameter block");
     }
     file.truncate(base);
     Ok(file)

@@ -54,7 +54,7 @@ impl TreeWish {
         }
     }
 
-    /// Returns these options as words for `cargo xtask image`.
+    /// Returns these options as arguments for `cargo xtask image`.
     #[cfg(feature = "full")]
     pub(crate) fn words(&self) -> Vec<String> {
         let Self {

@@ -64,16 +64,16 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
             )
         }
         PackageKind::Vendor => format!(
-            "this is only the image: the file that the board boots is made from it by {}. \
+            "this is only the image; to turn it into the file that the board boots, use {}. \
              {install}",
-            package.tool.as_deref().unwrap_or("its vendor's tool")
+            package.tool.as_deref().unwrap_or("the vendor's tool")
         ),
     })
 }
 
 /// Describes the steps that remain once the FIP has been written.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let by = |tool| format!("the file that the board boots is built from this FIP by {tool}. ");
+    let by = |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
     package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
@@ -109,13 +109,13 @@ impl Recipe<'_> {
             (None, Some(key)) => {
                 let key = key.display();
                 bail!(
-                    "--nt-fw-key {key}: {name}: it has no certificates, so there is nothing to sign"
+                    "--nt-fw-key {key}: {name} has no certificates, so there is nothing to sign"
                 )
             }
             (Some(certificate), None) => bail!(
-                "{name}: it has certificates (such as {}), and firmware that checks \
-                 them would reject another BL33. Give the key of the non-trusted \
-                 firmware with --nt-fw-key PEM",
+                "{name} has certificates (such as {}), and firmware that checks them \
+                 would reject another BL33. Specify the non-trusted firmware key with \
+                 --nt-fw-key PEM",
                 certificate.option
             ),
             (Some(_), Some(key)) => check_key("--nt-fw-key", key)?,
@@ -149,8 +149,8 @@ impl Recipe<'_> {
         let other = self.given.iter().find(|given| !fits(given.uuid));
         if let Some(other) = other.filter(|_| certificate(base).is_some()) {
             bail!(
-                "{}: --base has certificates, and this tool cannot make one for this image: build \
-                 the FIP with TF-A, then replace BL33 in it",
+                "{}: the --base FIP has certificates, but this tool cannot make one for this \
+                 image: build the FIP with TF-A, then replace BL33 in it",
                 other.option
             );
         }

@@ -30,7 +30,7 @@ impl<'s> Signer<'s> {
         let text = read_file::read("--sign", certificate, CERTIFICATE_MAX)?;
         if memmem::find(&text, b"-----BEGIN CERTIFICATE-----").is_none() {
             let path = certificate.display();
-            bail!("--sign {path}: this is not a certificate in PEM format; the order is KEY CERT");
+            bail!("--sign {path}: not a certificate in PEM format; the order is KEY CERT");
         }
         Ok(Self { key, certificate })
     }
@@ -50,7 +50,7 @@ impl<'s> Signer<'s> {
         let mut sbverify = process::clean("sbverify");
         sbverify.arg("--cert").arg(self.certificate).arg(&signed);
         let verified = process::run("", &mut sbverify, &log);
-        verified.context("--sign: the certificate does not belong to the key")?;
+        verified.context("--sign: the certificate does not match the key")?;
         temporary(fs::read(&signed))
     }
 }

@@ -43,7 +43,7 @@ pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     let format = format!("mformat -C -i image -T {SECTORS} -c 1 -v {LABEL} -N {NUMBER} ::");
     for line in [&*format, "mcopy -s -i image EFI startup.nsh ::"] {
         let mut words = line.split(' ');
-        let mut command = process::clean(words.next().expect("a split has a part"));
+        let mut command = process::clean(words.next().expect("a split string is never empty"));
         command.args(words).current_dir(dir.path());
         command.env("SOURCE_DATE_EPOCH", EPOCH);
         process::run("", &mut command, &workspace.state().join("stick.log"))?;

@@ -96,7 +96,7 @@ impl TfA {
     }
 
     /// Returns a sentence about what is missing if CPUs do not come back from a power-down on the
-    /// `stock` platform of this source.
+    /// `stock` platform in this source.
     pub fn lacks_power_down(&self, stock: &Stock) -> Result<Option<String>> {
         let Some(proof) = &stock.power_down else {
             return Ok(None);
@@ -153,7 +153,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
     let version = text.split_once("MBEDTLS_VERSION_STRING ");
     if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
-        bail!("{}: this is not Mbed TLS 3.6", header.display());
+        bail!("{}: not Mbed TLS 3.6", header.display());
     }
     Ok(())
 }

@@ -196,7 +196,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         if is_lost && firmware.has_efi() {
             bail!(
                 "{option}: with --firmware {name} the payload is in an EFI application, which uses \
-                 the machine's own tables; --args can give core= and deepest="
+                 the machine's own tables; set core= and deepest= in --args"
             );
         }
     }

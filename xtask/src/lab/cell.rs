@@ -1,7 +1,7 @@
 //! A cell: the folder for one board, one firmware and one lab engine.
 //!
 //! Several cells in one folder form a matrix. `cargo xtask matrix` reads an engine's results from
-//! the cell's `results` folder. `cell.json` names the board, the firmware and the engine.
+//! the cell's `results` folder. `cell.json` identifies the board, the firmware and the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -115,8 +115,8 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     }
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(
-            "LAVA looks for a result in the last 4000 characters, and rows for {cpus} CPUs \
-             may exceed them; use --smp {} or less, or `cargo xtask lab labgrid`",
+            "LAVA looks for a result in the last 4000 characters, but the rows for {cpus} \
+             CPUs may be longer; use --smp {} or less, or `cargo xtask lab labgrid`",
             monitors::CPUS_MAX
         );
     }

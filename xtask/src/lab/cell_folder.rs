@@ -52,7 +52,8 @@ impl CellFolder {
         }
         if !self.force {
             bail!(
-                "{at} already exists; --force replaces it, --name gives the new cell another name"
+                "{at} already exists; use --force to replace it, or --name to give the new cell \
+                 another name"
             );
         }
         if fs::symlink_metadata(place.join(RESULTS)).is_ok() {

@@ -53,7 +53,8 @@ pub fn content(
     }
     let Some(lab) = lab else {
         bail!(
-            "{}: this is a zip, but {title}'s board file has no [lab] with the FIP's name in zips",
+            "{}: this is a zip, but {title}'s board file has no [lab] table with the name of the \
+             FIP in a zip",
             at()
         );
     };

@@ -62,7 +62,7 @@ fn open(file: &[u8]) -> Result<Archive<'_>> {
         it.validate_header_consistency()?;
         Ok(it)
     });
-    archive.context("this zip is damaged, or starts with other bytes")
+    archive.context("the zip is damaged, or is not at the start of the file")
 }
 
 /// Unpacks all files, up to `max` bytes in total, to find damaged ones.
@@ -101,10 +101,10 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
         let entry = archive.by_index_raw(index)?;
         let name = entry.name()?.into_owned();
         if entry.encrypted() {
-            bail!("{name:?} is encrypted: give a zip without encryption");
+            bail!("{name:?} is encrypted; use a zip without encryption");
         }
         if entry.enclosed_name().is_none() {
-            bail!("{name:?} is outside the card");
+            bail!("the path {name:?} leads out of the SD card");
         }
         if name == member {
             found = Some(index);
@@ -115,9 +115,9 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
     match (found, other) {
         (Some(index), None) => Ok(index),
         (None, None) => bail!("the zip has no {member}"),
-        (None, Some(other)) => bail!("the zip has no {member}, but {other}"),
+        (None, Some(other)) => bail!("the zip has {other}, but no {member}"),
         (Some(_), Some(other)) => bail!(
-            "the zip has both {member} and {other}, which are the same file on a FAT card; \
+            "the zip contains both {member} and {other}, which are the same file on a FAT card; \
              remove the wrong one"
         ),
     }

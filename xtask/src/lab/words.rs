@@ -14,7 +14,7 @@ pub enum JobWordError {
     #[error("LAVA accepts up to {DEVICE_TYPE_MAX} characters without '/'")]
     DeviceType,
     /// Not a valid tag.
-    #[error("a LAVA tag has up to {TAG_MAX} letters, digits, '-' and '_'")]
+    #[error("a LAVA tag consists of up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
     /// Empty, or contains a character that YAML cannot print.
     #[error("expected non-empty printable text")]

@@ -36,8 +36,8 @@ pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     let samples = samples::read(&run.run);
     if let Some(scenario) = samples::varying(&samples, &run.run) {
         bail!(
-            "this log has real times: in {scenario}, samples of one CPU differ although they \
-             execute the same instructions; use a log of a run with --icount"
+            "this log was recorded in real time: in {scenario}, samples from one CPU differ \
+             although they execute the same instructions; use a log from a run with --icount"
         );
     }
     of_samples(run, log, &samples, |_| String::new())
@@ -89,7 +89,7 @@ mod tests {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
         let error = of_log(&runs[0], String::new()).expect_err("refused");
-        let said = "this log has real times: in test_rt_instr_cpu_susp_serial, samples";
+        let said = "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
         assert!(error.to_string().starts_with(said), "{error}");
     }
 }

@@ -52,11 +52,11 @@ impl Code {
             }
         }
         if symbols.is_empty() {
-            bail!("it has no symbols: build it without -s and without strip");
+            bail!("no symbols; build it without -s, and do not strip it");
         }
         let address = |name: &str| {
             let found = symbols.iter().find(|it| it.2 == name);
-            let without = || format!("it has no symbol {name}: build it with ENABLE_PMF=1");
+            let without = || format!("no {name} symbol; build it with ENABLE_PMF=1");
             found.map(|it| it.0).with_context(without)
         };
         let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
@@ -65,7 +65,7 @@ impl Code {
         let warm_entry = address("bl31_warm_entrypoint")?;
         let mut sections = file.sections();
         let text = sections.find(|it| it.kind() == SectionKind::Text);
-        let text = text.context("it has no code section")?;
+        let text = text.context("no code section")?;
         let (base, bytes) = (text.address(), text.data()?);
         let code = base..base + bytes.len() as u64;
         // If an address has several names, sort the function names first.

@@ -160,7 +160,7 @@ impl CommitLedger {
         let mut whole = self.whole.iter();
         let gone = whole.find(|it| is_gone(it) || is_lacking(it))?;
         let figure = &gone.figure;
-        Some(format!("the last commit does not have the figure {figure}"))
+        Some(format!("the last commit has no {figure} figure"))
     }
 
     /// Returns the figures that are larger at the end of the range than at the start.
@@ -281,7 +281,7 @@ mod tests {
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
             other.push(LedgerEntry::measured(Commit::default(), None, profile));
             let other = ledger(other, selected, Vec::new());
-            let said = "the last commit does not have the figure s:entry";
+            let said = "the last commit has no s:entry figure";
             assert_eq!(other.lack().as_deref(), Some(said));
         }
     }
@@ -299,7 +299,7 @@ mod tests {
             [
                 "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the total change",
                 "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",
-                "largest increase: c2, by +631: 164.3 % of the total change",
+                "largest increase: c2 (+631): 164.3 % of the total change",
             ]
         );
         assert!(ledger.is_worse());

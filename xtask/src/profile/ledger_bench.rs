@@ -55,10 +55,10 @@ impl LedgerBench {
     /// Prepares to measure the commits in `range` of the checkout named by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
-        let checkout = checkout.context("name a TF-A checkout with --tf-a DIR")?;
+        let checkout = checkout.context("specify a TF-A checkout with --tf-a DIR")?;
         if !checkout.join(".git").exists() {
             let at = checkout.display();
-            bail!("--tf-a {at}: this is not a Git checkout: it has no .git");
+            bail!("--tf-a {at}: not a Git checkout: it contains no .git");
         }
         if spec.variant.has("pmf=off") {
             bail!("--variant pmf=off: a ledger needs PMF's phases");

@@ -56,7 +56,7 @@ fn write_csv(ledger: &CommitLedger, out: &mut dyn Write) -> Result<()> {
 }
 
 fn title(ledger: &CommitLedger) -> String {
-    format!("PSCI calls of TF-A {}, commit by commit", ledger.range)
+    format!("PSCI calls in TF-A {}, commit by commit", ledger.range)
 }
 
 fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
@@ -180,7 +180,7 @@ impl<'l> LedgerSeries<'l> {
 }
 
 fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Table> {
-    let mut table = Table::titled("Figures (a CPU's own instructions, and all: PMF's ticks)");
+    let mut table = Table::titled("Figures (a CPU's own instructions, and all CPUs': PMF's ticks)");
     table.words(["Figure"]);
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Steps"]);
@@ -267,7 +267,7 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {
         let share = step.share_of_whole.map_or_else(String::new, of_whole);
         let (id, by) = (step.commit.short(), signed(by));
-        lines.push(format!("largest increase: {id}, by {by}{share}"));
+        lines.push(format!("largest increase: {id} ({by}){share}"));
     }
     lines
 }

@@ -22,7 +22,8 @@ const END: u8 = 3;
 const CHUNK: u64 = 24 << 12;
 
 const CUT_OFF: &str = "the record is truncated: QEMU was killed, or the disk is full";
-const LACKS_BLOCK: &str = "the record lacks a block: some executed instructions are in none";
+const LACKS_BLOCK: &str =
+    "the record lacks a block: some executed instructions are not in any block";
 
 /// Consecutive executions of a block on one CPU.
 #[derive(Debug)]

@@ -118,7 +118,7 @@ pub(super) fn find_calls<'c>(
     if ids.len() != run.cpus.len() {
         let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "the record has calls from {found} CPUs, but the run has {all}; a profile needs a \
+            "the record contains calls from {found} CPUs, but the run has {all}; a profile needs a \
              PSCI call with timestamps from each CPU: add a scenario from the suite"
         );
     }
@@ -132,8 +132,8 @@ pub(super) fn find_calls<'c>(
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
-                    "a sample from CPU {} in {}: no firmware call has as many \
-                     instructions as PMF counted ticks: {}",
+                    "a sample from CPU {} in {}: no firmware call has instruction \
+                     counts that match the PMF ticks: {}",
                     run.label(cpu.into()),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")

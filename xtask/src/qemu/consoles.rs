@@ -1,4 +1,4 @@
-//! The UARTs named in an image, which are the only ones that the payload prints to.
+//! The UARTs specified in an image, which are the only ones that the payload prints to.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,7 +6,7 @@ use hardware::board::TreeConsole;
 use hardware::image::{ParameterBlock, Uart};
 use hardware::text::format_error::FormatError;
 
-/// The UARTs named in an image.
+/// The UARTs specified in an image.
 #[derive(Clone, Debug)]
 pub struct Consoles {
     /// The UART in the parameter block.
@@ -40,8 +40,8 @@ impl Consoles {
 impl Display for Consoles {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.emergency {
-            Some(uart) => write!(f, "its parameter block names {uart}")?,
-            None => write!(f, "its parameter block names no UART")?,
+            Some(uart) => write!(f, "its parameter block specifies {uart}")?,
+            None => write!(f, "its parameter block specifies no UART")?,
         }
         let console = match &self.tree {
             None => return write!(f, ", and it has no device tree"),
@@ -50,7 +50,7 @@ impl Display for Consoles {
         };
         match &console.uart {
             Ok(uart) => write!(f, ", and its device tree {uart}, in {}", console.by),
-            Err(error) => write!(f, ", and its device tree names none: {error}"),
+            Err(error) => write!(f, ", and its device tree specifies none: {error}"),
         }
     }
 }
@@ -90,11 +90,11 @@ mod tests {
         let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [
-            (None, None, format!("block names no UART, {no_tree}")),
+            (None, None, format!("block specifies no UART, {no_tree}")),
             (
                 Some(other),
                 None,
-                format!("block names imx at 0x21c0500, {no_tree}"),
+                format!("block specifies imx at 0x21c0500, {no_tree}"),
             ),
             (
                 None,

@@ -46,10 +46,10 @@ impl QemuMachine<'_> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
             GicVersion::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
-            _ => (in_all, format!("firmware {name}")),
+            _ => (in_all, format!("the {name} firmware")),
         };
         if cpus == 0 || cpus > most {
-            bail!("--smp {cpus}: with {why} there can be 1 to {most} CPUs");
+            bail!("--smp {cpus}: {why} supports 1 to {most} CPUs");
         }
         let model = self.model();
         if NARROW.contains(&model) {
@@ -94,12 +94,12 @@ impl QemuMachine<'_> {
             .collect();
         if !models.contains(&model) {
             let models = models.join(", ");
-            bail!("--cpu {model}: QEMU has no such model; it has {models}");
+            bail!("--cpu {model}: no such CPU model; QEMU has {models}");
         }
         Ok(())
     }
 
-    /// Rejects a QEMU that does not have the machine yet.
+    /// Rejects a QEMU version that does not have the machine yet.
     pub fn check_version(&self, workspace: &Workspace) -> Result<()> {
         let Some(since) = self.recipe.since else {
             return Ok(());
@@ -109,8 +109,8 @@ impl QemuMachine<'_> {
         let machine = &self.recipe.machine;
         if (Version { major, minor }) < since {
             bail!(
-                "QEMU {major}.{minor} has no machine {machine}; version {since} or later has it. \
-                 Install it, and put it first in PATH"
+                "QEMU {major}.{minor} has no {machine} machine, which needs version {since} or \
+                 later. Install that version, and put it first in PATH"
             );
         }
         Ok(())

@@ -14,7 +14,7 @@ const ANSWER_MAX: usize = 16 << 20;
 /// The QEMU prompt before each command and after the last answer.
 const PROMPT: &str = "(qemu) ";
 
-/// The socket of a machine monitor.
+/// The socket for a machine's monitor.
 #[derive(Clone, Debug)]
 pub struct Socket(PathBuf);
 

@@ -250,7 +250,10 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     let has_own = !variants.contains(&spec.variant) || spec.fault.is_some();
     if described.stock.is_some() && has_own {
         let title = &board.title;
-        bail!("{title} runs TF-A's own platform: no --fault, and no --variant except pmf=off");
+        bail!(
+            "{title} runs TF-A's own platform, which supports neither --fault nor any --variant \
+             except pmf=off"
+        );
     }
     Ok(machine)
 }
@@ -542,7 +545,7 @@ impl Prepared {
             _ => stream::closing(&outcome.log),
         };
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
-            bail!("the guest printed its last line, but its VMM ended {how}");
+            bail!("the guest printed its last line, but its VMM exited {how}");
         }
         if let Some(said) = diagnosis::refused_fault(&outcome.log) {
             bail!("--fault: the firmware reports {said}");

@@ -35,7 +35,7 @@ impl RunResult {
     }
 
     /// Returns the verdict or, if it is missing, the diagnosis. Unlike [`Self::line`], this does
-    /// not include the time, so all runs that end in the same way give the same text.
+    /// not include the time, so all runs that end in the same way produce the same text.
     pub fn reason(&self) -> String {
         self.sentence(self.word())
     }

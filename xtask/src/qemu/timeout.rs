@@ -21,7 +21,7 @@ const A_SECOND: Duration = Duration::from_secs(2);
 const IDLE_STATES: usize = 4;
 
 /// Returns the default timeout for a run, computed from the number of samples (including warm-up),
-/// the number of operations, and how many seconds timers are observed for.
+/// the number of operations, and the number of seconds for which timers are observed.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
@@ -52,7 +52,8 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
     let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
-    // Without loops=, the payload runs batches until a time limit, and a few even after it.
+    // Without loops=, the payload runs batches until a time limit expires, and a few more after
+    // that.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),

@@ -30,13 +30,13 @@ const INTRODUCTION: &str = "\
 The packages that are linked into the programs of psci-bench, with their licenses.
 Each program also contains parts of Rust's standard library
 (rust-standard-library.html). psci-report also contains the C library musl
-(musl.txt), and libunwind and start-up code from LLVM (llvm.txt). The EFI
-application, which stick.img contains too, contains the payload.
+(musl.txt), and libunwind and startup code from LLVM (llvm.txt). The EFI
+application, which is also in stick.img, contains the payload.
 ";
 
 const OF_LLVM: &str = "\
-libunwind and the compiler-rt start-up code are part of the LLVM Project,
-which is under the Apache License v2.0 with LLVM Exceptions:
+libunwind and the compiler-rt startup code are part of the LLVM Project, which
+is licensed under the Apache License v2.0 with LLVM Exceptions:
 ";
 
 /// Returns the files with the licenses.
@@ -46,7 +46,7 @@ pub(super) fn license_files(workspace: &Workspace) -> Result<Vec<FolderFile>> {
         let path = toolchain.join(name);
         fs::read_to_string(&path).with_context(|| {
             let path = path.display();
-            format!("{path}: this belongs to the license of Rust; install Rust with rustup")
+            format!("{path}: this file is part of the Rust license; install Rust with rustup")
         })
     };
     let standard_library = read("COPYRIGHT-library.html")?;
@@ -130,7 +130,7 @@ fn license_texts(package: &LinkedPackage) -> Result<Vec<(String, String)>> {
     }
     if texts.is_empty() {
         bail!(
-            "package {} has no file with a license text in {}, so a release cannot contain it",
+            "package {} has no license file in {}, so a release cannot contain it",
             package.name,
             folder.display()
         );
@@ -216,7 +216,7 @@ mod tests {
         let error = page(&[package(dir.path(), "a", &[("README.md", "MIT")])]);
         let error = error.expect_err("no text").to_string();
         assert!(
-            error.starts_with("package a 1.0 has no file with a license text in "),
+            error.starts_with("package a 1.0 has no license file in "),
             "{error}"
         );
     }

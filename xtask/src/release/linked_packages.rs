@@ -95,7 +95,7 @@ fn select(
         let lines = tree.lines().map(|line| line.split(' ').take(2).join(" "));
         for words in lines.filter(|words| !words.is_empty()) {
             let package = known.get(&words).with_context(|| {
-                format!("{words} is linked, but `cargo metadata` has no such package")
+                format!("{words} is linked, but `cargo metadata` does not list it")
             })?;
             let new = linked_package(package, root)?;
             let entry = linked.entry(new.name.to_lowercase()).or_insert(new);

@@ -71,7 +71,7 @@ fn entry(board: &BoardFile) -> Entry {
 /// Describes how to follow a run.
 fn connect(name: &str, baud: &str) -> String {
     let advice = match baud.is_empty() {
-        true => ", with `--baud` if its speed is not 115200",
+        true => ", with `--baud` if the UART does not run at 115200 baud",
         false => "",
     };
     format!("run `./psci-report follow /dev/ttyUSB0{baud} --log {name}.log`{advice}.")
@@ -92,11 +92,11 @@ fn copy(board: &BoardFile) -> String {
     let image = format!("{folder}{}", files.image);
     let Some(package) = &board.package else {
         let address = board.load_address;
-        return format!("make `{image}` BL33; the firmware starts it at {address:#x}.");
+        return format!("use `{image}` as BL33; the firmware starts it at {address:#x}.");
     };
     let (file, install) = (&package.file, &package.install);
     let tool = package.tool.iter();
-    let tool = tool.map(|tool| format!("The file that the board boots is built by {tool}. "));
+    let tool = tool.map(|tool| format!("To build the file that the board boots, use {tool}. "));
     let tool: String = tool.collect();
     match package.kind {
         PackageKind::Fip => {
@@ -112,7 +112,7 @@ fn copy(board: &BoardFile) -> String {
         PackageKind::Raw => format!("the board boots `{image}`. {install}"),
         PackageKind::Fit => {
             let source = files.fit.map_or(String::new(), |[source, _]| source);
-            format!("`mkimage -f {folder}{source} {file}` makes {file}. {install}")
+            format!("`mkimage -f {folder}{source} {file}` creates {file}. {install}")
         }
         PackageKind::Vendor => {
             format!("`{image}` is the payload. {tool}{install}")
@@ -144,12 +144,12 @@ mod tests {
     #[test]
     fn what_to_copy_depends_on_the_package() {
         let fiptool = "`fiptool update --align 512 --nt-fw boards/hikey/bl33.bin fip.bin` replaces \
-            BL33 in your fip.bin. The file that the board boots is built by a tool. Install.";
+            BL33 in your fip.bin. To build the file that the board boots, use a tool. Install.";
         for (name, expected) in [
             ("hikey", fiptool),
             (
                 "rk3399",
-                "`mkimage -f boards/rk3399/psci-bench.its psci-bench.itb` makes psci-bench.itb. \
+                "`mkimage -f boards/rk3399/psci-bench.its psci-bench.itb` creates psci-bench.itb. \
                  Install.",
             ),
             (
@@ -158,8 +158,8 @@ mod tests {
             ),
             (
                 "zynqmp",
-                "`boards/zynqmp/bl33.bin` is the payload. The file that the board boots is built \
-                 by a tool. Install.",
+                "`boards/zynqmp/bl33.bin` is the payload. To build the file that the board boots, \
+                 use a tool. Install.",
             ),
         ] {
             let mut board = boards::load(name).expect("a board");
@@ -170,7 +170,7 @@ mod tests {
         }
         let mut board = boards::load("juno").expect("a board");
         board.package = None;
-        let expected = "make `boards/juno/bl33.bin` BL33; the firmware starts it at 0xe0000000.";
+        let expected = "use `boards/juno/bl33.bin` as BL33; the firmware starts it at 0xe0000000.";
         assert_eq!(copy(&board), expected);
     }
 }

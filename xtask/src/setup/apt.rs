@@ -126,7 +126,7 @@ impl Apt<'_> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;
         let (name, version) = parse_dependency(&printed).with_context(|| {
-            format!("{meta} does not depend on one package version:\n{printed}")
+            format!("{meta} does not depend on exactly one package version:\n{printed}")
         })?;
         self.get(&["download", &format!("{name}={version}")])?;
         Ok(format!("{name} {version}"))

@@ -102,7 +102,7 @@ impl Step {
         }
         if self.commands.iter().flatten().any(|word| word == "sudo") {
             // sudo must prompt for the password before a progress line is shown. An error is
-            // ignored here, because sudo will then fail below, too.
+            // ignored here, because sudo will fail again below.
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;

@@ -14,7 +14,7 @@ use super::workspace::Workspace;
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
-/// The target of the statically linked program that runs in an emulated Linux.
+/// The target of the statically linked program that runs in the emulated Linux host.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
 /// The target of the EFI application.

@@ -63,7 +63,7 @@ impl Workspace {
     }
 }
 
-/// Rejects a path that a makefile would split at a space. `advice` says what to do.
+/// Rejects a path that a makefile would split at a space. `advice` tells the user what to do.
 pub(crate) fn refuse_blanks(path: &Path, advice: &str) -> Result<()> {
     if path.to_string_lossy().contains(char::is_whitespace) {
         bail!(

@@ -130,7 +130,7 @@ fn run_target(
         return Ok((true, format!("{name:<11}  {figures}, clean\n")));
     }
     let Some((found, reason)) = finding(&text) else {
-        bail!("{name} ended early ({status}), see {}", log_is());
+        bail!("{name} exited early ({status}); see {}", log_is());
     };
     let paths = [Path::new(found), &log, program].map(|path| workspace.short(path).display());
     let ([found, log, program], limits) = (paths, LIMITS.join(" "));

@@ -115,7 +115,7 @@ run 3: FAIL, 9.0 s, 16 samples, 2 not counted
 slowest: run 2, 12.0 s
 samples: 32; suspends: 20; CPUs lost: 1
 not counted: 2 abandoned, 2 companion
-runs that ended before their records, so their attempts are missing above: 1
+runs that ended without records, so their attempts are missing above: 1
 "
     );
     assert_eq!(came.summary, came.said);

@@ -100,7 +100,7 @@ impl fmt::Display for SoakTotals {
         for (count, what) in [
             (
                 self.unrecorded,
-                "runs that ended before their records, so their attempts are missing \
+                "runs that ended without records, so their attempts are missing \
                  above",
             ),
             (

@@ -51,7 +51,8 @@ const IVAC: u32 = 0xd508_7623;
 const TLBI_E2: u32 = 0xd50c_871f;
 const IC_IALLU: u32 = 0xd508_751f;
 
-const NO_TLB: Killer = Killer::Entries("QEMU and the model have no stale TLB or instruction cache");
+const NO_TLB: Killer =
+    Killer::Entries("neither QEMU nor the model has a stale TLB or instruction cache");
 const OTHERS: Killer = Killer::Entries("in a run, no other CPU has its caches on at that time");
 
 const fn remove(

@@ -18,8 +18,8 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
-/// Functions of which BL31 has one in which a CPU discards the state that it loses in a power-down,
-/// or would lose on a board: that of the overlay platform, and that of TF-A's own platforms for
+/// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
+/// board. BL31 contains one of them: the overlay platform's, or the one in TF-A's own platforms for
 /// QEMU, in which a CPU waits to be started again. Its caches are already off.
 const POWER_LOSS: [&str; 2] = ["lose_system_registers", "plat_secondary_cold_boot_setup"];
 /// Part of an exception dump.
@@ -83,7 +83,7 @@ impl Checker {
         let mut losses = POWER_LOSS.iter().map(|name| file.symbol_by_name(name));
         let loss = losses.find_map(|loss| loss);
         let loss =
-            loss.with_context(|| format!("bl31.elf has none of {}", POWER_LOSS.join(", ")))?;
+            loss.with_context(|| format!("bl31.elf contains none of {}", POWER_LOSS.join(", ")))?;
         Ok(Self {
             prepared,
             plugin,

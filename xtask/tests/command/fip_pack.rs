@@ -13,7 +13,7 @@ fn boards() -> Vec<BoardFile> {
     boards::names().map(load).collect()
 }
 
-/// Returns options that name placeholders for all images in a board FIP except BL33.
+/// Returns options that specify placeholders for all images in a board FIP except BL33.
 fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
     let mut words = String::new();
     for option in requires.iter().map(|it| it.as_str()) {
@@ -84,8 +84,8 @@ fn every_board_gets_its_file() {
     }
 }
 
-/// Checks that the board FIP and its other parts are packed just as fiptool would pack them, and
-/// that each missing option is named in an error.
+/// Checks that the board FIP and its separate parts are packed just as fiptool would pack them, and
+/// that a missing option is reported by name.
 fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
@@ -94,7 +94,7 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     assert!(said.contains(&package.install), "{said}");
     let all = format!("--align {align} {options} --nt-fw image.bin");
     is_fiptools(scratch, "fip.bin", &all);
-    // If any of the options is missing, the error names it.
+    // If any of the options is missing, the error message contains its name.
     for left_out in options.split(" --").filter(|word| !word.is_empty()) {
         let less = options.replace(&format!(" --{left_out}"), "");
         let said = scratch.refused(&format!("{build} {less}"));
@@ -165,7 +165,10 @@ fn a_released_payload_gets_a_tree_and_another_one() {
             with(block.tree_offset as usize, 0),
             "there is none at that offset",
         ),
-        (four[..four.len() - 1].to_vec(), "it is incomplete"),
+        (
+            four[..four.len() - 1].to_vec(),
+            "according to its parameter block",
+        ),
         (four[..99].to_vec(), "shorter than an arm64 Image header"),
         (vec![0; 4 << 20], "larger than the limit"),
     ] {

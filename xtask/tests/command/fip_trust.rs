@@ -52,7 +52,7 @@ fn a_certificate_for_the_new_bl33() {
         ("ecdsa", "sha384", "--nt-fw-config config"),
     ] {
         trusted(&scratch, algorithm, hash, config);
-        scratch.refuses(&build, "--base base.bin: it has certificates");
+        scratch.refuses(&build, "--base base.bin has certificates");
         scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
         scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
         for (key, words) in KEYS {

@@ -28,7 +28,7 @@ fn board_is_measured_and_what_it_cannot_do_is_skipped() {
         if (Version { major, minor }) < since {
             let (code, _, said) = called(&mut xtask(&words));
             let lack = format!(
-                "QEMU {major}.{minor} has no machine {machine}; version {since} or later has it"
+                "QEMU {major}.{minor} has no {machine} machine, which needs version {since}"
             );
             assert!(code == 2 && said.contains(&lack), "{said}");
         }

@@ -22,7 +22,7 @@ const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 const ENTRIES_MAX: usize = 256;
 
 /// The maximum size of an image, in bytes: more than any boot flash can hold. A stray section in an
-/// ELF file can make `objcopy` write a file of a gigabyte, which cannot be a firmware image.
+/// ELF file can make `objcopy` write a gigabyte-sized file, which cannot be a firmware image.
 pub const IMAGE_MAX: usize = 128 << 20;
 /// The maximum size of a package, in bytes: larger than the flash on any board.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
@@ -108,7 +108,7 @@ pub struct Inspected {
     pub fip: Fip,
     /// The faults that firmware cannot handle, one sentence each, with their location.
     pub faults: Vec<String>,
-    /// A sentence about any trailing bytes, which are harmless.
+    /// A warning about trailing bytes, if there are any; they are harmless.
     pub rest: Option<String>,
 }
 
@@ -237,8 +237,8 @@ impl Fip {
         true
     }
 
-    /// Adds an image, or replaces the existing one. Like fiptool, puts an image of a kind that has
-    /// no command-line option before those that the package already contained.
+    /// Adds an image, or replaces the existing one. Like fiptool, inserts an image whose kind has
+    /// no command-line option before the images already in the package.
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<()> {
         if uuid.is_nil() {
             bail!("an all-zero UUID marks the end of the list and cannot identify an image");
@@ -264,7 +264,7 @@ impl Fip {
     /// Sets the alignment in bytes of each image and of the end of the package.
     pub fn align(&mut self, align: u64) -> Result<()> {
         if !align.is_power_of_two() || align > 1 << 20 {
-            bail!("the alignment {align} is not a power of two of at most 1 MiB");
+            bail!("the alignment {align} is not a power of two up to 1 MiB");
         }
         self.align = align;
         Ok(())

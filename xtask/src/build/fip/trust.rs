@@ -51,7 +51,7 @@ pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns the kind of a certificate in the package, if there is one.
+/// Returns the kind of the first certificate in the package, if it contains any.
 pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
@@ -75,15 +75,15 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the certificate for BL33 in the package. The new one is signed with the key in `key`,
-/// which must be the key named by nt-fw-key-cert. The extensions of the two certificates may differ
-/// only in the hashes of the images in the package.
+/// Replaces the certificate for BL33 in the package. The new certificate is signed with the key in
+/// `key`, which must be the one named in nt-fw-key-cert. The extensions of the two certificates may
+/// differ only in the hashes of the images in the package.
 pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
             format!(
                 "the package has certificates but no {option}: its chain of trust does not \
-                 use a key of the non-trusted firmware"
+                 use a non-trusted firmware key"
             )
         })?;
         Read::new(format!("{option} of the package"), der)
@@ -94,8 +94,8 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
     if new.key != content_key {
         bail!(
-            "--nt-fw-key {}: this is not the key that the package's nt-fw-key-cert names, so \
-             the firmware would reject what it signs",
+            "--nt-fw-key {}: not the key named in the package's nt-fw-key-cert, so the \
+             firmware would reject anything signed with it",
             key.display()
         );
     }

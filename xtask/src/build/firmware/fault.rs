@@ -39,7 +39,7 @@ pub enum FaultError {
     /// There is no fault with this name.
     #[error("unknown fault {0:?}; the faults are {known}", known = faults().join(", "))]
     Unknown(String),
-    /// The fault with this name accepts different conditions.
+    /// The conditions for the fault with this name are invalid.
     #[error(
         "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each at most once, separated by \
          commas; count must not be 0"

@@ -12,7 +12,7 @@ use crate::build::tf_a::MBED_TLS;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The file next to a trusted FIP that contains the non-trusted firmware key.
+/// The name of the file, next to a trusted FIP, that contains the non-trusted firmware key.
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";
 
 /// Returns the make arguments that do not depend on the build folder.

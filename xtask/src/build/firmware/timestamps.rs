@@ -27,7 +27,7 @@ pub enum Timestamps {
 }
 
 impl Timestamps {
-    /// Returns what is possible with the TF-A in `source` (version `version`).
+    /// Determines whether timestamps can be read with the TF-A in `source` (version `version`).
     pub fn find(pmf: Option<Pmf>, source: &Path, version: &str) -> Self {
         let instrumented = "ENABLE_RUNTIME_INSTRUMENTATION=1".to_owned();
         match pmf {

@@ -21,8 +21,7 @@ const KEYS: [&[&str]; 9] = [
     &["power-channel=0", "power-channel=1"],
     // The firmware accepts a fault ([`super::fault`]).
     &["faults=0", "faults=1"],
-    // CPU_SUSPEND's OS-initiated mode: the TF-A option PSCI_OS_INIT_MODE, not an option of the
-    // overlay.
+    // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE option, not an overlay option.
     &["osi=0", "osi=1"],
     // The return value of CPU_ON during the time set by `cpu-on-race=`.
     &["cpu-on-answer=success", "cpu-on-answer=failure"],

@@ -40,9 +40,9 @@ pub fn contents(
         PackageKind::Raw => vec![BoardEntry::new(&package.file, image, &package.install)],
         PackageKind::Fit => fit_files(plan, package, image)?,
         PackageKind::Vendor => {
-            let tool = package.tool.as_deref().unwrap_or("its vendor's tool");
+            let tool = package.tool.as_deref().unwrap_or("the vendor's tool");
             let (file, install) = (&package.file, &package.install);
-            let install = format!("{file} is built from it by {tool}. {install}");
+            let install = format!("To build {file} from it, use {tool}. {install}");
             vec![BoardEntry::new("bl33.bin", image, install)]
         }
     };
@@ -109,7 +109,7 @@ fn fip_files(
         images.extend(blobs_from_build(part, firmware)?);
         let data = package::part(board, &part.file, images)?.build()?;
         let install = format!(
-            "Another FIP that the board boots; it goes beside {}.",
+            "Another FIP that the board boots; it goes next to {}.",
             package.file
         );
         files.push(BoardEntry::new(package.place(&part.file), data, install));

@@ -81,10 +81,10 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
         bail!("{option}: the file is empty; download {title} again");
     }
     if size > most {
-        bail!("{option}: it has {size} bytes, but {title} has at most {most}");
+        bail!("{option}: the file is {size} bytes, but {title} is at most {most}");
     }
     if data.trim_ascii_start().starts_with(b"<") {
-        bail!("{option}: this is a web page, not {title}; download it again");
+        bail!("{option}: the file is a web page, not {title}; download it again");
     }
     let uuid = uuid(board, &input.option);
     Ok(Given { option, uuid, data })

@@ -143,7 +143,8 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
     let is_ours = overlay(workspace, &request.board.name, platform).is_some();
     if !is_ours && !has_platform(&tf_a.dir.join("plat"), platform, 6) {
         bail!(
-            "TF-A {version} in {} has no platform {platform}; use a version that has it with --tf-a",
+            "TF-A {version} in {} has no {platform} platform; use --tf-a with a version that \
+             has it",
             tf_a.dir.display()
         );
     }
@@ -171,7 +172,7 @@ fn commit(request: &BuildRequest<'_>) -> Result<Option<String>> {
     };
     if !request.allow_dirty && checkout::has_changes(dir)? {
         bail!(
-            "--tf-a {}: it has uncommitted changes; commit them, or add --allow-dirty",
+            "--tf-a {}: uncommitted changes; commit them, or add --allow-dirty",
             dir.display()
         );
     }

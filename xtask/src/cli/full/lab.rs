@@ -241,7 +241,7 @@ fn wishes<'a>(
     }
     let each = match arguments.base.is_empty() {
         true => "specify each --board and --variant only once",
-        false => "give each a name with --base NAME=FILE",
+        false => "give each firmware a name with --base NAME=FILE",
     };
     if arguments.name.is_some() && wishes.len() > 1 {
         bail!(
@@ -339,7 +339,7 @@ fn check(arguments: &CellsArguments, boards: &[BoardFile]) -> Result<()> {
         bail!("--base: several files need a single --board; run this again for the other boards");
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
-        bail!("--nt-fw-key signs the BL33 in a FIP; give the FIP with --base");
+        bail!("--nt-fw-key signs the BL33 in a FIP; specify the FIP with --base");
     }
     let out = arguments.output.as_path();
     if out.exists() && !out.is_dir() {
@@ -358,8 +358,8 @@ fn sources<'a>(
     let (base, payload) = (!arguments.base.is_empty(), arguments.payload.is_some());
     for (option, given) in [("--base", base), ("--payload", payload)] {
         if given && is_built {
-            let built = "TF-A and a payload that are built here; use --tf-a DIR or --variant";
-            bail!("{option}: {title} starts from {built}");
+            let built = "TF-A and a payload built here; use --tf-a DIR or --variant";
+            bail!("{option}: {title} boots {built}");
         }
     }
     for (option, given) in [
@@ -390,7 +390,7 @@ fn sources<'a>(
     }
     match (package::package(board)?.kind, arguments.base.as_slice()) {
         (PackageKind::Fip, []) => {
-            bail!("{title} boots a FIP: give its current FIP or its recovery image with --base")
+            bail!("{title} boots a FIP: specify its current FIP or its recovery image with --base")
         }
         (PackageKind::Fip, bases) => {
             let given = |base: &'a NamedFile| (base.name(), CellFirmware::Given(&base.path));

@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &QemuOverheadArguments) -> Result<u8> {
     Ok(one.max(other))
 }
 
-/// Returns the paths of the two logs: `run.log` gives `run.pmf.log` and `run.plain.log`.
+/// Returns the paths of the two logs: `run.pmf.log` and `run.plain.log` for `run.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
     let ending = log.extension().unwrap_or_default();
     ["pmf", "plain"].map(|build| log.with_extension(build).with_added_extension(ending))

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     let (workspace, output) = (Workspace::find()?, &arguments.output);
     let (source, sign) = (&arguments.source, arguments.sign.as_deref());
     if output.as_os_str().as_encoded_bytes().ends_with(b"/") && !output.is_dir() {
-        bail!("--output {}: there is no such directory", output.display());
+        bail!("--output {}: no such directory", output.display());
     }
     if output.is_dir() {
         let paths = PATHS.map(|path| output.join(path));
@@ -89,13 +89,13 @@ fn check_old(path: &Path) -> Result<()> {
         );
     }
     if !old.is_file() {
-        bail!("{OUTPUT} {shown}: this is not a regular file");
+        bail!("{OUTPUT} {shown}: not a regular file");
     }
     let is_small = old.len() <= OLD_MAX as u64;
     if !is_small || !stick::is_from_here(&read_file::read(OUTPUT, path, OLD_MAX)?) {
         bail!(
-            "{OUTPUT} {shown}: this file was not written by this tool; remove it, or give \
-             {OUTPUT} another name"
+            "{OUTPUT} {shown}: this file was not written by this tool; remove it, or use \
+             another name for {OUTPUT}"
         );
     }
     Ok(())

@@ -136,7 +136,7 @@ fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if found.is_empty() {
-        bail!("{}: this folder contains no files", folder.display());
+        bail!("{}: the folder contains no files", folder.display());
     }
     found.sort();
     Ok(found)

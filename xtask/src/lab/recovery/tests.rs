@@ -47,7 +47,7 @@ fn unusable_zip_is_refused_with_its_fault() {
     let alone = |name| zip(&[(name, b"x")]);
     let both = |name| zip(&[(name, b"x"), (FIP, b"old")]);
     for (file, expected) in [
-        (good[..good.len() / 2].to_vec(), "this zip is damaged"),
+        (good[..good.len() / 2].to_vec(), "the zip is damaged"),
         (patched(&twice, b"bim", b"bin", 2), "duplicate file names"),
         (patched(&good, b"config", b"konfig", 1), "filename mismatch"),
         (patched(&good, b"PK\x01\x02", b"PK\x01\x03", 1), "damaged"),
@@ -56,11 +56,11 @@ fn unusable_zip_is_refused_with_its_fault() {
         (with_headers(&good, 8, 95), "config.txt cannot be unpacked"),
         (patched(&good, b"some", b"soem", 1), "cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),
-        ([b"PK#!", &good[..]].concat(), "starts with other bytes"),
+        ([b"PK#!", &good[..]].concat(), "is not at the start of the file"),
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
-        (alone("SOFTWARE/FIP.BIN"), ", but SOFTWARE/FIP.BIN"),
+        (alone("SOFTWARE/FIP.BIN"), "the zip has SOFTWARE/FIP.BIN, but no"),
         (both("SOFTWARE/FIP.BIN"), "the same file on a FAT card"),
-        (both("a/../../x"), "is outside the card"),
+        (both("a/../../x"), "leads out of the SD card"),
     ] {
         assert!(is_zip(&file));
         let error = replace_fip(&file, FIP, |old| Ok(old.to_vec())).expect_err(expected);

@@ -15,7 +15,7 @@ pub struct Context<'c> {
     pub firmware: FirmwareKind,
     /// `-cpu`.
     pub cpu: &'c str,
-    /// The timeout of the run, in seconds.
+    /// The run's timeout, in seconds.
     pub timeout: u64,
     /// The image whose output is expected.
     pub image: &'c [u8],
@@ -30,15 +30,15 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let ended = match outcome.ending {
         MachineEnding::Interrupted => return "interrupted".into(),
         MachineEnding::TimedOut => format!("no closing line within {} s", context.timeout),
-        MachineEnding::Exited { success: true } => "QEMU ended without a closing line".into(),
+        MachineEnding::Exited { success: true } => "QEMU exited without a closing line".into(),
         MachineEnding::Parked => "the closing line is damaged".into(),
         MachineEnding::Exited { .. } if said.is_empty() => {
-            return "QEMU ended with an error but printed no message".into();
+            return "QEMU exited with an error but printed no message".into();
         }
         MachineEnding::Exited { .. } if outcome.log.is_empty() => {
             return format!("QEMU did not start: {said}");
         }
-        MachineEnding::Exited { .. } => return format!("QEMU ended with an error: {said}"),
+        MachineEnding::Exited { .. } => return format!("QEMU exited with an error: {said}"),
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
@@ -107,7 +107,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     if let Some(place) = console_moved(log) {
         return format!(
             "the payload's console moved to {place}, which printed nothing; check that the device \
-             tree names the UART whose output is read"
+             tree specifies the UART whose output is read"
         );
     }
     if log.trim().is_empty() {
@@ -127,9 +127,9 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     if !payload_spoke(log) {
         let uarts = uarts(context.image);
         return format!(
-            "the firmware printed, but the payload did not: it found no device tree that names \
-             an existing UART, it failed on entry, or its first PSCI call, PSCI_VERSION, did not \
-             return{uarts}"
+            "the firmware printed output, but the payload did not: it found no device tree that \
+             specifies an existing UART, it failed on entry, or its first PSCI call, \
+             PSCI_VERSION, did not return{uarts}"
         );
     }
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
@@ -144,9 +144,9 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
 }
 
-/// Names the UARTs in the image that should have received output.
+/// Returns a clause that lists the image's UARTs, which should have received output.
 fn uarts(image: &[u8]) -> String {
-    Consoles::of(image).map_or_else(String::new, |it| format!(" (of the image: {it})"))
+    Consoles::of(image).map_or_else(String::new, |it| format!(" (in the image, {it})"))
 }
 
 #[cfg(test)]
@@ -188,7 +188,7 @@ mod tests {
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),
             (&up, over, "started was 'A': a CPU did not return"),
-            (&up, off, "QEMU ended without a closing line; the last"),
+            (&up, off, "QEMU exited without a closing line; the last"),
             (&up, off, ": the machine was turned off or reset"),
             (BANNER, off, "no scenario was started: the firmware printed"),
             (BANNER, over, "PSCI_VERSION, did not return"),
@@ -199,7 +199,7 @@ mod tests {
             ("x\r\n", off, "did not reach BL31"),
             ("", over, "was built for this GIC"),
             ("", error, "QEMU did not start: qemu: bad option"),
-            ("x", error, "QEMU ended with an error: qemu: bad option"),
+            ("x", error, "QEMU exited with an error: qemu: bad option"),
             ("", MachineEnding::Parked, "the closing line is damaged"),
             ("", MachineEnding::Interrupted, "interrupted"),
         ] {

@@ -1,4 +1,4 @@
-//! An arm64 Linux with KVM that runs the payload as its guest.
+//! An arm64 Linux system with KVM that runs the payload as its guest.
 //!
 //! It uses the Debian kernel, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md
 //! explains what such a run shows.
@@ -44,7 +44,7 @@ const MARK: &str = "kvm-host: ";
 /// The start of the line that reports how the VMM exited.
 const ENDED: &str = "the VMM ended ";
 
-/// The files for an emulated Linux with KVM.
+/// The files for an emulated Linux host with KVM.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
     kernel: PathBuf,
@@ -166,9 +166,9 @@ mod tests {
         assert_eq!(trouble(log.as_bytes()), None);
         let killed = log.replace("with exit code 0", "by signal 6");
         assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
-        let none = "kvm-host: Linux 6\r\nkvm-host: there is no KVM: /dev/kvm: none\r\n";
+        let none = "kvm-host: Linux 6\r\nkvm-host: KVM is not available: /dev/kvm: none\r\n";
         assert_eq!(ended(none), None);
-        assert_eq!(last_words(none), Some("there is no KVM: /dev/kvm: none"));
+        assert_eq!(last_words(none), Some("KVM is not available: /dev/kvm: none"));
         assert_eq!(last_words("xkvm-host: 1\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! An emulated Linux with KVM, which runs the payload as a guest.
+//! An emulated Linux host with KVM, which runs the payload as a guest.
 
 mod host;
 mod initramfs;

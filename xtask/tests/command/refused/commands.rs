@@ -5,9 +5,9 @@
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &[&str])] = &[
     // CPU counts
-    ("qemu --smp 0", &["--smp 0: with firmware tf-a there can be 1 to 32"]),
+    ("qemu --smp 0", &["--smp 0: the tf-a firmware supports 1 to 32"]),
     ("qemu --smp 33", &["1 to 32"]),
-    ("qemu --smp 9 --gic 2", &["with a GICv2 there can be 1 to 8"]),
+    ("qemu --smp 9 --gic 2", &["a GICv2 supports 1 to 8"]),
     ("qemu --smp 513 --firmware builtin", &["1 to 512"]),
     ("qemu --smp two", &["invalid value 'two'"]),
     ("image --smp 0", &["--smp 0"]),
@@ -27,7 +27,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemu --firmware uefi",
         &["[possible values: tf-a, tf-a-stock, builtin, kvm, efi, efi-acpi, u-boot]"]),
     ("image --board moon", &["unknown board \"moon\""]),
-    ("qemu --cpu z80", &["--cpu z80: QEMU has no such model; it has", "cortex-a72"]),
+    ("qemu --cpu z80", &["--cpu z80: no such CPU model; QEMU has", "cortex-a72"]),
     ("qemu --firmware builtin --image stub --cpu cortex-a57,nonsense=1",
         &["error: QEMU did not start:", "nonsense"]),
     ("qemu --args x=ü", &["only printable ASCII"]),
@@ -45,13 +45,13 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("profile --args end=park", &["--args end=park: a profile needs a machine that exits"]),
     ("profile --firmware builtin", &["a profile needs TF-A with PMF"]),
     ("profile --variant pmf=off",
-        &["it has no symbol pmf_ts_mem_rt_instr_svc: build it with ENABLE_PMF=1"]),
+        &["no pmf_ts_mem_rt_instr_svc symbol; build it with ENABLE_PMF=1"]),
     ("profile --format speedscope --against stub",
         &["--format speedscope cannot show --against"]),
     ("profile --against stub", &["stub"]),
-    ("ledger A..B", &["name a TF-A checkout with --tf-a DIR"]),
-    ("bisect susp_deep_serial:entry A..B", &["name a TF-A checkout with --tf-a DIR"]),
-    ("ledger A..B --tf-a .", &["this is not a Git checkout: it has no .git"]),
+    ("ledger A..B", &["specify a TF-A checkout with --tf-a DIR"]),
+    ("bisect susp_deep_serial:entry A..B", &["specify a TF-A checkout with --tf-a DIR"]),
+    ("ledger A..B --tf-a .", &["not a Git checkout: it contains no .git"]),
     ("qemu --firmware kvm --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware kvm --tf-a /", &["--tf-a applies to TF-A"]),
     ("qemu --firmware tf-a-stock --variant pmf=off",
@@ -84,8 +84,8 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["--core and --state-format: with --firmware efi-acpi"]),
     ("qemu --firmware efi --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware efi --tf-a /", &["--tf-a applies to TF-A"]),
-    ("qemu --firmware efi --smp 9 --gic 2", &["with a GICv2 there can be 1 to 8"]),
-    ("qemu --firmware u-boot --smp 33", &["with firmware u-boot there can be 1 to 32"]),
+    ("qemu --firmware efi --smp 9 --gic 2", &["a GICv2 supports 1 to 8"]),
+    ("qemu --firmware u-boot --smp 33", &["the u-boot firmware supports 1 to 32"]),
     ("qemu --firmware efi --board qemu-sbsa",
         &["--firmware efi: Debian does not package it for QEMU's sbsa-ref"]),
     ("profile --firmware u-boot", &["a profile needs TF-A with PMF"]),
@@ -213,7 +213,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("soak --time 99999999999999999999h", &["such as 90s"]),
     ("soak --runs 0", &["0 is not in 1.."]),
     ("soak --log a", &["unexpected argument '--log'"]),
-    ("soak --smp 33", &["--smp 33: with firmware tf-a there can be 1 to 32"]),
+    ("soak --smp 33", &["--smp 33: the tf-a firmware supports 1 to 32"]),
     ("soak --args iterations=0", &["iterations=0"]),
 
     // --base for lab jobs
@@ -283,7 +283,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 /// Commands that are rejected before anything is built or fetched.
 #[rustfmt::skip]
 pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
-    ("qemu --firmware kvm --smp 9", &["with firmware kvm there can be 1 to 8 CPUs"]),
+    ("qemu --firmware kvm --smp 9", &["the kvm firmware supports 1 to 8 CPUs"]),
     ("qemu --firmware kvm --icount", &["--icount: a KVM guest"]),
     ("qemu --firmware kvm --el 2", &["--el 2: a KVM guest is entered at EL1"]),
     ("qemu --firmware kvm --board qemu-sbsa", &["kvm"]),

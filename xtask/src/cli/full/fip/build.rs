@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
 fn say_result(out: &Path, files: usize) {
     let page = out.join("README.md");
     say(&format!(
-        "{}: {files} files; {} says what to do with each",
+        "{}: {files} files; {} explains what to do with each",
         out.display(),
         page.display()
     ));

@@ -191,7 +191,7 @@ fn pack(
     if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would reject another BL33: also \
-             give its --nt-fw-cert, use `cargo xtask fip pack --base` with --nt-fw-key, or \
+             pass its --nt-fw-cert, use `cargo xtask fip pack --base` with --nt-fw-key, or \
              use --force",
             base.unwrap_or(out.1).display()
         );
@@ -231,7 +231,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         // A dangling link also counts as an existing file.
         if !force && to.symlink_metadata().is_ok() {
             bail!(
-                "{}: this file already exists; --force replaces it",
+                "{}: this file already exists; use --force to replace it",
                 to.display()
             );
         }
