@@ -1,4 +1,4 @@
-//! A board as data: `platforms/BOARD/board.toml`.
+//! The contents of a board file, `platforms/BOARD/board.toml`.
 //!
 //! The file contains everything xtask needs to build a board's device tree, package its firmware
 //! and start it in QEMU. Errors for unknown keys, impossible values and contradictions include the
@@ -208,7 +208,7 @@ impl BoardFile {
         }
     }
 
-    /// Returns true if the board is a QEMU machine, which starts TF-A from flash.
+    /// Returns true if the board exists only as a QEMU machine, which boots TF-A from flash.
     pub fn is_virtual(&self) -> bool {
         self.qemu.as_ref().is_some_and(|qemu| !qemu.has_board)
     }

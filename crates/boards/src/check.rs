@@ -97,7 +97,7 @@ fn cpus(board: &BoardFile) -> Check {
 fn firmwares(board: &BoardFile) -> Check {
     let default = &board.default_firmware;
     let has_default = board.firmware.contains_key(default);
-    let reason = format_args!("there is no [firmware.{default}]");
+    let reason = format_args!("no [firmware.{default}] table");
     require(has_default, "default-firmware", reason)?;
     let all = board.all_clusters().iter().flatten().count();
     let least = board.default_cpus().unwrap_or(0).max(1);

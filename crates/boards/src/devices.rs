@@ -24,8 +24,8 @@ pub struct UartEntry {
 }
 
 impl UartEntry {
-    /// Returns the option that sets this speed in `follow`, with a space before it, or an empty
-    /// string.
+    /// Returns the `follow` option that sets this speed, preceded by a space. Returns an empty
+    /// string if the speed is the default.
     pub fn follow_option(&self) -> String {
         let option = |baud| format!(" --baud {baud}");
         self.baud.map_or_else(String::new, option)

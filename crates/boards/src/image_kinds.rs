@@ -15,7 +15,7 @@ pub struct ImageKind {
     pub option: &'static str,
     /// The human-readable name.
     pub title: &'static str,
-    /// The UUID in a FIP.
+    /// The UUID that identifies this type in a FIP.
     pub uuid: Uuid,
 }
 

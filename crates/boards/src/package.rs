@@ -21,7 +21,7 @@ pub enum PackageKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageBlob {
-    /// The UUID in a FIP.
+    /// The UUID that identifies the image in a FIP.
     pub uuid: Uuid,
     /// The human-readable name.
     pub title: String,

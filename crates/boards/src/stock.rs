@@ -31,7 +31,8 @@ pub struct Stock {
     /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// The number of CPUs per cluster in its power domain tree, if it differs from the board file.
+    /// The number of CPUs per cluster in the platform's power domain tree, if it differs from the
+    /// board file's cluster size.
     /// Requires the `cpus.continues` rule.
     pub cluster: Option<NonZeroU32>,
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version

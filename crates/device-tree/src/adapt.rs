@@ -25,11 +25,9 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     // Only well-formed trees may be passed to dtoolkit.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
-    let blob = blob.get(..size).ok_or_else(|| {
-        error(format!(
-            "it is truncated: its header specifies {size} bytes"
-        ))
-    })?;
+    let blob = blob
+        .get(..size)
+        .ok_or_else(|| error(format!("truncated: the header specifies {size} bytes")))?;
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {
@@ -41,7 +39,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     if items > ITEMS_MAX {
         let kinds = "nodes and properties";
         return Err(error(format!(
-            "it has {items} {kinds}, more than {ITEMS_MAX}"
+            "{items} {kinds}, more than the limit of {ITEMS_MAX}"
         )));
     }
     check_names(&fdt.root(), "")?;
@@ -57,14 +55,14 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     let changed = tree.to_dtb();
     let board = Board::read(&changed)?;
     if bootargs.is_some_and(|it| board.bootargs != it) {
-        let why = "its boot arguments cannot be changed: it has a second /chosen";
+        let why = "cannot change the boot arguments: the tree has a second /chosen";
         return Err(error(why.into()));
     }
     let is_given = |it: &Region| memory.as_ref().is_none_or(|memory| memory.contains(it));
     if let Some(other) = board.memory.iter().find(|it| !is_given(it)) {
         let base = other.base;
         return Err(error(format!(
-            "its memory at {base:#x} cannot be replaced: it is not a child of the root"
+            "cannot replace the memory at {base:#x}: its node is not a child of the root"
         )));
     }
     Ok(changed)

@@ -295,7 +295,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
 
     // Firmware.
     (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
-        "4: default-firmware: there is no [firmware.uefi]"),
+        "4: default-firmware: no [firmware.uefi] table"),
     (&[("max-cpus = 16", "max-cpus = 99999")],
         "63: firmware.tf-a.max-cpus: expected 2 (the default number of CPUs) to 32 (all CPUs)"),
     (&[("max-cpus = 16", "max-cpus = 0")],

@@ -1,4 +1,5 @@
-//! Tests that apply changes to a made-up board file, and tests for its options.
+//! Tests that apply changes to a made-up board file, and tests that select its CPUs and idle
+//! states.
 
 use hardware::board::Mpidr;
 use hardware::image::UartKind;

@@ -72,7 +72,7 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
     }
 }
 
-/// Returns the board name: the OEM ID and the OEM table ID.
+/// Returns the board name, which consists of the OEM ID and the OEM table ID.
 fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
     let (maker, board) = (text(&oem.id), text(&oem.table_id));

@@ -69,7 +69,7 @@ layouts! {
         dsdt: U64,
     }
 
-    /// The fixed fields of the MADT (section 5.2.12); entries follow.
+    /// The fixed fields of the MADT (section 5.2.12), followed by its entries.
     Madt {
         header: Header,
         local_controller: U32,
@@ -136,7 +136,7 @@ layouts! {
         timer_offset: U32,
     }
 
-    /// The memory-mapped timer in the GTDT (section 5.2.25.1.1); frames follow.
+    /// The memory-mapped timer in the GTDT (section 5.2.25.1.1), followed by its frames.
     TimerBlock {
         start: [u8; 4],
         control: U64,

@@ -83,8 +83,8 @@ pub fn idle_states(
     }
     if states.is_empty() {
         notes.push(
-            "no idle states: the AML has no readable _LPI; specify states with the boot arguments \
-             core= and deepest="
+            "no idle states: the AML has no readable _LPI; specify states with the core= and \
+             deepest= boot arguments"
                 .into(),
         );
         return None;
@@ -191,7 +191,7 @@ fn level(
     };
     let read = || {
         let mut elements = namespace.package(&path, value)?;
-        // Revision, level ID and count.
+        // Skip the revision, level ID and count.
         for _ in 0..3 {
             elements.value()?;
         }

@@ -94,7 +94,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
         0..=2 if version > 0 || count == 0 => {
             let interface = cpus.first().map_or(0, |cpu| cpu.interface);
             if interface == 0 {
-                let message = format_args!("a GICv2, but a CPU has no GICC address");
+                let message = format_args!("a GICv2 requires a GICC address, but a CPU has none");
                 return Err(distributor.error(0, message));
             }
             let interface = frame(interface, GICC_V2.most);

@@ -30,7 +30,7 @@ const LEVELS_MAX: usize = 16;
 /// A CPU's position in the hierarchy, as entry offsets. Positions sort in label order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPlace {
-    /// 0 if the core has no parent processor.
+    /// The offset of the core's parent, or 0 if it has none.
     cluster: usize,
     core: usize,
     leaf: usize,
@@ -76,8 +76,7 @@ impl<'m> Topology<'m> {
             let expected = *first_level.get_or_insert(level);
             if level != expected {
                 let message = format_args!(
-                    "{level} processors are above this core, but {expected} are above the \
-                     first CPU's core"
+                    "this core has {level} ancestors, but the first CPU's core has {expected}"
                 );
                 return Err(core.error(PARENT, message));
             }
@@ -212,7 +211,7 @@ impl<'m> Processors<'m> {
                 Some(parent) => top = parent,
             }
         }
-        let message = format_args!("more than {LEVELS_MAX} processors are above this one");
+        let message = format_args!("this processor has more than {LEVELS_MAX} ancestors");
         Err(processor.error(PARENT, message))
     }
 }

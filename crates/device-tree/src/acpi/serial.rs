@@ -96,7 +96,7 @@ fn known_types() -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the shift from register number to byte offset and the access width in bytes of a 16550.
+/// Returns a 16550's shift from register number to byte offset, and its access width in bytes.
 /// The bit width specifies the register stride, which is at least the access width.
 fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
     let address = table.read::<GenericAddress>(at)?;

@@ -20,7 +20,7 @@ pub trait Memory<'m> {
     fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
 }
 
-/// A machine's tables. A table is checked only when it is used.
+/// A machine's tables. Tables are checked only when they are used.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
     tables: Vec<AcpiTable<'m>>,
@@ -37,12 +37,12 @@ impl<'m> Tables<'m> {
     pub fn find(memory: &impl Memory<'m>, rsdp: u64) -> Result<Self> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
-        let unreadable = || wrong("it is not in readable memory");
+        let unreadable = || wrong("not in readable memory");
         let bytes = memory.bytes(rsdp, size_of::<Rsdp>() as u64);
         let bytes = bytes.ok_or_else(unreadable)?;
         let root = Rsdp::ref_from_bytes(bytes).map_err(|_| unreadable())?;
         if root.signature != *b"RSD PTR " {
-            return Err(wrong("it does not start with \"RSD PTR \""));
+            return Err(wrong("does not start with \"RSD PTR \""));
         }
         if root.revision < 2 {
             let revision = root.revision;
@@ -50,7 +50,7 @@ impl<'m> Tables<'m> {
             return Err(wrong(&message));
         }
         if root.length.get() as usize != size_of::<Rsdp>() {
-            return Err(wrong("its length is not 36 bytes"));
+            return Err(wrong("the length is not 36 bytes"));
         }
         let (first, _) = bytes.split_at(core::mem::offset_of!(Rsdp, length));
         if checksum(first) != 0 || checksum(bytes) != 0 {

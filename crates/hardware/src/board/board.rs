@@ -1,5 +1,5 @@
 //! Reads a board description from a flattened device tree (Devicetree Specification v0.4 and the
-//! Linux bindings). The tree is not trusted. Errors for missing or contradictory properties name
+//! Linux bindings). The tree is not trusted. Errors for missing or contradictory properties include
 //! the node and property.
 
 use alloc::vec::Vec;

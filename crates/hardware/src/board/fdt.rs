@@ -4,8 +4,8 @@
 //! never a panic.
 //!
 //! The specification limits names to 31 characters (sections 2.2.1 and 2.2.4), but many names in
-//! Linux device trees are longer, so longer names are accepted. The nesting depth is limited. Later
-//! walks therefore take at most [`DEPTH_MAX`] passes over the structure block. Padding after the
+//! Linux device trees are longer, so longer names are accepted. The nesting depth is limited, so
+//! later walks take at most [`DEPTH_MAX`] passes over the structure block. Padding after the
 //! blocks (1 MiB in QEMU device trees) is never read.
 
 use core::fmt;
