@@ -1,7 +1,7 @@
 //! Sets the linker script for the bare-metal binary.
 //!
-//! Link arguments are set here and not in RUSTFLAGS, because RUSTFLAGS from the
-//! environment override those from a configuration file.
+//! Link arguments are set here rather than in RUSTFLAGS, because RUSTFLAGS from the environment
+//! override those from a configuration file.
 
 fn main() {
     println!("cargo::rerun-if-changed=linker/payload.ld");

@@ -10,8 +10,8 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
-/// The largest permitted difference between the frame's count and the CPU's, in ticks, because a
-/// read over the bus takes time.
+/// The largest permitted difference between the frame's count and the CPU's, in ticks. The counts
+/// may differ because a read over the bus takes time.
 const TOLERANCE: u64 = 1_000;
 
 /// A timer frame that is in use. Only the lead uses it.

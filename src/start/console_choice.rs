@@ -8,7 +8,7 @@ use crate::machine::memory::tables::TranslationTables;
 /// Uses a UART as the console if its registers can be mapped and read. If another UART may exist,
 /// this one must also accept bytes.
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
-    // Without a console, errors could not be printed.
+    // Failures are not reported, because there may be no console to print them on.
     if uart.is_aligned()
         && let Ok(mut candidate) = console::open(tables, uart)
         && (!has_choice || candidate.accepts_bytes())
@@ -18,8 +18,8 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
 }
 
 /// Switches the console from the emergency UART to the UART in the tree, if they differ. The switch
-/// is announced on the emergency UART. If the device in the tree is not a UART, this is the last
-/// visible line.
+/// is announced on the emergency UART. If the device in the tree is not a UART, that announcement
+/// is the last visible line.
 pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
     let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {

@@ -3,8 +3,8 @@
 //!
 //! Firmware may pass an MPIDR in X0. An address in a register must therefore be 8-byte aligned and
 //! above the first 64 KiB. The memory there must start with the device tree magic number and be
-//! readable, which is tested by a probe that survives an abort. X1 guarantees that X3 is the
-//! address of a transfer list, so a damaged list is an error.
+//! readable; a probe that survives an abort tests this. X1 guarantees that X3 is the address of a
+//! transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;
@@ -67,8 +67,7 @@ pub enum LoadError {
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
-    /// True if a loader passed the tree, with boot arguments that may belong to an operating
-    /// system.
+    /// True if a loader passed the tree, whose boot arguments may be meant for an operating system.
     pub is_handed_over: bool,
     /// The location, worded to follow "device tree".
     pub source: String,

@@ -42,7 +42,7 @@ impl FirmwareAnswers {
             smccc,
             service: firmware::identify_service(smccc),
             state_format: firmware::state_format(),
-            // PMF reads CNTPCT, so it is useful only if the payload also does.
+            // PMF reads CNTPCT, so it is useful only if the payload reads CNTPCT too.
             pmf: match counter {
                 Counter::Virtual => Err(ReadError::NotImplemented),
                 Counter::Physical | Counter::PhysicalTwice(_) => {

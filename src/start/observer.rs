@@ -7,8 +7,8 @@ use suite::output::RunObserver;
 
 use crate::machine::allocator::HEAP;
 
-/// The number of samples kept in the current scenario, with the number requested in the upper half.
-/// xtask reads this word from QEMU's memory.
+/// The number of samples kept in the current scenario (lower half) and the number requested (upper
+/// half). xtask reads this word from QEMU's memory.
 #[used]
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 

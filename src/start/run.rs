@@ -63,7 +63,7 @@ pub fn main(state: BootState) -> ! {
     }
 }
 
-/// Ends a run that was entered at EL3, the firmware's exception level.
+/// Ends the run of a payload that was entered at EL3, the firmware's exception level.
 fn end_without_firmware() -> ! {
     give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
 }
@@ -98,7 +98,7 @@ fn run_with_tree(
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
     // Sets up the console and the conduit first, so that a later error can be printed and the
-    // machine turned off. The tree determines the conduit, even if it does not specify one.
+    // machine turned off. The tree overrides the earlier conduit, even if it does not specify one.
     let early = TreeConsole::find(found.bytes).ok();
     if let Some(early) = &early {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {

@@ -1,5 +1,5 @@
 //! Sets up the machine that the device tree describes: memory, CPUs, GIC, timer and firmware. If a
-//! part is missing, the run ends with an error that names it.
+//! part is missing, the run ends with an error that identifies it.
 
 use alloc::format;
 use alloc::string::ToString;

@@ -18,7 +18,7 @@ use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::cpu_states::CpuStates;
 
-/// The error for a plan whose memory size overflows.
+/// The error for a plan whose memory requirement overflows.
 const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
 
 /// The start of the error message for working memory that cannot be mapped.

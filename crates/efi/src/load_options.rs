@@ -15,7 +15,7 @@ pub enum LoadOptions {
 }
 
 /// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
-/// it is the program name, which some shells include.
+/// it is taken to be the program name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
     let (units, rest) = bytes.as_chunks::<2>();
     let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
@@ -27,7 +27,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {
         Some(text) if text.trim().is_empty() && is_whole => LoadOptions::None,
-        // Boot managers may store a GUID, whose bytes can look like text in a non-Latin script.
+        // Some boot managers store a GUID here; its bytes can look like text in a non-Latin script.
         Some(text) if text.trim_start().starts_with(|c: char| c.is_ascii()) && is_whole => {
             arguments(&text)
         }

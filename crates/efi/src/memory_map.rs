@@ -6,7 +6,8 @@ use device_tree::merge;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
-/// The memory types that may contain tables: loader, services and ACPI memory.
+/// The types of memory that may contain a device tree or ACPI tables: loader, EFI services and ACPI
+/// memory.
 const READABLE: [MemoryType; 8] = [
     MemoryType::LOADER_CODE,
     MemoryType::LOADER_DATA,
@@ -19,7 +20,7 @@ const READABLE: [MemoryType; 8] = [
 ];
 
 /// Returns the memory that EFI reports as free, cacheable and not set aside for a specific purpose.
-/// Adjacent parts are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
+/// Adjacent regions are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
 /// order.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     let (cached, special) = (
@@ -36,7 +37,7 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions
 }
 
-/// Returns the memory that may contain tables, in ascending address order.
+/// Returns the memory that may contain a device tree or ACPI tables, in ascending address order.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
     regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
 }

@@ -40,7 +40,7 @@ struct Loaded {
 /// The reason why the payload cannot run.
 #[derive(Debug, Error)]
 enum StartError {
-    #[error("entered at EL{0}: PSCI is called from EL1 or EL2")]
+    #[error("entered at EL{0}, but PSCI can only be called from EL1 or EL2")]
     ExceptionLevel(u64),
     #[error("the image: {0}")]
     Image(FormatError),
@@ -51,11 +51,11 @@ enum StartError {
     #[error("EFI returned no memory map: status {:#x}", .0.0)]
     NoMemoryMap(Status),
     #[error(
-        "EFI has neither a device tree nor ACPI tables: build the application with cargo \
-         xtask efi --dtb"
+        "EFI provides neither a device tree nor ACPI tables: build the application with \
+         cargo xtask efi --dtb"
     )]
     NoTree,
-    #[error("{name}: it is not in EFI's memory map")]
+    #[error("{name}: not in EFI's memory map")]
     NotInMemory { name: String },
     #[error("{name}: {reason}")]
     Tree { name: String, reason: UnfitTree },
@@ -70,7 +70,7 @@ enum UnfitTree {
     Format(#[from] FormatError),
     #[error("no CPU in it has this CPU's MPIDR, {0}")]
     NoSuchCpu(Mpidr),
-    #[error("it has a GICv3, but this CPU has no GICv3 system registers")]
+    #[error("it describes a GICv3, but this CPU has no GICv3 system registers")]
     NoGicV3,
     #[error("the console is at address 0, which is not a UART")]
     NoUart,
@@ -271,7 +271,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     let left = match services.leave() {
         Ok(left) => left,
         Err(status) => {
-            let reason = format_args!("cannot exit EFI: status {:#x}", status.0);
+            let reason = format_args!("cannot exit boot services: status {:#x}", status.0);
             print_closing(&ClosingLine::Incomplete(&reason));
             return status;
         }

@@ -47,10 +47,10 @@ fn guest() -> Result<String> {
     let version = fs::read_to_string(VERSION).context(VERSION)?;
     say(&format!("Linux {}", version.trim()));
     say_kernel_log();
-    File::open("/dev/kvm").context("there is no KVM: /dev/kvm")?;
+    File::open("/dev/kvm").context("KVM is not available: /dev/kvm")?;
     let text = fs::read_to_string(COMMAND).context(COMMAND)?;
     let mut words = text.lines();
-    let program = words.next().context("/vmm does not name a program")?;
+    let program = words.next().context("/vmm does not specify a program")?;
     let status = Command::new(program)
         .args(words)
         .stdin(Stdio::null())
@@ -62,7 +62,7 @@ fn guest() -> Result<String> {
             let signal = status.signal();
             format!(
                 "by signal {}",
-                signal.expect("without an exit code, it was killed by a signal")
+                signal.expect("a process without an exit code was killed by a signal")
             )
         }
     })
@@ -87,8 +87,8 @@ fn say_kernel_log() {
         return;
     };
     let mut record = [0; 8192];
-    // Each read yields one message, `PRIORITY,NUMBER,TIME,FLAGS;TEXT`, and an error after
-    // the last one.
+    // Each read returns one message, `PRIORITY,NUMBER,TIME,FLAGS;TEXT`; after the last one, a read
+    // fails.
     while let Ok(length @ 1..) = log.read(&mut record) {
         let text = String::from_utf8_lossy(&record[..length]);
         let message = text

@@ -1,4 +1,4 @@
-//! The only program in the Linux system that runs psci-bench as a KVM guest.
+//! The only program in the minimal Linux system that runs psci-bench as a KVM guest.
 //!
 //! As PID 1, it checks that KVM is available, starts the virtual machine monitor (VMM) specified in
 //! `/vmm`, prints how the VMM ended, and powers off the machine. When called as `/init vmm …`, it

@@ -1,11 +1,11 @@
 //! A minimal virtual machine monitor that uses the kvmtool layout. It can boot an arm64 Image that
-//! prints and turns itself off.
+//! prints to the UART and turns the machine off.
 //!
 //! The layout follows kvmtool (`arm64/`, 2015 and later). Memory starts at 2 GiB, with the image at
 //! its `text_offset` and the device tree just below the end of the first 256 MiB, aligned to 2 MiB.
 //! The GIC distributor is just below 1 GiB, and the CPU interface or redistributors are just below
-//! the distributor. The 16550 UART is at 16 MiB (since 2021) or at address 0x3f8, the I/O port
-//! number. PSCI is provided by KVM.
+//! the distributor. The 16550 UART is at 16 MiB (since 2021) or, in older versions, at 0x3f8, its
+//! I/O port number on PCs. KVM provides PSCI.
 //!
 //! ```text
 //! /init vmm IMAGE TREE CPUS GIC UART MIB
@@ -130,7 +130,8 @@ impl GuestWish {
     }
 }
 
-/// Gives the guest its memory, which contains the image and the tree. Returns their addresses.
+/// Sets up the guest's memory, copies the image and the tree into it, and returns their guest
+/// addresses.
 fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
     // Leaked on purpose: the guest uses it until the process exits.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();

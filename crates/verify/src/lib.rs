@@ -1,8 +1,8 @@
 //! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
 //! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
 //!
-//! Each ordering in `handover.rs` that is not relaxed is then weakened, one at a time. The
-//! scenarios must detect this if the messages depend on the ordering.
+//! Each non-relaxed ordering in `handover.rs` is then weakened, one at a time. The tests must
+//! detect this if the message exchange depends on that ordering.
 //!
 //! Without `--cfg loom`, the crate is empty. `cargo xtask test` builds it with that flag. Nothing
 //! else is checked here; docs/verification.md lists the other checks.

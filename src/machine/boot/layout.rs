@@ -29,7 +29,7 @@ unsafe extern "C" {
     static mut slot_directory: [u64; 2];
 }
 
-/// Returns the address at which a CPU enters after CPU_ON.
+/// Returns the address at which a CPU starts after CPU_ON.
 pub fn secondary_entry_address() -> u64 {
     secondary_entry as *const () as u64
 }
@@ -46,7 +46,7 @@ pub fn image() -> Region {
 /// Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: boot.S reserves this aligned pair of words for the directory. The lead stores them
-    // once, while no other CPU that could load them is on.
+    // once, before it turns on any CPU that could load them.
     unsafe { slot_directory = [first, end] };
 }
 

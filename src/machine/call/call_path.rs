@@ -116,11 +116,11 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The number of reads after which an unchanged counter is assumed to have stopped. A tick of the
-/// slowest permitted counter (1 MHz) is much shorter.
+/// The number of reads after which an unchanged counter is assumed to have stopped. Even the
+/// slowest permitted counter (1 MHz) ticks much sooner.
 const STILL: u32 = 1 << 20;
 
-/// The conduit of a timed call and the counter read around it.
+/// The conduit for a timed call, and the counter that is read before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPath {
     /// SMC, with CNTPCT.
@@ -133,7 +133,7 @@ pub enum CallPath {
 
 impl CallPath {
     /// Returns the path that all CPUs use for this conduit, given the erratum that the device tree
-    /// names or the lead's MIDR implies. Guests use HVC and their own virtual counter.
+    /// lists or the lead's MIDR implies. Guests use HVC and their own virtual counter.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73
@@ -186,8 +186,8 @@ impl CallPath {
         }
     }
 
-    /// Spins until the counter reaches `instant`, without memory accesses. A CPU does this last
-    /// before a timed call.
+    /// Spins until the counter reaches `instant`, without memory accesses. This is the last thing a
+    /// CPU does before a timed call.
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
@@ -210,8 +210,8 @@ impl CallPath {
     fn time_into(self, raw: &mut RawCall, function: &FirmwareFunction) -> TimedCall {
         let (timed, [x1, x2, x3]) = (self.timed_function(), function.arguments);
         // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
-        // registers; the conduit is the one named in the device tree. None of the timed functions
-        // changes the payload's memory.
+        // registers; the conduit is the one specified in the device tree. None of the timed
+        // functions changes the payload's memory.
         unsafe { timed(function.id, x1, x2, x3, raw) };
         self.read(raw)
     }
@@ -267,7 +267,8 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Selects the correct one of two reads, or returns None if an erratum may have spoiled both.
+    /// Selects the correct value from two reads, or returns None if an erratum may have spoiled
+    /// both.
     pub fn select_read(self, reads: [u64; 2]) -> Option<CounterValue> {
         CounterValue::new(match self {
             Self::SmcTwice(erratum) => erratum.choose(reads)?,

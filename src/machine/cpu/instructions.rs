@@ -7,8 +7,8 @@ use aarch64_cpu::registers::Readable;
 
 use crate::machine::cpu::sysreg::ISR_EL1;
 
-/// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, bits I and F; an
-/// SError is taken instead).
+/// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, bits I and F; bit
+/// A is ignored, because SErrors are taken).
 pub fn is_interrupt_pending() -> bool {
     // Earlier writes to timer and GIC registers take effect first.
     barrier::isb(barrier::SY);
@@ -22,7 +22,8 @@ pub fn wait_for_interrupt() {
 
 /// Unmasks SErrors, including one that is already pending. The lead calls this once it has a
 /// console to report them on. (`boot.S` unmasks them at the other entry points.) The image must
-/// contain only one copy of it, because a test checks each place where SErrors are unmasked.
+/// contain only one copy of this function, because a test checks every place where SErrors are
+/// unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S

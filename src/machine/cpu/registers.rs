@@ -42,7 +42,7 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// Reads this CPU's identity, except its clock. A KVM guest does not read its cache sizes, because
+/// Reads this CPU's identity, except its clock. Cache sizes are not read in a KVM guest, because
 /// KVM invents the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change in
 /// between.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {

@@ -71,7 +71,7 @@ impl GicDriver {
         })
     }
 
-    /// Returns true if there is no GIC. Every nap asks, so this is not a call.
+    /// Returns true if there is no GIC. Checked in every nap, so it is always inlined.
     #[inline(always)]
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
@@ -157,7 +157,7 @@ impl GicDriver {
         with_gic!(self, gic => Some(Mmio::new(gic.distributor)), None)
     }
 
-    /// Acknowledges the pending interrupt, if any. The caller ends it.
+    /// Acknowledges the pending interrupt, if any. The caller must complete it with [`Self::end`].
     pub fn acknowledge(&self) -> Option<Acknowledged> {
         with_gic!(self, gic => gic.acknowledge(), None)
     }
@@ -166,7 +166,7 @@ impl GicDriver {
         with_gic!(self, gic => gic.end(acknowledged), ());
     }
 
-    /// Acknowledges and ends the pending interrupt, if any.
+    /// Acknowledges and completes the pending interrupt, if any.
     pub fn acknowledge_and_end(&self) -> Option<IntId> {
         let acknowledged = self.acknowledge()?;
         let intid = acknowledged.intid;
@@ -174,7 +174,7 @@ impl GicDriver {
         Some(intid)
     }
 
-    /// Acknowledges and ends all pending interrupts. Returns false if an interrupt is still
+    /// Acknowledges and completes all pending interrupts. Returns false if an interrupt is still
     /// pending.
     pub fn drain(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());

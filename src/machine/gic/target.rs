@@ -18,7 +18,7 @@ pub struct GicCpu {
 
 pub struct Acknowledged {
     pub intid: IntId,
-    /// The GICC_IAR value, which is written back to end the interrupt.
+    /// The GICC_IAR value, which is written back to complete the interrupt.
     pub register: u32,
 }
 

@@ -9,9 +9,10 @@ use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::MapError;
 
-/// The addresses of the distributor and the CPU interface. Registers that are not banked: only the
-/// lead writes GICD_CTLR (at set-up and again after SYSTEM_SUSPEND) and the SPI registers (at
-/// set-up, and in rounds while other CPUs are on). Any CPU may write GICD_SGIR, with single stores.
+/// The addresses of the distributor and the CPU interface. Of the registers that are not banked,
+/// only the lead writes GICD_CTLR (at set-up and again after SYSTEM_SUSPEND) and the SPI registers
+/// (at set-up, and in rounds while other CPUs are on), whereas any CPU may write GICD_SGIR, with
+/// single stores.
 pub struct GicV2Driver {
     pub distributor: MappedRegisters,
     cpu_interface: MappedRegisters,

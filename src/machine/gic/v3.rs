@@ -1,11 +1,11 @@
 //! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU interface in system
 //! registers, accessed through the `arm-gic` crate.
 //!
-//! That crate's memory-mapped registers are not used, because its loads are not acquires
-//! ([`Mmio`]), and because it numbers redistributors by their order in memory, which need not match
-//! the order of the CPUs. In this program, each CPU may access only its own redistributor. The
-//! redistributor frame is therefore looked up once, using the affinity in GICR_TYPER, and stored in
-//! [`GicCpu`].
+//! That crate's memory-mapped registers are not used, because its loads do not have acquire
+//! semantics ([`Mmio`]), and because it numbers redistributors by their order in memory, which need
+//! not match the order of the CPUs. In this program, each CPU may access only its own
+//! redistributor. The redistributor frame is therefore looked up once, using the affinity in
+//! GICR_TYPER, and stored in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
@@ -70,7 +70,8 @@ impl GicV3Driver {
 
         let base = self.locate(own)?;
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
-        // find() found a redistributor with this CPU's affinity there, which no other CPU uses.
+        // find() found a redistributor with this CPU's affinity at `base`, and no other CPU uses
+        // it.
         let gicr = &mut Mmio::new(frame);
         if !redistributor::power_on_and_wake(gicr) {
             return Err(GicError::Asleep);
@@ -89,7 +90,7 @@ impl GicV3Driver {
         Ok(())
     }
 
-    /// Returns the address of a CPU's redistributor; any CPU may call it.
+    /// Returns the address of a CPU's redistributor. Any CPU may call this function.
     pub fn locate(&self, cpu: &GicCpu) -> Result<u64, GicError> {
         match cpu.place.load(Ordering::Relaxed) {
             0 => {
@@ -141,7 +142,7 @@ impl GicV3Driver {
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
-        // The crate recognizes only one of the special values.
+        // The crate recognizes only one of the special INTIDs.
         let intid = Some(IntId::new(intid.into())).filter(|intid| !intid.is_special())?;
         let register = intid.number();
         Some(Acknowledged { intid, register })
@@ -152,9 +153,10 @@ impl GicV3Driver {
     }
 }
 
-/// Clears the active priorities of interrupts that an earlier stage acknowledged but never ended.
-/// They would block all other interrupts with the same priority. How many of the active priority
-/// registers exist depends on the number of priority bits. Accesses to the others are UNDEFINED.
+/// Clears the active priorities of interrupts that an earlier stage acknowledged but never
+/// completed. They would block all other interrupts with the same priority. How many of the active
+/// priority registers exist depends on the number of priority bits. Accesses to the others are
+/// UNDEFINED.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);

@@ -31,7 +31,8 @@ impl MappedRegisters {
         self.0
     }
 
-    /// Returns the registers in `region`, or None if it is not entirely within these registers.
+    /// Returns the registers in `region`, or None if the region is not entirely within these
+    /// registers.
     pub fn subset(self, region: Region) -> Option<Self> {
         self.0.contains(&region).then_some(Self(region))
     }

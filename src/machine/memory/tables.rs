@@ -3,7 +3,7 @@
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
 //! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and
 //! the CPU would access it speculatively. CPUs do not access devices speculatively, so a large
-//! device can be mapped in 2 MiB blocks. This saves tables if there are redistributors for 512
+//! device can be mapped in 2 MiB blocks. This saves tables on machines with redistributors for 512
 //! CPUs.
 
 use core::arch::asm;
@@ -74,8 +74,8 @@ pub enum MapError {
 
 /// The tables, and the pool that new tables are allocated from.
 ///
-/// Mapping a page with a second [`Mapping`] is an error. A device region therefore never contains
-/// program data, and a constant region never contains data that is written to.
+/// Mapping a page again with a different [`Mapping`] is an error. A device region therefore never
+/// contains program data, and a constant region never contains data that is written to.
 pub struct TranslationTables {
     root: u64,
     next: u64,
@@ -224,7 +224,7 @@ impl TranslationTables {
     }
 }
 
-/// Permanently mapped memory, in whole pages. This value is their only owner.
+/// Permanently mapped memory, in whole pages. This value is the only owner of those pages.
 pub struct Pages(Region);
 
 impl Pages {

@@ -52,7 +52,7 @@ impl CpuStates {
         self.states[cpu.place()].set(state);
     }
 
-    /// Shortens later waits in a step that has lost a CPU.
+    /// Shortens later waits in a step in which a CPU was lost.
     pub fn shorten_waits(&self, loss: Loss) {
         self.limits.borrow_mut().note(loss);
     }

@@ -51,7 +51,7 @@ pub struct Lead {
     settling: u64,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
-    /// What the second CPU_ON of the current round returned.
+    /// The value returned by the second CPU_ON in the current round.
     second_cpu_on: Cell<Option<i32>>,
 }
 
@@ -136,19 +136,19 @@ impl Lead {
         accepted.map_err(|cause| Loss { step, cause })
     }
 
-    /// Calls CPU_ON for a CPU that is on or on its way up, and returns the code.
+    /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
     fn call_cpu_on(&self, cpu: &CpuChannel) -> i32 {
         let entry = layout::secondary_entry_address();
         let called = firmware::cpu_on(cpu.mpidr(), entry, self.context(cpu));
         called.map_or_else(|error| ReturnCode::from(error).0, |()| SUCCESS)
     }
 
-    /// Returns the context ID with which a CPU is turned on.
+    /// Returns the context ID that is passed to CPU_ON for this CPU.
     fn context(&self, cpu: &CpuChannel) -> u64 {
         core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag()
     }
 
-    /// Begins a step and polls until it succeeds or ends with a loss cause.
+    /// Begins a step and polls until it succeeds or fails with a loss cause.
     fn poll_step<T>(
         &self,
         step: Step,
@@ -187,7 +187,7 @@ impl Lead {
         })
     }
 
-    /// Waits until `condition` is met for the CPU, or returns the reason why it cannot be.
+    /// Waits until `condition` is met for the CPU, or returns the reason why it cannot be met.
     fn wait(
         &self,
         cpu: &CpuChannel,
@@ -212,8 +212,8 @@ impl Lead {
         self.others().filter(|cpu| orders.participates(cpu.index))
     }
 
-    /// Records the result of a CPU's step: sets its state, or marks it as lost. A lost CPU that
-    /// arrives late powers off. A CPU that does not support CPU_OFF stays on.
+    /// Records the result of a CPU's step: sets the CPU's state, or marks the CPU as lost. A lost
+    /// CPU that arrives late powers off. A CPU that does not support CPU_OFF stays on.
     fn note(
         &self,
         round: &Round,
@@ -305,9 +305,9 @@ impl Lead {
         orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
 
-    /// Publishes the start and executes the lead's own order. The lead's cache lines are already
-    /// dirty when the start is chosen. The other CPUs were started from `since` onwards, so the
-    /// first CPU's naps may have grown accordingly.
+    /// Publishes the start time and executes the lead's own order. The lead's cache lines are
+    /// already dirty when the start time is chosen. The other CPUs were started from `since`
+    /// onwards, so the first CPU's naps may have grown accordingly.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -331,12 +331,12 @@ impl Lead {
     /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let (round, helper) = (&orders.round, orders.helper());
-        // No CPU finishes earlier, and polling would disturb CPUs that are powering down or up.
+        // No CPU finishes before then, and polling would disturb CPUs that are powering down or up.
         if round.action != Action::OnOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // Informs the other CPUs that the lead has returned. The helper stays on until they are
-        // back.
+        // Informs the other CPUs that the lead has returned. The helper stays on until they have
+        // returned too.
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
         measured().for_each(|cpu| cpu.handover.release());
@@ -390,8 +390,8 @@ impl Lead {
     }
 }
 
-/// Takes the CPU's outcome, or returns None if its order is not done. The lead recorded the instant
-/// of the CPU's CPU_ON.
+/// Takes the CPU's outcome, or returns None if its order is not done. Keeps `turned_on`, which the
+/// lead recorded when it called CPU_ON for this CPU.
 fn take_outcome<'o>(
     cpu: &CpuChannel,
     round: &Round,
@@ -442,7 +442,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // Losses are reported before the lead's own part, because the lead may not return from it.
+        // Losses are reported before the lead executes its own part, from which it may not return.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);

@@ -25,8 +25,8 @@ const GRACE_US: u64 = 10_000_000;
 /// quiet time.
 const ASLEEP_US: u64 = 7_500_000;
 
-/// The minimum timeout that a watchdog must support, in seconds: as long as the lead may be silent
-/// in the longest step.
+/// The minimum timeout that a watchdog must support, in seconds: the longest time that the lead may
+/// be silent.
 pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
 /// The deadline while no CPU is waiting for the lead.
@@ -83,7 +83,7 @@ impl LeadWatch {
         }
     }
 
-    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
+    /// Waits until `given` returns a value. Called on CPUs other than the lead. Returns None if the
     /// lead has given up on the CPU.
     pub fn wait_for_lead<T>(
         &self,

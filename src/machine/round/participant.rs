@@ -27,7 +27,7 @@ use crate::machine::timer_frame::TimerFrameDriver;
 
 /// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How long before this last part the lead wakes up, in microseconds.
+/// How far ahead of this last part the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -42,7 +42,7 @@ pub struct RoundParts {
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    /// True in a KVM guest, because KVM invents the value of CCSIDR_EL1.
+    /// True in a KVM guest, where CCSIDR_EL1 is not read because KVM invents its value.
     pub is_kvm_guest: bool,
 }
 
@@ -100,7 +100,7 @@ impl Participant {
         }
     }
 
-    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns None if the
+    /// Waits until `given` returns a value. Called on CPUs other than the lead. Returns None if the
     /// lead has given up on the CPU.
     pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
         let RoundParts { watch, waiter, .. } = self.parts;
@@ -206,7 +206,7 @@ impl Participant {
         })
     }
 
-    /// Makes a call once as a warm-up, and again with `time_call`.
+    /// Makes a call once as a warm-up, and then again with `time_call`.
     fn call_twice(
         &self,
         order: &Order,
@@ -229,10 +229,10 @@ impl Participant {
         self.finish_call(order, at, &call, Outcome { start, ..outcome })
     }
 
-    /// Waits for the agreed instant, except for the last part, during which the CPU spins. All CPUs
-    /// start spinning at the same instant, however they waited before. The lead wakes up shortly
-    /// before the others, so that an emulator that runs CPUs in turn starts each round with the
-    /// same CPU.
+    /// Waits until shortly before the agreed instant; the CPU then spins for the rest of the wait.
+    /// All CPUs start spinning at the same instant, regardless of how they waited before. The lead
+    /// wakes up shortly before the others, so that an emulator that runs CPUs in turn starts each
+    /// round with the same CPU.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
         let waiter = &self.parts.waiter;
@@ -354,7 +354,7 @@ impl Participant {
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,
             },
-            // A refused suspend takes precedence, because the CPU was not asleep.
+            // The code of a refused suspend takes precedence, because the CPU did not sleep.
             code: suspend.code.filter(|code| *code < 0).or(measured.code),
             before: measured.before,
             after: measured.after,
@@ -444,7 +444,7 @@ pub fn stop_after_fault() -> ! {
         && let Some(channel) = parts.channels.iter().find(is_own)
     {
         let handover = &channel.handover;
-        // A second exception while sending the SGIs must not repeat this.
+        // If sending the SGIs causes a second exception, they must not be sent again.
         let is_first = handover.stop().is_none();
         handover.report_stop(Stop::Exception);
         let helps = handover.order().is_some_and(|it| it.action == Action::Help);

@@ -63,7 +63,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
 }
 
 fn power_off(own: Participant) {
-    // A CPU_OFF that returns SUCCESS has not turned the CPU off.
+    // If CPU_OFF returns, even with SUCCESS, it has not turned the CPU off.
     let returned = firmware::cpu_off().map_err(ReturnCode::from);
     let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
     own.channel.handover.report_cpu_off_failure(code);

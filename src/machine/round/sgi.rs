@@ -7,8 +7,8 @@ use crate::machine::round::participant::Participant;
 
 impl Participant {
     /// Returns the other CPUs in the current round that have not returned. An SGI to a CPU that is
-    /// off would stay pending and make the CPU's redistributor request a wake-up. One to a CPU that
-    /// has stopped would stay pending and keep it from waiting in WFI.
+    /// off would stay pending and make the CPU's redistributor request a wake-up. An SGI to a CPU
+    /// that has stopped would stay pending and keep that CPU from waiting in WFI.
     fn sleeping_cpus(
         &self,
         includes_lead: bool,
@@ -54,8 +54,8 @@ impl Participant {
     }
 
     /// Wakes the CPUs in `order`. The caller is itself a CPU that is woken in this round and may
-    /// have returned too early. Waits until its own wake-up is due, so that the next CPU is already
-    /// down.
+    /// have returned too early. Waits until the caller's own wake-up is due, so that the next CPU
+    /// is already down.
     pub(super) fn wake_others_when_due(&self, order: &Order, start: u64) {
         let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {

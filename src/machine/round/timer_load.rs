@@ -18,8 +18,8 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
-/// The size of a chunk of load in bytes. A CPU reads the counter after each chunk. The page size is
-/// a multiple of every line size and DC ZVA block size.
+/// The size in bytes of one chunk of the load. A CPU reads the counter after each chunk. The page
+/// size is a multiple of every line size and DC ZVA block size.
 const CHUNK: u64 = PAGE;
 
 global_asm!(
@@ -59,8 +59,8 @@ struct TimerHandler {
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // If an erratum spoiled both reads, the handler's own read, which is later, is used. The
-    // measured latency then includes the instructions in between.
+    // If an erratum spoiled both reads, the handler's own, later read is used. The measured latency
+    // then includes the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {

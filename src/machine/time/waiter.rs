@@ -1,7 +1,7 @@
 //! Waits for another CPU, or until a given instant. A waiting CPU naps: it arms its timer to expire
 //! shortly and waits for the interrupt, which stays masked. A napping CPU does not access memory
-//! that other CPUs use. If one host CPU emulates several CPUs, it also lets the others run. No CPU
-//! naps just before an agreed instant (`CallPath::spin_until`).
+//! that other CPUs use. If one host CPU emulates several CPUs, napping also lets the others run. No
+//! CPU naps just before an agreed instant (`CallPath::spin_until`).
 
 use hardware::spec::ticks::Clock;
 
@@ -10,7 +10,8 @@ use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::time::timer::CpuTimer;
 
-/// The length of a nap in microseconds, and therefore the delay at the end of a wait.
+/// The initial length of a nap in microseconds, and therefore the longest delay at the end of a
+/// normal wait.
 pub const NAP_US: u64 = 50;
 
 /// The waiting time, in microseconds, after which naps become longer. By then the awaited event is
@@ -86,7 +87,7 @@ impl Waiter {
     }
 
     /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC, no interrupt
-    /// would end a WFI, so the counter is polled instead, which also does not access memory.
+    /// would end a WFI, so the counter is polled instead, which does not access memory either.
     fn nap_until(&self, instant: u64) {
         if self.gic.is_absent() {
             while self.now() < instant {

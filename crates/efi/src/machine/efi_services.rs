@@ -29,10 +29,10 @@ pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
 const SPARE_DESCRIPTORS: usize = 64;
 /// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
-/// How long a message stays on the screen if no shell keeps it there, in microseconds.
+/// How long a message stays on the screen, in microseconds, if there is no shell to keep it there.
 const MESSAGE_US: usize = 5_000_000;
-/// The maximum number of attempts to exit boot services, because the memory map may change between
-/// reading it and exiting.
+/// The maximum number of attempts to exit boot services. An attempt fails if the memory map has
+/// changed since it was read.
 const EXITS: usize = 8;
 
 /// The system table, which is null after ExitBootServices, and this image's handle.
@@ -42,8 +42,8 @@ static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// Access to EFI while its boot services are available.
 pub struct EfiServices {
     boot: &'static BootServices,
-    /// The address and page count of each allocation that is freed if EFI continues: the heap and
-    /// the image.
+    /// The address and page count of each allocation that is freed if the payload is not started:
+    /// the heap and the image.
     pages: [(u64, usize); 2],
 }
 
@@ -51,12 +51,12 @@ pub struct EfiServices {
 pub enum MainResult {
     /// Returns with this status. Boot services may have been exited, so no pages are freed.
     Returned(Status),
-    /// Returns without starting the payload; EFI continues.
+    /// The payload is not started, and control returns to EFI.
     Refused(EfiServices),
 }
 
-/// Memory that may contain tables according to the EFI memory map, excluding this application's
-/// heap.
+/// Memory that, according to the EFI memory map, may contain a device tree or ACPI tables. Excludes
+/// this application's heap.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -77,7 +77,7 @@ impl Memory<'static> for Readable {
     }
 }
 
-/// A memory map, and the key that shows whether it is up to date.
+/// A memory map, and the key that ExitBootServices uses to check that the map is current.
 pub struct MemoryMap {
     pub descriptors: Vec<MemoryDescriptor>,
     key: usize,
@@ -129,7 +129,7 @@ impl EfiServices {
     }
 
     /// Allocates at least `size` bytes of zeroed memory for the image, in whole pages. They are
-    /// freed if EFI continues.
+    /// freed if the payload is not started.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
@@ -140,7 +140,7 @@ impl EfiServices {
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Frees all pages, so that all memory is returned to EFI.
+    /// Frees all pages, which returns all memory to EFI.
     ///
     /// # Safety
     /// No value on the heap and no part of the memory returned by [`EfiServices::take`] may be used
@@ -153,8 +153,8 @@ impl EfiServices {
         }
     }
 
-    /// Returns the memory in `map` that may contain tables. The image's pages must not be allocated
-    /// yet.
+    /// Returns the memory in `map` that may contain a device tree or ACPI tables. The image's pages
+    /// must not have been allocated yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
         let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
         Readable {
@@ -306,7 +306,7 @@ fn wait(boot: &BootServices) {
     let _ = unsafe { (boot.stall)(MESSAGE_US) };
 }
 
-/// Ends the application after a panic, so that EFI returns to the program that started it. Returns
+/// Exits the application after a panic, so that EFI returns to the program that started it. Returns
 /// only if boot services have already been exited.
 pub fn abort() {
     if let Some(system) = system() {
@@ -344,7 +344,7 @@ impl fmt::Write for EfiConsole {
     }
 }
 
-/// Prints the last line on the EFI console.
+/// Prints the closing line on the EFI console.
 pub fn print_closing(line: &ClosingLine<'_>) {
     // Writing to the console cannot fail.
     let _ = line.print(&mut EfiConsole);

@@ -1,5 +1,5 @@
-//! The heap, whose pages are allocated from EFI once, so that lists and strings do not change the
-//! memory map.
+//! The heap. Its pages are allocated from EFI once, so that later heap allocations do not change
+//! the memory map.
 
 use core::mem::MaybeUninit;
 

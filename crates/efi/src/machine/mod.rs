@@ -3,7 +3,7 @@
 //! | part | task |
 //! |---|---|
 //! | `efi_services` | EFI boot services and tables |
-//! | `heap` | the payload's heap, in pages allocated from EFI once |
+//! | `heap` | the application's heap, in pages allocated from EFI once |
 //! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's location in memory, and the jump to it |
 //! | `registers` | this CPU's registers |
@@ -24,8 +24,8 @@ macro_rules! entry {
         ) -> uefi_raw::Status {
             use $crate::machine::efi_services::{EfiServices, MainResult};
 
-            // SAFETY: EFI starts an image with its handle and the system table, which is valid
-            // until ExitBootServices (UEFI 2.10, section 4.1).
+            // SAFETY: EFI passes the image's handle and the system table to the entry point; the
+            // table is valid until ExitBootServices (UEFI 2.10, section 4.1).
             let services = unsafe { EfiServices::new(image, system) };
             match $main(services) {
                 MainResult::Returned(status) => status,

@@ -12,6 +12,6 @@ use super::payload;
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_closing(&ClosingLine::Incomplete(info));
     efi_services::abort();
-    // Boot services have been exited, and by then the payload image was complete.
+    // Boot services have been exited, so the payload image is complete.
     payload::enter_kept()
 }

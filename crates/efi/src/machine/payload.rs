@@ -34,9 +34,9 @@ pub(super) fn enter_kept() -> ! {
     unsafe { enter(base, end) }
 }
 
-/// Turns the MMU and caches off and jumps to `base` with X0 to X3 = 0, as a boot loader that passes
-/// no arguments would. First writes everything up to `end` back to memory, including the code that
-/// runs with the caches off, because it was all written with caches on.
+/// Turns the MMU and caches off and jumps to `base` with X0 to X3 set to 0, as a boot loader that
+/// passes no arguments would. First writes everything up to `end` back to memory, including the
+/// code that runs with the caches off, because it was all written with caches on.
 ///
 /// # Safety
 /// `base` must be the first instruction of an image, and memory must be identity-mapped.

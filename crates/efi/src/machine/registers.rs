@@ -26,7 +26,7 @@ pub fn cpu_compatible() -> &'static str {
     }
 }
 
-/// Returns true if the CPU has the system registers of a GICv3 or later.
+/// Returns true if the CPU has GIC system registers (GICv3 or later).
 pub fn has_gic_v3() -> bool {
     ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
 }
