@@ -1,5 +1,5 @@
-//! Time and memory that `psci-report report` needs for a log with a million samples and for a log
-//! with 2,500 runs.
+//! Measures the time and memory that `psci-report report` needs for a log with a million samples
+//! and for a log with 2,500 runs.
 //!
 //! ```sh
 //! cargo bench -p report --bench report                  # optimized, as with --release
@@ -7,8 +7,8 @@
 //! cargo bench -p report --bench report -- json html     # other formats
 //! ```
 //!
-//! The benchmark prints the figures but sets no limits: they depend on the machine as much as on
-//! the program.
+//! The benchmark prints the results but sets no limits, because the results depend on the machine
+//! as much as on the program.
 
 use std::fmt::{self, Write as _};
 use std::fs::{self, File};

@@ -177,17 +177,17 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "110.0 (+10.00%)",
         "(+10.00%)      ",
-        r#"page.rst:10:50: "(+10.00%)" is not a figure"#,
+        r#"page.rst:10:50: "(+10.00%)" is not a valid latency"#,
     ),
     (
         "110.0 (+10.00%)",
         "110.0 (+10.00 )",
-        r#""110.0 (+10.00 )" is not a figure"#,
+        r#""110.0 (+10.00 )" is not a valid latency"#,
     ),
     (
         "(µs)",
         "(min)",
-        "page.rst:4:1: the title does not name a unit",
+        "page.rst:4:1: the title does not specify a unit",
     ),
     ("serial", "line", "page.rst:4:1: the title does not say"),
     (
@@ -198,7 +198,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "|         0          |",
         "|         x          |",
-        "is not a cluster or core number",
+        "is not a valid cluster or core number",
     ),
 ];
 
@@ -207,7 +207,7 @@ const CSV_DAMAGE: &[(&str, &str, &str)] = &[
     (
         "a.csv",
         "a.csv",
-        r#"page.rst:1:1: data/a.csv:1:14: "8 (x)" is not a figure"#,
+        r#"page.rst:1:1: data/a.csv:1:14: "8 (x)" is not a valid latency"#,
     ),
     (
         "a.csv",

@@ -67,9 +67,9 @@ fn exit_codes() {
         (&format!("{other} --across boards"), 3, "not compared"),
         (&format!("report narrow/{name}"), 2, "but no latency"),
         (&format!("{itself} --across oceans"), 2, across),
-        ("compare bad/test_x.csv good.log", 2, "is not a figure"),
+        ("compare bad/test_x.csv good.log", 2, "is not a valid latency"),
         ("compare good.log", 2, "<NEW>..."),
-        (&format!("{itself} --row-cpus 0x0"), 2, "names 1 CPU, but"),
+        (&format!("{itself} --row-cpus 0x0"), 2, "lists 1 CPU, but"),
         (
             &format!("{itself} -o good.log"),
             2,
@@ -115,7 +115,7 @@ fn every_format_has_findings_and_gaps() {
     let flush = "CPUs other than the last man now pay for flushing the whole cluster";
     let gaps = [
         "5 scenarios in the baseline not compared (--allow-missing scenarios",
-        "3 figures of 1 CPU in the baseline not compared (--allow-missing cpus",
+        "3 figures for 1 CPU in the baseline not compared (--allow-missing cpus",
         "the run does not have it",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
@@ -193,8 +193,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // A path may name either folder, a single file, or the platform folder, which means `current`.
-    // Publishing the same figures again changes nothing.
+    // A path may refer to either folder, a single file, or the platform folder. The platform folder
+    // stands for `current`. Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),
@@ -232,7 +232,7 @@ fn tables_with_equal_labels() {
         (
             &format!("publish n1sdp/old {docs}"),
             0,
-            "current now has the figures of n1sdp/old",
+            "current now has the figures from n1sdp/old",
         ),
         (&format!("publish n1sdp/new {docs}"), 0, order),
         (
@@ -298,7 +298,7 @@ fn publish_refuses_before_it_writes() {
         (
             &format!("publish good.log {docs} poplar --across boards"),
             0,
-            "current now has the figures of good.log",
+            "current now has the figures from good.log",
         ),
     ]);
     // The run has fewer figures than the existing tables.
@@ -318,6 +318,6 @@ fn publish_refuses_before_it_writes() {
     );
     refused(&[(
         &format!("{name} rpi4"),
-        "the run has no figure for CPU 0.0 of this file",
+        "the run has no figure for CPU 0.0 in this file",
     )]);
 }

@@ -35,7 +35,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
     let three: Vec<&str> = own.lines().take(3).collect();
     scratch.write(&format!("three/n1sdp/{OFF}"), &three.join("\n"));
     let docs = "--platform n1sdp --no-page tf-a";
-    let lost = "3 rows, but 4 in the baseline: comparing by order needs the same number";
+    let lost = "3 rows, but 4 in the baseline: comparing by rank requires the same number";
     scratch.refuses(&format!("publish three/n1sdp {docs}"), lost);
     scratch.assert_outcomes(&[(&format!("publish n1sdp {docs}"), 0, "--row-cpus MPIDR,...")]);
     let read = |name: &str| {
@@ -104,13 +104,13 @@ fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
     assert!(!scratch.path("typo").exists());
 }
 
-/// If a board has no board file, its tables do not name it, so any platform is accepted.
+/// If a board has no board file, its tables do not identify it, so any platform is accepted.
 #[test]
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
     scratch.write_tf_a("tf-a");
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
-    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not name its board";
+    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not identify its board";
     // The first platform in a source tree, a second one, and the second one again.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");

@@ -27,7 +27,7 @@ const REPEATED: &str =
 const REORDERED: &str = "Powerdown has the same figures on different CPUs: a different order in \
                          the lock queue is not a firmware change";
 
-/// A page, with the changes that it should print.
+/// A page and the changes that it should print.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,
@@ -66,7 +66,7 @@ pub(crate) struct AuditedFigure {
     /// The old figure in nanoseconds that the printed change implies.
     pub(crate) implied_ns: Option<f64>,
     pub(crate) judged: AuditOutcome,
-    /// The change in percent that should be printed but is not.
+    /// The percentage change that should be printed but is not.
     #[serde(skip)]
     unprinted: Option<f64>,
 }
@@ -107,7 +107,7 @@ pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     figures.filter(|it| it.judged == judged).count()
 }
 
-/// Returns a line that gives the number of printed changes for each verdict.
+/// Returns a line with the number of printed changes for each verdict.
 pub fn counts(audits: &[Audit]) -> String {
     use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
     let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));

@@ -74,7 +74,7 @@ fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Findi
             cold: median(cold),
             warm: median(warm.find(|it| it.cell.cpu == cpu)?),
         };
-        // CPUs of one type have the same MIDR_EL1.
+        // CPUs of the same type have the same MIDR_EL1 value.
         let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
         Some((midr, (cold.cell.step.x, pair)))
     };

@@ -90,7 +90,7 @@ const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
 const COUNTER: Condition = condition("the counter", None, |(run, _)| {
     Some(run.run.facts.as_ref()?.counter.to_string())
 });
-const FREQUENCY: Condition = condition("the counter's frequency in Hz", None, |(run, _)| {
+const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(run, _)| {
     let hz = run.run.facts.as_ref()?.frequency;
     (hz > 0).then(|| hz.to_string())
 });

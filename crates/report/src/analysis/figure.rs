@@ -84,7 +84,7 @@ impl FigureKey {
         self.metric.unit()
     }
 
-    /// Returns the name of the unit in which [`Self::per_operation`] is given.
+    /// Returns the name of the unit in which [`Self::per_operation`] is expressed.
     pub fn unit_name(self, clock: Clock) -> &'static str {
         match self.unit() {
             Unit::Cycles => "cycles",

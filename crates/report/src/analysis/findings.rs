@@ -46,7 +46,7 @@ fn not_told(sentence: String) -> Finding {
     }
 }
 
-/// Names the missing records without which the findings would be wrong, as a subject and verb: `2
+/// Lists the missing records without which the findings would be wrong, as a subject and verb: `2
 /// records of X are`. Returns None if all of them are present, or if the log does not contain any
 /// records.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {

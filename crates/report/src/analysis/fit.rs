@@ -115,7 +115,7 @@ pub struct Straight {
     pub r2: f64,
     /// The largest distance between a point and the line.
     pub residual: f64,
-    /// The sum of the squared distances.
+    /// The sum of the squared residuals.
     rest: f64,
 }
 

@@ -49,8 +49,8 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     Some((low, high.saturating_add(more).min(most)))
 }
 
-/// Returns the statistics for each place over all rounds of a parallel scenario. A place is a CPU's
-/// rank by `metric` within its round. Returns None if a sample is missing.
+/// Returns the statistics for each position over all rounds of a parallel scenario. A position is a
+/// CPU's rank by `metric` within its round. Returns None if a sample is missing.
 pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
     let cells = scenario.suite_cells();
     let rounds = cells.first()?.samples.len();

@@ -47,7 +47,7 @@ pub(crate) struct MergedFigure {
     pub(crate) key: FigureKey,
     /// The value in each run; None if the run lacks it.
     pub(crate) shown: Vec<Option<RunFigure>>,
-    /// Statistics over the samples of all runs; None unless every run has all of its samples.
+    /// Statistics over the samples from all runs; None unless every run has all of its samples.
     pub(crate) pooled: Option<Summary>,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
         let other = counterpart(it, b).filter(is_measured).into_iter();
         let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
         let all = sides.flat_map(|sides| differences(MERGED, sides, true));
-        all.map(move |difference| (format!(" of {}", it.id), difference))
+        all.map(move |difference| (format!(" for {}", it.id), difference))
     });
     let Some((of, (condition, [x, y]))) = of_runs.chain(of_scenarios).next() else {
         return Ok(());
@@ -211,31 +211,31 @@ mod tests {
     use crate::analysis::edits::{self, RunEdit, edited};
     use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
-    /// Edits to the second run, and the condition that the error names.
+    /// Edits to the second run, and the condition that the error reports.
     const REFUSED: &[(RunEdit, &str)] = &[
         (edits::nothing, ""),
         (edits::no_head, "the board"),
-        (edits::clock, "the counter's frequency in Hz"),
-        (edits::no_facts, "the counter's frequency in Hz"),
+        (edits::clock, "the counter frequency in Hz"),
+        (edits::no_facts, "the counter frequency in Hz"),
         (edits::one_mpidr, "the list of CPUs"),
         (edits::firmware, "the firmware"),
         (edits::level, "the exception level"),
         (edits::warm, "the method"),
         (
             edits::no_plan,
-            "the wake-up pattern of test_rt_instr_susp_deep_parallel",
+            "the wake-up pattern for test_rt_instr_susp_deep_parallel",
         ),
         (
             edits::state,
-            "power_state of test_rt_instr_susp_deep_parallel",
+            "power_state for test_rt_instr_susp_deep_parallel",
         ),
         (
             edits::wake_source,
-            "the wake-up source of test_rt_instr_susp_deep_parallel",
+            "the wake-up source for test_rt_instr_susp_deep_parallel",
         ),
         (
             edits::callers_figures,
-            "the source of the figures of test_rt_instr_susp_deep_parallel",
+            "the source of the figures for test_rt_instr_susp_deep_parallel",
         ),
     ];
 
@@ -267,17 +267,17 @@ mod tests {
             (
                 TimerLatency,
                 |plan| plan.timer.period = 100,
-                "period= of timer_latency is 1000 us in the first and 100 us in the second",
+                "period= for timer_latency is 1000 us in the first and 100 us in the second",
             ),
             (
                 TimerLatency,
                 |plan| plan.timer.footprint = 8192,
-                "footprint= of timer_latency is 4096 bytes in the first and 8192 bytes in",
+                "footprint= for timer_latency is 4096 bytes in the first and 8192 bytes in",
             ),
             (
                 CpuOn,
                 |plan| plan.cpu_on_after = 7,
-                "cpu-on-after= of cpu_on is 1000 us in the first and 7 us in the second",
+                "cpu-on-after= for cpu_on is 1000 us in the first and 7 us in the second",
             ),
         ];
         for (id, edit, part) in edits {

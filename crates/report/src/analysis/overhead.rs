@@ -15,7 +15,7 @@ use super::interval::notch;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The unit in which costs are given.
+/// The unit in which costs are expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostUnit {
     /// Nanoseconds, or ticks if the clock is unknown.
@@ -124,8 +124,8 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         let has = if is_due { "no " } else { "" };
         ensure!(
             facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
-            "{}: this run's firmware has {has}PMF; name the instrumented build's log first, then \
-             the plain build's",
+            "{}: this run's firmware has {has}PMF; specify the instrumented build's log first, \
+             then the plain build's",
             run.source.input,
         );
     }
@@ -141,7 +141,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         (CostUnit::Time, None) => (1.0, "ticks"),
         (CostUnit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
         (CostUnit::Instructions { .. }, None) => {
-            bail!("the counter's frequency is unknown, so the length of a tick is too")
+            bail!("the counter frequency is unknown, so the length of a tick is too")
         }
     };
     let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
@@ -157,7 +157,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     }
     ensure!(
         !costs.is_empty(),
-        "{a} and {b} share no scenario with a comparable figure; PSCI_VERSION, suspends in \
+        "{a} and {b} share no scenario that has comparable figures; PSCI_VERSION, suspends in \
          sequence and CPU_ON have comparable figures"
     );
     Ok(Overhead {
@@ -171,11 +171,11 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
 /// Figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
-     of timestamps on the way down is hidden in the sleep.",
+     of timestamps on the way down is hidden by the sleep.",
     "Call for suspends: includes the sleep, which each run calibrates separately.",
     "Turn Off: with PMF, the lead polls only rarely, to avoid disturbing other CPUs.",
-    "Points with all CPUs at once: they also depend on what the other CPUs do.",
-    "timer_latency: runs from a timer's expiry to its handler, without a firmware call.",
+    "Points for all CPUs at once: these also depend on what the other CPUs do.",
+    "timer_latency: measured from a timer's expiry to its handler, without a firmware call.",
     "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
      the firmware, because the instruction clock counts the instructions of all CPUs.",
 ];

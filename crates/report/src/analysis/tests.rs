@@ -1,4 +1,4 @@
-//! Findings, worst cases and instrumentation overhead for made-up runs.
+//! Tests findings, worst cases and instrumentation overhead for made-up runs.
 
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
@@ -345,7 +345,7 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
         error.to_string()
     };
     let instrumented = refusal(&suite());
-    let part = "has PMF; name the instrumented build's log first";
+    let part = "has PMF; specify the instrumented build's log first";
     assert!(instrumented.contains(part), "{instrumented}");
     for (edit, part) in [
         (

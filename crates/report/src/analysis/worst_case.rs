@@ -69,7 +69,7 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     );
     ensure!(
         run.run.clock().is_known(),
-        "{input}: the counter's frequency is unknown, but idle-states needs microseconds"
+        "{input}: the counter frequency is unknown, but idle-states needs microseconds"
     );
     idle_states(run)
 }
@@ -170,7 +170,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
-        // The figures of a CPU that is the helper in some rounds come from rounds with a different
+        // The figures for a CPU that is the helper in some rounds come from rounds with a different
         // helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();

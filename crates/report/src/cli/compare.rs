@@ -33,10 +33,10 @@ pub struct CompareArguments {
     /// Another log of the old firmware; the most typical run is used.
     #[arg(long = "old", value_name = "LOG")]
     more_old: Vec<PathBuf>,
-    /// Use the Nth run of OLD.
+    /// Use the Nth run in OLD.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     old_run: Option<usize>,
-    /// Compare only the Nth run of NEW.
+    /// Compare only the Nth run in NEW.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     new_run: Option<usize>,
     #[command(flatten)]

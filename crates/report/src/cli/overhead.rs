@@ -1,4 +1,4 @@
-//! The `overhead` verb: the cost of firmware instrumentation.
+//! The `overhead` verb, which prints the cost of firmware instrumentation.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -36,10 +36,10 @@ pub struct PublishArguments {
     /// Log of the previous release [default: TF-A's figures].
     #[arg(long, value_name = "OLD")]
     previous: Vec<PathBuf>,
-    /// Use the Nth run of OLD.
+    /// Use the Nth run in OLD.
     #[arg(long, value_name = "N", requires = "previous", value_parser = place_parser())]
     previous_run: Option<usize>,
-    /// Publish the Nth run of NEW.
+    /// Publish the Nth run in NEW.
     #[arg(long, value_name = "N", value_parser = place_parser())]
     run: Option<usize>,
     #[command(flatten)]

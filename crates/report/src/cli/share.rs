@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Text that is not a fraction.
+/// A string that is not a valid fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a fraction below 1, such as 0.02 or 2%")]
 pub struct NotAShare;

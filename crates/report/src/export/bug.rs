@@ -1,5 +1,5 @@
-//! `bug`: text for an issue in the firmware's tracker. For each check that failed, it states what
-//! was called, what the specification says, what was returned, and on which CPUs.
+//! `bug`: text for an issue in the firmware's tracker. For each check that failed, the text states
+//! what was called, what the specification says, what was returned, and on which CPUs.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::analysis::findings::findings;
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 
-/// The lines about a run that matter to the firmware's developers.
+/// The lines about a run that matter to firmware developers.
 const CONDITIONS: [&str; 8] = [
     "Payload", "Board", "CPUs", "Cores", "Firmware", "Service", "PSCI", "States",
 ];

@@ -67,9 +67,9 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
 
 fn definitions(history: &History) -> Vec<LabeledLine> {
     let rows = match history.keyed {
-        Keyed::Mpidr => "by MPIDR; by order if CPUs wait for each other",
-        Keyed::Labels => "by cluster and core; by order if CPUs wait for each other",
-        Keyed::Ambiguous => "by order, because one release has ambiguous labels",
+        Keyed::Mpidr => "by MPIDR, or by size rank if CPUs wait for each other",
+        Keyed::Labels => "by cluster and core, or by size rank if CPUs wait for each other",
+        Keyed::Ambiguous => "by size rank, because one release has ambiguous labels",
     };
     let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
     let steps = history.rows().flat_map(HistoryRow::steps);
@@ -256,7 +256,7 @@ impl ScenarioTables<'_> {
         table
     }
 
-    /// Returns the cells that name a row.
+    /// Returns the cells that identify a row.
     fn names(&self, figure: &FigureHistory, row: &HistoryRow) -> Vec<String> {
         let mut cells = key_cells(self.scenario.key.id, figure.key);
         // The figure name is in the title.

@@ -33,7 +33,7 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // In rows by order, the CPU may differ between releases. In rows by CPU, all releases have the
+    // In rows by rank, the CPU may differ between releases. In rows by CPU, all releases have the
     // same CPU.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
@@ -55,7 +55,7 @@ fn line(
         how: step.map(|it| it.how.word()),
         variant: step.map(|it| it.variant.word()),
         x: step.and_then(|it| it.x),
-        // Rows by order have a place, counting from 1.
+        // The size rank, counting from 1; only in rows by rank.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),
         cluster: cpu.map(|it| it.cluster),

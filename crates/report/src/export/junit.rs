@@ -179,7 +179,7 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     Case::new(name, class, &said, (element, &word, message))
 }
 
-/// Returns the test case of one check.
+/// Returns the test case for one check.
 fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
     let name = check.subject(&run.run);
     let class = format!("psci-bench.{}", scenario.id);
@@ -231,7 +231,7 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     let unit = change.key.unit_name(run.clock());
     let percent = change.percent();
     let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
-    format!("{name} of CPU {cpu}: {new} {unit}, previously {old}{percent}")
+    format!("{name} on CPU {cpu}: {new} {unit}, previously {old}{percent}")
 }
 
 fn verdict(run: &LoggedRun) -> Case {

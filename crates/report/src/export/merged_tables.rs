@@ -1,4 +1,4 @@
-//! Tables that merge several runs of one board.
+//! Tables that merge several runs from one board.
 
 use hardware::text::plural::many;
 
@@ -17,7 +17,7 @@ pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<I
     })
 }
 
-/// Returns a table with the figures of the TFTF suite, or with per-operation medians for steps.
+/// Returns a table with the figures for the TFTF suite, or with per-operation medians for steps.
 fn table(
     run: &LoggedRun,
     scenario: &MergedScenario,

@@ -112,7 +112,8 @@ pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
     builds.map(build).collect()
 }
 
-/// Returns the stages of one build. The firmware is named only in other log lines, not in records.
+/// Returns the stages of one build. The firmware is identified only in other log lines, not in
+/// records.
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("without a version");

@@ -71,7 +71,8 @@ impl Overhead {
         };
         let mut all = vec![format!(
             "Each row shows the CPU whose difference is the median; Least and Most are the \
-             extremes of all CPUs, and Alike is the number of CPUs with the same difference. {unit}"
+             extremes across all CPUs, and Alike is the number of CPUs with the same \
+             difference. {unit}"
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
         let is_suite = |it: &&Cost| it.scenario.id.procedure() == Procedure::Version;
@@ -82,7 +83,7 @@ impl Overhead {
             false => it.cleanest(),
         });
         let Some(own) = own else { return all };
-        let call = "PSCI_VERSION, which only passes two timestamps,";
+        let call = "PSCI_VERSION, which passes only two timestamps,";
         if is_noisy && own.is_noise() == Some(true) {
             all.push(format!("{call} has no cost beyond noise."));
             return all;

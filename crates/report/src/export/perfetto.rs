@@ -1,10 +1,11 @@
 //! `perfetto`: the Trace Event format, for ui.perfetto.dev and chrome://tracing.
 //!
-//! Each cluster is a process and each CPU a thread; a separate process names the scenarios. The
-//! drawing shows the same samples as the tables. For a parallel scenario, this is one round with
-//! all CPUs on one axis, which makes the queue for firmware locks visible. For a serial scenario,
-//! these are the CPUs' samples, one after another. Time is omitted only between serial samples and
-//! between scenarios. Each call's `counter` value shows when the call occurred within the run.
+//! Each cluster is a process and each CPU a thread; a separate process shows the scenario names.
+//! The drawing shows the same samples as the tables. For a parallel scenario, this is one round
+//! with all CPUs on one axis, which makes the queue for firmware locks visible. For a serial
+//! scenario, these are the CPUs' samples, one after another. Time is omitted only between serial
+//! samples and between scenarios. Each call's `counter` value shows when the call occurred within
+//! the run.
 
 use std::io::Write;
 
@@ -27,7 +28,7 @@ const GAP: i64 = 10_000;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("perfetto")?;
     if !run.clock().is_known() {
-        bail!("perfetto needs times, but the counter's frequency is unknown");
+        bail!("perfetto needs times, but the counter frequency is unknown");
     }
     let (events, at) = (Vec::new(), 0);
     let mut trace = Trace { run, events, at };

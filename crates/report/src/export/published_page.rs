@@ -123,11 +123,11 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     (begin <= end).then_some(begin..end)
 }
 
-/// The field on a page that names the previous release's firmware.
+/// The field on a page that identifies the previous release's firmware.
 const PREVIOUS: &str = "Previous release";
 
-/// Returns the previous release's firmware from the baseline log or, if the log does not name it,
-/// from the existing page. Published tables do not name the firmware.
+/// Returns the previous release's firmware from the baseline log or, if the log does not identify
+/// it, from the existing page. Published tables do not identify the firmware.
 fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {

@@ -105,7 +105,7 @@ fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> 
     }
 }
 
-/// Returns the reason for a status, if the log gives one.
+/// Returns the reason for a status, if the log contains one.
 pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
@@ -135,7 +135,7 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     table.finished()
 }
 
-/// Returns the mark that follows an unverified figure.
+/// Returns the marker that follows an unverified figure.
 pub(super) const fn mark(is_doubtful: bool) -> &'static str {
     if is_doubtful { " ?" } else { "" }
 }

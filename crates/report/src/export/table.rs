@@ -23,7 +23,7 @@ const INDENT: usize = 2;
 struct TableColumn {
     name: String,
     is_number: bool,
-    /// True if the column names the rows, so that it is repeated when the table is continued.
+    /// True if the column identifies the rows, so that it is repeated when the table is continued.
     #[serde(skip)]
     is_name: bool,
     /// For an optional column, the text shown in a cell without a value. The column is dropped if
@@ -106,8 +106,9 @@ impl Table {
         self.columns(names.iter().copied(), true, Some(absent));
     }
 
-    /// Marks the columns added so far as the ones that name the rows. If the remaining columns do
-    /// not fit on the terminal, this table is continued in another one that repeats the row names.
+    /// Marks the columns added so far as the ones that identify the rows. If the remaining columns
+    /// do not fit on the terminal, this table is continued in another one that repeats the row
+    /// names.
     pub(crate) fn end_names(&mut self) {
         for column in &mut self.columns {
             column.is_name = true;

@@ -81,8 +81,8 @@ pub fn publish(
     };
     ensure!(
         !release.files.is_empty(),
-        "{input}: no figures to publish; TF-A's tables need PMF figures with method tftf; nothing \
-         was written"
+        "{input}: no figures to publish; TF-A's tables need PMF figures from the tftf method; \
+         nothing was written"
     );
     let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
     let there = read_folder(&current)?;
@@ -112,7 +112,9 @@ pub fn publish(
     if on_page == OnPage::Previous {
         note(&release, comparison);
         release.put(comparison, given.map(|_| &before))?;
-        say(&format!("{shown}: current now has the figures of {input}"));
+        say(&format!(
+            "{shown}: current now has the figures from {input}"
+        ));
     } else {
         say(&format!(
             "{shown}: current already has these figures; nothing was changed"
@@ -183,8 +185,8 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     {
         let input = &run.source.input;
         bail!(
-            "--platform {platform}: {input} is from the board {board:?}, whose name does not \
-             contain the platform's; if it is the same board, use --across boards; nothing was \
+            "--platform {platform}: {input} is from the {board:?} board, whose name does not \
+             contain the platform name; if it is the same board, use --across boards; nothing was \
              written"
         );
     }
@@ -211,7 +213,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
-            "{at}: a new folder; {input} does not name its board"
+            "{at}: a new folder; {input} does not identify its board"
         ));
     }
     let (input, all) = (&run.source.input, run.run.cpus.len());
@@ -240,13 +242,13 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
     let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
     let named = match is_ambiguous {
-        true => "; use --previous and --row-cpus MPIDR,... to name the CPUs of repeated labels",
+        true => "; use --previous and --row-cpus MPIDR,... to identify CPUs whose labels repeat",
         false => "",
     };
     if !tags.is_empty() {
         say(&format!(
             "in {tags}, changes compare figures of equal rank, not of the same CPU; see \
-             the verb compare{named}"
+             the compare verb{named}"
         ));
     }
 }
@@ -387,12 +389,12 @@ fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
     // If labels repeat, rows cannot be matched to CPUs.
     if !is_plain(own) || !is_plain(old) {
         let (count, all) = (own.len(), old.len());
-        return (count < all).then(|| format!("{} of the {all} rows of this file", all - count));
+        return (count < all).then(|| format!("{} of the {all} rows in this file", all - count));
     }
     let mut olds = old.iter().map(label);
     let own: Vec<String> = own.iter().map(label).collect();
     let gone = olds.find(|it| !own.contains(it))?;
-    Some(format!("CPU {gone} of this file"))
+    Some(format!("CPU {gone} in this file"))
 }
 
 /// Returns the outermost folder in `place` that does not exist.

@@ -65,7 +65,7 @@ pub struct MachineResult {
     pub elapsed: Duration,
 }
 
-/// A receiver of UART output.
+/// A receiver for UART output.
 pub trait Display: Write {
     /// Shows how many of the current scenario's samples have been taken, and how many there will
     /// be.

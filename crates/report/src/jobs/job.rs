@@ -36,11 +36,11 @@ pub struct Key {
     pub(crate) firmware: String,
 }
 
-/// The placeholder for a board or firmware that neither the cell nor the log names.
+/// The placeholder for a board or firmware that neither the cell nor the log identifies.
 const NOT_KNOWN: &str = "not known";
 
 impl Key {
-    /// Returns the name from a cell's mark or, if there is none, from the runs.
+    /// Returns the name from a cell's marker file or, if there is none, from the runs.
     pub(super) fn of<'r>(
         mark: Option<&Mark>,
         runs: impl Iterator<Item = &'r LoggedRun> + Clone,

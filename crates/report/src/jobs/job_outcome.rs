@@ -59,7 +59,7 @@ pub(super) fn outcome(
 
 fn of_results(results: &Results) -> Vec<String> {
     let failure = results.failure.iter().map(|why| match why.as_str() {
-        "" => "the job failed, but the engine gives no reason".to_owned(),
+        "" => "the job failed, but the engine reported no reason".to_owned(),
         why => format!("the job failed: {why}"),
     });
     let mut said: Vec<String> = failure.collect();

@@ -69,7 +69,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();
     ensure!(
         !has_type,
-        "this XML has a DOCTYPE, which JUnit XML does not"
+        "this XML has a DOCTYPE, which JUnit XML never has"
     );
     let suites = memmem::find_iter(text, b"<testsuite").count();
     ensure!(suites <= SUITES_MAX, "more than {SUITES_MAX} suites");

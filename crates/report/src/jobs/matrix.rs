@@ -23,7 +23,7 @@ pub struct Matrix {
     pub(crate) unread: Vec<String>,
 }
 
-/// All runs of one board.
+/// All runs from one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixBoard {
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub struct MatrixBoard {
     pub(crate) tests: Vec<SideBySide>,
 }
 
-/// A scenario in the runs of one board.
+/// A scenario in the runs from one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct SideBySide {
     pub(crate) scenario: ScenarioId,

@@ -1,4 +1,4 @@
-//! Reads jobs from the files of lab engines, with each job's results and logged runs.
+//! Reads jobs from lab engine files, with each job's results and logged runs.
 //!
 //! A job is either a cell written by `cargo xtask lab`, with the contents of its `results` folder,
 //! or a single file. If a file in a cell cannot be read, its job is incomplete, but other jobs are

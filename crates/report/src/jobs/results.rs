@@ -29,7 +29,7 @@ pub struct Results {
     /// The measurements recorded by the engine, by name, such as `wakeup/cpu_susp_serial_1_0`.
     #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
-    /// The reason why the job itself failed, or an empty string if the engine gives none.
+    /// The reason why the job itself failed, or an empty string if the engine reported none.
     pub(crate) failure: Option<String>,
     pub(crate) faults: Vec<String>,
     pub(crate) lacks: Vec<String>,

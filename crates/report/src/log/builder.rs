@@ -224,7 +224,7 @@ impl LoggedRunBuilder {
 /// Returns true if a record's CPU indices and histogram bins are in range. This limits the memory
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
-    // In the TFTF suite, a cell's place is the index of its CPU.
+    // In the TFTF suite, a cell's index is the index of its CPU.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
         true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,

@@ -173,7 +173,7 @@ impl LoggedRun {
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
         if integrity.guessed_cpus > 0 {
             let cpus = many(integrity.guessed_cpus as usize, "CPU");
-            return Some(format!("rows for {cpus} that no record names"));
+            return Some(format!("rows for {cpus} that are not in any record"));
         }
         let mut own = Totals::default();
         let scenarios = self.run.scenarios.iter();
@@ -233,7 +233,7 @@ impl LoggedRun {
         let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
         if (1..named.saturating_sub(lost)).contains(&own) {
             let (own, named) = (many(own, "CPU"), many(named, "CPU"));
-            all.push(format!("rows for {own}, but the header names {named}"));
+            all.push(format!("rows for {own}, but the header lists {named}"));
         }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
@@ -313,7 +313,7 @@ mod tests {
             ),
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
-        let unnamed = "rows for 3 CPUs that no record names";
+        let unnamed = "rows for 3 CPUs that are not in any record";
         let ends = ends.map(|(edit, part)| (seq, edited(edit), part));
         for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
             let edits = [(seq, json.as_str())];
@@ -335,7 +335,7 @@ mod tests {
             (
                 3,
                 "psci-bench: PASS",
-                "rows for 2 CPUs, but the header names 3 CPUs",
+                "rows for 2 CPUs, but the header lists 3 CPUs",
             ),
             (3, "psci-bench: FAIL", ""),
         ] {

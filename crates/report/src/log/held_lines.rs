@@ -9,8 +9,8 @@ use super::integrity::NAMED_MAX;
 use super::line_run::{LineRun, RowOfLine};
 use super::logged_run::LoggedRun;
 
-/// Names the CPU and the scenario of each line that contradicts the run's records. A line cannot
-/// contradict a missing record.
+/// Identifies the CPU and the scenario for each line that contradicts the run's records. A line
+/// cannot contradict a missing record.
 pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
     let framed = logged.framed();
     let is_whole = logged.integrity.is_whole();

@@ -40,7 +40,7 @@ pub struct Integrity {
     pub contradictions: Vec<String>,
 }
 
-/// The record counts of a run.
+/// A run's record counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
     /// The number of records that were sent, or None if there is no `end` record.
@@ -123,7 +123,7 @@ impl Integrity {
             all.push("the end record is lost, so more may be missing".to_owned());
         }
         let cut = records.cut_by.map(|other| {
-            format!("records of another run, {other}, appear before its end: the log mixes runs")
+            format!("records from another run, {other}, appear before its end: the log mixes runs")
         });
         all.extend(cut);
         all
@@ -150,7 +150,7 @@ impl Integrity {
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
-                "ignored {} of scenarios unknown to this version: {}",
+                "ignored {} for scenarios unknown to this version: {}",
                 many(rows as usize, "row"),
                 self.unknown.keys().join(", ")
             ));

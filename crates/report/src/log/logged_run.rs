@@ -36,7 +36,7 @@ pub struct LoggedRun {
 /// A run's position in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The file name, as given by the user.
+    /// The file name, as specified by the user.
     pub input: String,
     /// The run's number within the file, counting from 1.
     pub place: u32,
@@ -75,7 +75,7 @@ pub struct HeaderLines {
     pub exception_level: Option<u8>,
 }
 
-/// The maximum number of CPUs named for a single reason.
+/// The maximum number of CPUs listed for a single reason.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
@@ -204,7 +204,7 @@ impl LoggedRun {
         named.collect()
     }
 
-    /// Names the first few CPUs and counts the rest.
+    /// Lists the first few CPUs and counts the rest.
     pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));

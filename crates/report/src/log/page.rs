@@ -29,7 +29,7 @@ const IMPLAUSIBLE_US: u64 = 100_000;
 /// A published page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
-    /// The path, as given by the user.
+    /// The path, as specified by the user.
     pub(crate) input: String,
     /// The first heading on the page.
     pub(crate) title: String,
@@ -45,11 +45,11 @@ pub(crate) struct PageTable {
     /// The line number of the directive, counting from 1.
     pub(crate) line: usize,
     pub(crate) id: ScenarioId,
-    /// The release named in the title, such as `v2.13`; empty if it names none.
+    /// The release named in the title, such as `v2.13`; empty if there is none.
     pub(crate) release: String,
     /// The folder that contains the data file: `current` or `previous`.
     pub(crate) folder: String,
-    /// The unit named in the title, in nanoseconds.
+    /// The unit specified in the title, in nanoseconds.
     unit: u64,
     pub(crate) rows: Vec<PublishedRow>,
 }
@@ -204,7 +204,7 @@ fn releases_of_folders<'t>(
         (!table.folder.is_empty() && *most != table.release).then(|| {
             let (line, folder, own) = (table.line, &table.folder, &table.release);
             format!(
-                "{input}:{line}: the title says ({own}), but the others in the folder {folder} say \
+                "{input}:{line}: the title says ({own}), but the others in the {folder} folder say \
                  ({most})"
             )
         })
@@ -292,7 +292,7 @@ impl Directive {
         let title = &self.title;
         let said = "the title does not say which scenario's latencies these are";
         let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
-        let said = "the title does not name a unit: expected (ns), (us) or (µs)";
+        let said = "the title does not specify a unit: expected (ns), (us) or (µs)";
         let unit = unit(title).with_context(|| format!("{line}:1: {said}"))?;
         let rows = rows(Some(id), &cells, unit);
         let mut rows = rows.map_err(|why| match &file {
@@ -389,7 +389,7 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     suite.find(|id| id.procedure() == procedure)
 }
 
-/// Returns the unit that a title names, in nanoseconds.
+/// Returns the unit specified in a title, in nanoseconds.
 fn unit(title: &str) -> Option<u64> {
     let has = |unit: &&str| title.contains(*unit);
     // The micro sign, and the letter mu.

@@ -121,7 +121,8 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
     let label = |cell: &PublishedCell| {
         let ((line, column), text) = (cell.place, &cell.text);
         let number = text.parse::<u16>();
-        number.map_err(|_| anyhow!("{line}:{column}: {text:?} is not a cluster or core number"))
+        number
+            .map_err(|_| anyhow!("{line}:{column}: {text:?} is not a valid cluster or core number"))
     };
     let figure = |(cell, metric): (&PublishedCell, &Metric)| {
         let ((line, column), text) = (cell.place, &cell.text);
@@ -131,7 +132,7 @@ fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<Pub
             } else {
                 "244.52 (-65.43%)"
             };
-            format!("{line}:{column}: {text:?} is not a figure such as {example}")
+            format!("{line}:{column}: {text:?} is not a valid latency, such as {example}")
         })?;
         let (place, metric) = (format!("{line}:{column}"), *metric);
         Ok(PublishedFigure {

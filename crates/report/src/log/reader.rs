@@ -185,7 +185,9 @@ impl LogReader {
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if bytes == 0 {
-            return format!("{name}: the log is empty; was the UART connected at the right speed?");
+            return format!(
+                "{name}: the log is empty; is the UART connected at the right baud rate?"
+            );
         }
         let start = match self.is_cut {
             true => format!(
@@ -203,18 +205,19 @@ impl LogReader {
             let records = many(damaged as usize, "record");
             return format!(
                 "{start}: {records} (@PB ...), none with a valid checksum: was the UART \
-                 read at the right speed and parity (115200 baud 8N1), and is the log unchanged?"
+                 read with the right settings (115200 baud 8N1), and is the log unchanged?"
             );
         }
         if self.is_cut {
             return format!(
-                "{start}; if the run comes later, cut the beginning of the log, or save the log to \
-                 a file and pass the file"
+                "{start}; if the run comes later, trim the beginning of the log, or save the log \
+                 to a file and pass the file"
             );
         }
         let advice = match self.now.logged.firmware.last() {
             Some(stage) => format!(
-                "firmware {} {} printed lines: the payload was not started, or uses another UART",
+                "firmware {} {} printed lines: the payload was not started, or uses a different \
+                 UART",
                 stage.name,
                 stage.version.as_deref().unwrap_or("without a version")
             ),
@@ -415,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Only a stream may be endless, so only a stream is given up, and the message says so.
+    /// Only a stream may be endless, so the limit applies only to streams, and the message says so.
     #[test]
     fn run_after_much_text_is_found_unless_the_log_may_be_endless() {
         let limit = 1 << 20;
@@ -429,7 +432,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "stdin: no run in the first 1 MiB, and the rest was not read; if the run comes later, \
-             cut the beginning of the log, or save the log to a file and pass the file"
+             trim the beginning of the log, or save the log to a file and pass the file"
         );
         assert!(stream.next().is_none());
         assert!(runs_within("stdin", io::repeat(0), limit).all(|run| run.is_err()));

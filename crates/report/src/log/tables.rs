@@ -196,19 +196,27 @@ mod tests {
             ("test_x", "cluster,core,latency_ns\n", "no CPU rows"),
             ("test_x", "0,0,1,2\n", "1:1: 4 cells, expected 3 or 5"),
             ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, expected 3 or 5"),
-            ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is not a figure"),
-            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is not a figure"),
-            ("test_x", "0,0,99999999999999999999\n", "is not a figure"),
+            (
+                "test_x",
+                "0,0,1\n0,1,-5\n",
+                "2:5: \"-5\" is not a valid latency",
+            ),
+            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is not a valid latency"),
+            (
+                "test_x",
+                "0,0,99999999999999999999\n",
+                "is not a valid latency",
+            ),
             (
                 "test_x",
                 "0,65536,7\n",
-                "1:3: \"65536\" is not a cluster or core",
+                "1:3: \"65536\" is not a valid cluster or core",
             ),
-            ("test_x", "0,0,\n", "\"\" is not a figure"),
+            ("test_x", "0,0,\n", "\"\" is not a valid latency"),
             (
                 "test_x",
                 "core,cluster,latency_ns\n0,0,0\n",
-                "\"core\" is not a cluster or core",
+                "\"core\" is not a valid cluster or core",
             ),
             ("test_x", &rows, "more than 4096 rows"),
             (off, "0,0,7\n", "but no latency"),
@@ -287,7 +295,7 @@ mod tests {
         assert_eq!(cells[0].figure(Metric::Latency), Some(7));
         assert!(logged.run.scenarios.len() == 1 && logged.is_complete());
         assert!(!logged.is_doubtful(&cells[0]));
-        let part = "1 row of scenarios unknown to this version: test_later";
+        let part = "1 row for scenarios unknown to this version: test_later";
         assert!(logged.doubts().join("\n").contains(part));
     }
 }

@@ -130,7 +130,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
     run.scenario(id, Method::Tftf).expect("it was measured")
 }
 
-/// If a record is lost, nothing else is affected, and the report names the record.
+/// If a record is lost, nothing else is affected, and the report identifies the record.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
@@ -179,7 +179,7 @@ fn lost_records_are_named_and_cost_themselves() {
     );
 }
 
-/// The other records can be verified without the record that names the payload and the board.
+/// The other records can be verified without the record that identifies the payload and the board.
 #[test]
 fn log_without_the_headers_record_keeps_the_rest() {
     let (whole, logged) = (

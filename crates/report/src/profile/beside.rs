@@ -12,7 +12,7 @@ use super::difference::{self, InstructionScope, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 
-/// The maximum number of functions named per phase in a sentence.
+/// The maximum number of functions listed per phase in a sentence.
 const NAMED_MAX: usize = 4;
 
 /// Returns the path of a log's profile.
@@ -45,7 +45,7 @@ fn read(log: &Path) -> Result<Option<Profile>> {
     Ok(Some(profile))
 }
 
-/// Returns a sentence for each phase that differs, naming the functions that cause the difference.
+/// Returns a sentence for each phase that differs, listing the functions that cause the difference.
 /// The list is empty unless both logs have profiles.
 pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {

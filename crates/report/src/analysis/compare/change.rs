@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::analysis::figure::FigureKey;
 
-/// A figure in both runs.
+/// A figure that is present in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Change {
     #[serde(flatten)]
@@ -95,7 +95,7 @@ impl ChangeOutcome {
         }
     }
 
-    /// Judges a change in a figure. Values are in the key's unit.
+    /// Classifies a change in a figure. Values are in the key's unit.
     pub(in crate::analysis) fn of_figures(
         key: FigureKey,
         new: &ComparedValue,

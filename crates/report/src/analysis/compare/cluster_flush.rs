@@ -19,8 +19,8 @@ use super::sides::Sides;
 /// CPUs that started or stopped flushing their cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
 
-/// The minimum ratio between the longest and the shortest flush that tells the two cache sizes
-/// apart.
+/// The minimum ratio between the longest and the shortest flush at which the two cache sizes can be
+/// told apart.
 const CONTRAST: f64 = 4.0;
 
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
@@ -52,10 +52,7 @@ pub(super) fn cluster_flushes(
             let few: usize = own.iter().map(|it| is_large(few_and_many(it).0)).sum();
             let many: usize = own.iter().map(|it| is_large(few_and_many(it).1)).sum();
             let (then, now) = if begins { (few, many) } else { (many, few) };
-            let text = format!(
-                "{now} of {} in cluster {number} (before: {then})",
-                own.len()
-            );
+            let text = format!("{now} of {} in cluster {number} (was {then})", own.len());
             (few <= 1 && many > 1).then_some((text, own))
         });
         let (texts, changes): (Vec<String>, Vec<Vec<&Change>>) = each.unzip();

@@ -1,5 +1,5 @@
 //! Compares a run with a baseline. Each CPU is compared with itself. If CPUs go down together, each
-//! place in the arrival order is compared with the same place in the baseline instead.
+//! position in the arrival order is compared with the same position in the baseline instead.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;

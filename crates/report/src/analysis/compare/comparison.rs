@@ -68,13 +68,13 @@ impl Comparison {
     }
 }
 
-/// A scenario in both runs.
+/// A scenario that is present in both runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ComparedScenario {
     /// The scenario in the run.
     pub(crate) key: ScenarioKey,
-    /// Which changes count: the changes by order if CPUs wait for each other or cannot be paired,
-    /// and the changes by CPU otherwise.
+    /// Determines which changes count: the changes by rank if CPUs wait for each other or cannot be
+    /// paired, and the changes by CPU otherwise.
     pub(crate) judged: JudgedBy,
     /// The changes for each CPU in both runs; empty if [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
@@ -166,7 +166,7 @@ impl Comparison {
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
         let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
-        let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus, "CPU"));
+        let of_cpus = format!("{} for {}", many(figures, "figure"), many(cpus, "CPU"));
         let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
         let each = [
             (scenarios, many(scenarios, "scenario"), Across::Scenarios),
@@ -192,7 +192,7 @@ impl Comparison {
                 .map(|(cpu, all)| (all.join(", "), cpu));
             let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
                 let cpus = cpus_text(&self.baseline.run, cpus);
-                format!("{metrics} of {cpus}, which only the baseline has")
+                format!("{metrics} for {cpus}, which only the baseline has")
             });
             let lone = scenario.unpaired.0.as_slice();
             let has_lone = scenario.judged == JudgedBy::Cpu && !lone.is_empty();

@@ -32,7 +32,7 @@ pub(super) fn conditions(
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
             "Several rows have the same cluster and core, so their CPUs are unknown: all figures \
-             are compared in sorted order. Name each row's CPU with --row-cpus MPIDR,...",
+             are compared in sorted order. Specify each row's CPU with --row-cpus MPIDR,...",
         ));
     }
     let mut add = |evidence, sentence| {
@@ -113,7 +113,7 @@ pub(super) fn unweighed(
         unknown(format!(
             "In {tags} only one round is compared on each side, and a change counts as noise if \
              the CPUs' medians may be the same, regardless of their places in the queue. To see \
-             the spread at each place, use samples=all on both sides."
+             the spread at each position, use samples=all on both sides."
         ))
     });
     bare.into_iter().chain(by_round).collect()

@@ -10,7 +10,7 @@ use super::change::Change;
 use crate::analysis::words::cpus_text;
 use crate::log::grouped::grouped;
 
-/// The metrics of certain CPUs in one scenario.
+/// The metrics for certain CPUs in one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Basis {
     /// The scenario in the run.
@@ -63,7 +63,7 @@ impl ComparisonFinding {
     }
 }
 
-/// Returns the rows of both sides to which `changes` belong. Metrics of the same CPUs are grouped.
+/// Returns the rows of both sides to which `changes` belong. Metrics for the same CPUs are grouped.
 fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     let metrics = changes.iter();
     let metrics = metrics.filter_map(|it| Some((it.key.suite_metric()?, (it.cpu, it.old_cpu))));

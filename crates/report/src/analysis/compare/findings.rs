@@ -14,12 +14,12 @@ use super::sides::Sides;
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
-/// Figures that only moved to different CPUs.
+/// Figures that merely moved to different CPUs.
 pub(super) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
-/// The maximum number of CPUs, places or points that a sentence names. Tables list them all.
+/// The maximum number of CPUs, positions or points that a sentence lists. Tables list them all.
 const NAMED_MAX: usize = 16;
 
 /// Returns the findings of a comparison.
@@ -60,8 +60,8 @@ impl<'s> OneScenario<'s> {
         grouped(changes.map(|it| (it.key.heading(), it)))
     }
 
-    /// Describes Powerdown figures that only moved to different CPUs, because the lock was taken in
-    /// a different order.
+    /// Describes Powerdown figures that merely moved to different CPUs, because the lock was taken
+    /// in a different order.
     fn reordered(&self) -> Option<ComparisonFinding> {
         let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
         let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
@@ -79,7 +79,7 @@ impl<'s> OneScenario<'s> {
             "In order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). By CPU, it \
              seems to change by {}, because the CPUs took the lock in a different order.",
             still.len(),
-            many(order.len(), "place"),
+            many(order.len(), "position"),
             greatest(&still),
             shares(&cpus)
         );
@@ -113,12 +113,12 @@ impl<'s> OneScenario<'s> {
         each.collect()
     }
 
-    /// Names the CPUs, places or points that changed, unless all of them changed or the list would
-    /// be too long.
+    /// Lists the CPUs, positions or points that changed, unless all of them changed or the list
+    /// would be too long.
     fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
             _ if it.key.is_of_step() => it.key.name(),
-            Some(place) => format!("place {}", place + 1),
+            Some(place) => format!("position {}", place + 1),
             None => format!("CPU {}", self.sides.new.run.label(it.cpu)),
         });
         let names: Vec<String> = names.unique().collect();

@@ -1,7 +1,7 @@
-//! Turns the figures of both sides into changes.
+//! Computes the changes between the figures on the two sides.
 //!
 //! A figure is compared with the same CPU's figure. In a queue, a different CPU may arrive first in
-//! each run, so the figures of all CPUs are sorted and compared by rank.
+//! each run, so the figures for all CPUs are sorted and compared by rank.
 
 use std::collections::HashSet;
 
@@ -27,11 +27,11 @@ pub(super) enum Incomparable {
     #[error("{0} has no figures for it")]
     NoFigure(&'static str),
     #[error(
-        "{rows} rows, but {before} in the baseline: comparing by order needs the same number on \
+        "{rows} rows, but {before} in the baseline: comparing by rank requires the same number on \
          both sides"
     )]
     RowCount { rows: usize, before: usize },
-    #[error("they have no figure in common")]
+    #[error("they have no figures in common")]
     NothingInCommon,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn compare_figures(
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
     };
-    // CPUs in a sweep's queue are compared only by order.
+    // CPUs in a sweep's queue are compared only by rank.
     if judged == JudgedBy::Cpu || !new.suite_cells().is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }

@@ -67,8 +67,8 @@ impl<'r> ShownSide<'r> {
         self.figures_of(key).count()
     }
 
-    /// Returns the statistics over all rounds for each place in the arrival order; None if only the
-    /// round shown in tables is known.
+    /// Returns the statistics over all rounds for each position in the arrival order; None if only
+    /// the round shown in tables is known.
     pub(in crate::analysis) fn places(&self, key: FigureKey) -> Option<Vec<Summary>> {
         let scenario = Some(self.scenario).filter(|it| it.id.is_parallel());
         let places = by_place(scenario?, key.suite_metric()?)?;

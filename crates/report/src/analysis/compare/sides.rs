@@ -1,4 +1,4 @@
-//! The two runs of a comparison, and how their CPUs are paired.
+//! The two runs in a comparison, and how their CPUs are paired.
 
 use anyhow::{Result, bail, ensure};
 use hardware::board::{CpuIndex, Mpidr};
@@ -23,7 +23,7 @@ pub enum Keyed {
     Ambiguous,
 }
 
-/// A row's CPU, as named by the user.
+/// A row's CPU, as specified by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
     /// The CPU with this MPIDR.
@@ -32,7 +32,7 @@ pub enum RowIs {
     Label(u16, u16),
 }
 
-/// A string that is not a valid CPU name.
+/// A string that does not identify a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is neither an MPIDR, such as 0x101, nor a label, such as 1.0")]
 pub struct NotACpu(String);
@@ -77,7 +77,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
     let without = runs.iter().chain([&*baseline]).find(lacks);
     if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
         let input = &run.source.input;
-        bail!("--row-cpus gives MPIDRs, but {input} has none: use labels, such as 0.1");
+        bail!("--row-cpus contains MPIDRs, but {input} has none: use labels, such as 0.1");
     }
     Ok(())
 }
@@ -88,12 +88,12 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     let has = many(count, "row");
     ensure!(
         rows.len() == count,
-        "--row-cpus names {named}, but {input} has {has}"
+        "--row-cpus lists {named}, but {input} has {has}"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
             !rows[..place].contains(row),
-            "--row-cpus names a CPU twice: the second is number {}",
+            "--row-cpus lists a CPU twice: the second is number {}",
             place + 1
         );
         match *row {
@@ -106,7 +106,7 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     Ok(())
 }
 
-/// The two runs, the pairs of their CPUs, and the thresholds for a change.
+/// The two runs, their CPU pairs, and the thresholds for a change.
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
     pub(super) old: LoggedRun,

@@ -58,7 +58,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the cluster flushes in parallel deep suspends, but only for clusters with more than one.
+/// Returns the cluster flushes in parallel deep suspends, but only for clusters with more than one
+/// such flush.
 fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
     let Some(flushes) = Flushes::of(tables, SuspendDeepParallel) else {
         return Vec::new();

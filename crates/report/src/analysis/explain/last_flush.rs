@@ -1,5 +1,5 @@
 //! One large flush per cluster, for tables without timestamps. If there are timestamps, the
-//! scenario's own finding names the last man.
+//! scenario's own finding identifies the last man.
 
 use itertools::Itertools as _;
 use run::model::Kind;

@@ -1,4 +1,4 @@
-//! The lead, as named in records, or inferred from flushes if only one CPU fits the tables.
+//! The lead, as identified by records, or inferred from flushes if only one CPU fits the tables.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -11,12 +11,12 @@ use super::suite_tables::SuiteTables;
 pub(super) struct Lead {
     /// The CPU.
     pub cpu: CpuIndex,
-    /// True if no record names the lead.
+    /// True if no record identifies the lead.
     pub is_inferred: bool,
 }
 
 impl Lead {
-    /// Returns a sentence saying that the lead was inferred; empty if records name it.
+    /// Returns a sentence saying that the lead was inferred; empty if records identify it.
     pub(super) fn remark(self) -> &'static str {
         match self.is_inferred {
             true => " The lead is inferred: no other CPU fits these tables.",

@@ -152,7 +152,7 @@ impl Column {
         ticks.max().expect("a column has at least one figure")
     }
 
-    /// Returns the figures of the CPUs that `is_wanted` accepts.
+    /// Returns the figures for the CPUs that `is_wanted` accepts.
     pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<Figure> {
         let all = self.0.iter().filter(|it| is_wanted(it.cpu));
         all.copied().collect()

@@ -17,7 +17,7 @@ use crate::analysis::conditions::{COMPARED_RUNS, differences, is_ambiguous};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
 
-/// One board's figures over several releases.
+/// One board's figures across several releases.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
     /// The release names, oldest first: one for each run in the report.
@@ -30,7 +30,7 @@ pub struct History {
 }
 
 impl History {
-    /// Returns the rows of all figures.
+    /// Returns the rows for all figures.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> + Clone {
         self.scenarios.iter().flat_map(ScenarioHistory::rows)
     }
@@ -79,7 +79,7 @@ fn keyed(runs: &[LoggedRun]) -> Keyed {
     }
 }
 
-/// Rejects releases that have different units or name different boards.
+/// Rejects releases that have different units or are from different boards.
 fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
         let (then, now) = (&old.source.input, &new.source.input);

@@ -1,7 +1,8 @@
 //! Release names, and their order.
 //!
 //! A release name comes from the titles on its page or from lines printed by its firmware. If
-//! neither gives a name, it is the part of the path that distinguishes the release from the others.
+//! neither contains a name, it is the part of the path that distinguishes the release from the
+//! others.
 
 use std::path::{Component, Path};
 
@@ -31,7 +32,7 @@ pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the release named in a page or a log.
+/// Returns the release named on a page or in a log.
 fn name_in(run: &LoggedRun) -> Option<String> {
     if let Some(release) = &run.header.release {
         return Some(release.clone());
@@ -92,14 +93,14 @@ fn check_order(names: &[String], inputs: &[&str]) -> Result<()> {
         let is_same_version = versions[first].is_some() && versions[first] == versions[second];
         ensure!(
             names[first] != names[second] && !is_same_version,
-            "{} and {} are the same release: name each release once",
+            "{} and {} are the same release: specify each release once",
             said(first),
             said(second)
         );
         if let (Some(older), Some(newer)) = (&versions[first], &versions[second]) {
             ensure!(
                 older < newer,
-                "{} is older than {}: name the oldest release first",
+                "{} is older than {}: specify the oldest release first",
                 said(second),
                 said(first)
             );

@@ -104,7 +104,7 @@ impl HistoryRow {
 }
 
 impl ScenarioHistory {
-    /// Returns the rows of all figures.
+    /// Returns the rows for all figures.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &HistoryRow> + Clone {
         self.figures.iter().flat_map(|figure| &figure.rows)
     }
@@ -280,7 +280,7 @@ impl<'r> Releases<'r> {
         (judged == JudgedBy::Order && olds != news).then(|| {
             format!(
                 "{then} and {now} are not compared: {olds} and {news} figures, but comparing by \
-                 order needs the same number."
+                 rank requires the same number."
             )
         })
     }

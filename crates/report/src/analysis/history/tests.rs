@@ -130,7 +130,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     let rows = powerdown(&fewer);
     assert!(rows.iter().all(|row| steps(row).is_empty()));
     assert_eq!(figures(&rows[1]), [Some(48e3), None]);
-    let note = "2 and 1 figures, but comparing by order needs the same number.";
+    let note = "2 and 1 figures, but comparing by rank requires the same number.";
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
@@ -190,7 +190,7 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
         ),
         (
             vec![("v2.12.log", "", ""), ("v2.10.log", "", "")],
-            "v2.10 (v2.10.log) is older than v2.12 (v2.12.log): name the oldest release first",
+            "v2.10 (v2.10.log) is older than v2.12 (v2.12.log): specify the oldest release first",
         ),
         (
             vec![("v2.12.log", "", ""), ("b", "", ""), ("c", "", "v2.9")],
@@ -198,7 +198,7 @@ fn names_that_are_alike_or_out_of_order_are_refused() {
         ),
         (
             vec![("a.rst", "", "v2.12"), ("b.log", "v2.12.0(release):x", "")],
-            "v2.12 (a.rst) and v2.12.0 (b.log) are the same release: name each release once",
+            "v2.12 (a.rst) and v2.12.0 (b.log) are the same release: specify each release once",
         ),
         (
             vec![("v2.12/a.rst", "", "v2.12"), ("juno/v2.12", "", "")],

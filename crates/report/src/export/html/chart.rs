@@ -72,8 +72,8 @@ impl Scale {
         from + share.clamp(0.0, 1.0) * (to - from)
     }
 
-    /// Returns round values for the axis marks and their labels, at most one per `room` units of
-    /// the drawing.
+    /// Returns round values for the axis tick marks and their labels, at most one per `room` units
+    /// of the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
         let all = match self.log {
@@ -98,8 +98,8 @@ impl Scale {
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        // The marks are unevenly spaced: of the three steps in a decade, the one from 2 to 5 is the
-        // widest.
+        // The tick marks are unevenly spaced: of the three steps in a decade, the one from 2 to 5
+        // is the widest.
         let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
         let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
@@ -110,7 +110,7 @@ impl Scale {
         all.filter(|it| (from..=to).contains(&it.0)).collect()
     }
 
-    /// Returns the marks that fit without overlapping.
+    /// Returns the tick marks that fit without overlapping.
     pub fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
         let mut last = f64::MIN;
         let has_room = |(value, _): &(f64, String)| {
@@ -226,7 +226,7 @@ impl Drawing {
         ));
     }
 
-    /// Draws the horizontal axis with the given marks.
+    /// Draws the horizontal axis with the given tick marks.
     pub fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }

@@ -1,4 +1,4 @@
-//! Draws a figure across releases, with one line for each CPU or place. Lines are interrupted at
+//! Draws a figure across releases, with one line for each CPU or rank. Lines are interrupted at
 //! releases that lack the figure, and between releases that are not comparable.
 
 use std::fmt::Write as _;
@@ -100,12 +100,12 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
         legend.push(("step", format!("step over {tolerance} %")));
     }
     let said = format!(
-        "{heading} of {} in {}: {}.",
+        "{heading} for {} in {}: {}.",
         many(rows.len(), what),
         many(releases.len(), "release"),
         many(steps, "step")
     );
-    let title = format!("{heading} over releases");
+    let title = format!("{heading} across releases");
     drawing.figure(chart.id.clone(), [title, said], legend)
 }
 

@@ -1,5 +1,5 @@
 //! Plots Powerdown against arrival order, with the line of best fit. If the firmware takes a lock,
-//! CPUs that go down at the same time wait for each other, and each place in the queue adds the
+//! CPUs that go down at the same time wait for each other, and each position in the queue adds the
 //! same delay. The points are the measured figures. As in the finding about the queue, the line
 //! excludes the longer flushes of the last men, and is drawn only if the finding reports a queue.
 
@@ -39,7 +39,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         let without = ", without the longer cache flushes";
         let without = if long.is_empty() { "" } else { without };
         let (step, r2) = (run.clock().span(ticks), line.r2_percent);
-        fit = format!("line of best fit{without}: {step} per place, R² {r2} %");
+        fit = format!("line of best fit{without}: {step} per position, R² {r2} %");
     }
     let cluster = |cpu| run.run.cpu(cpu).cluster;
     for (place, &(_, cpu, powerdown)) in arrivals.iter().enumerate() {

@@ -73,7 +73,7 @@ fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let texts = Texts {
         id: format!("{}-spread-{word}", charts.id),
         title: format!("Spread of {name}"),
-        said: format!("The {name} of samples from {cpus}, in {unit}."),
+        said: format!("The {name} samples from {cpus}, in {unit}."),
         axis: [name, unit],
     };
     draw(texts, LANE, &lanes)
@@ -110,11 +110,11 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
         let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name));
         let is_of_classes = FigureKey::of(first).is_of_classes();
         let at_least = if is_of_classes { ">= " } else { "" };
-        let median_text = format!("median {at_least}{median:.2}, greatest {greatest}");
+        let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
         let p99_text = p99.map_or(String::new(), |it| format!(", largest p99 {it:.2}"));
         Lane {
             name: format!("{word}: max {greatest}"),
-            said: format!("{word}: {samples} of {cpus}, {median_text}{p99_text}"),
+            said: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
             ends: [min, max].map(value),
             median,
             p99,
@@ -126,7 +126,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
         title: format!("Spread of {name}, {}", first.cell.step.how.text()),
-        said: format!("The {name} of all CPUs, in {}: {count}.", unit.name),
+        said: format!("The {name} for all CPUs, in {}: {count}.", unit.name),
         axis: [name, unit.name],
     };
     draw(texts, TALL, &lanes)

@@ -1,4 +1,4 @@
-//! Comparisons used as a gate: refusals, gaps and marks.
+//! Comparisons used as a gate: refusals, gaps and warnings.
 
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
@@ -51,7 +51,7 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
     (
         edits::lost_row,
         "",
-        "4 rows, but 3 in the baseline: comparing by order",
+        "4 rows, but 3 in the baseline: comparing by rank",
     ),
     (edits::no_clock, "", "known counter frequency"),
     (edits::no_scenarios, "", "nothing in a.log can be compared"),
@@ -114,7 +114,7 @@ const NOTED: &[(RunEdit, &str)] = &[
     (edits::payload, "the payload changed from 9.9.9 to 0.1.0"),
     (
         edits::clock,
-        "the counter's frequency in Hz changed from 1000000 to 62500000",
+        "the counter frequency in Hz changed from 1000000 to 62500000",
     ),
     (edits::two_cpus, "the number of CPUs changed from 2 to 4"),
     (edits::level, "the exception level changed from 1 to 2"),
@@ -192,9 +192,9 @@ const GAPS: &[Gap] = &[
     Gap {
         new: edits::two_cpus,
         old: edits::nothing,
-        gaps: &["3 scenarios", "18 figures of 2 CPUs in the baseline"],
+        gaps: &["3 scenarios", "18 figures for 2 CPUs in the baseline"],
         across: "scenarios,cpus",
-        lone: "Not compared: Powerdown, Wakeup, Cache Flush of CPU 0.2, 0.3, which only the baseline",
+        lone: "Not compared: Powerdown, Wakeup, Cache Flush for CPU 0.2, 0.3, which only the",
     },
     Gap {
         new: edits::nothing,
@@ -206,9 +206,9 @@ const GAPS: &[Gap] = &[
     Gap {
         new: edits::no_powerdown,
         old: edits::nothing,
-        gaps: &["1 figure of 1 CPU"],
+        gaps: &["1 figure for 1 CPU"],
         across: "cpus",
-        lone: "Not compared: Powerdown of CPU 0.3, which only the baseline has",
+        lone: "Not compared: Powerdown for CPU 0.3, which only the baseline has",
     },
 ];
 
@@ -259,7 +259,7 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         with_rows(&suite(), &edited(edits::no_mpidrs), "0.0,0.1,0.2,9.9").expect("comparable");
     let lone = named.lone_rows(&suite().run).join(" ");
     assert!(
-        lone.contains("Cache Flush of CPU 9.9, which only the baseline has")
+        lone.contains("Cache Flush for CPU 9.9, which only the baseline has")
             && !named.is_complete()
     );
 }

@@ -1,4 +1,4 @@
-//! Comparisons of published figures and of made-up runs.
+//! Tests for comparisons of published figures and of made-up runs.
 
 mod gate;
 mod noise;

@@ -25,7 +25,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         &[
             "CPU suspend on all cores in parallel",
             "In order of arrival, Powerdown is unchanged",
-            "6 of 6 places within 0.61 %",
+            "6 of 6 positions within 0.61 %",
             "-72.51 % to +261.32 %",
             "took the lock in a different order",
         ],
@@ -57,7 +57,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         FLUSH_OF_CLUSTER,
         &[
             "CPUs other than the last man now pay for flushing the whole cluster's cache",
-            "2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)",
+            "2 of 2 in cluster 0 (was 1) and 4 of 4 in cluster 1 (was 1)",
         ],
     ),
     ("v2.12", "v2.13", FLUSH_OF_CLUSTER, &["no longer pay"]),
@@ -95,7 +95,7 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
         let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
-    // If all samples are known, each place has its own interval.
+    // If all samples are known, each position has its own interval.
     let own = compared(&suite(), &suite());
     let order = &of(&own, CpuSuspendParallel).by_order;
     assert!(order.iter().all(|it| it.new.interval.is_some()));
@@ -128,7 +128,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
     for (rows, part) in [
-        ("0.0", "names 1 CPU, but"),
+        ("0.0", "lists 1 CPU, but"),
         ("0.0,0.0,1.0,1.1", "twice"),
         ("0x0,0x100,0x200,0x300", "has none"),
         ("7.0,7.1,7.2,7.3", "no CPU in common"),

@@ -65,7 +65,7 @@ fn steps_of_another_question_are_not_compared() {
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
     assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
-    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU in the baseline"));
+    assert!(comparison.lacks()[0].starts_with("1 figure for 1 CPU in the baseline"));
     let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
     assert!(with.is_complete());
 
@@ -132,7 +132,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures have a different meaning.
-    let part = "they have no figure in common";
+    let part = "they have no figures in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }
 
