@@ -11,8 +11,8 @@ pub const PRIORITY: u8 = 0xa0;
 
 pub struct GicCpu {
     pub mpidr: Mpidr,
-    /// GICv3: the address of the CPU's redistributor, 0 until it is found. GICv2: the CPU's bit in
-    /// target lists.
+    /// GICv3: the address of the CPU's redistributor, or 0 until it is found. GICv2: the CPU's bit
+    /// in target lists.
     pub place: AtomicU64,
 }
 

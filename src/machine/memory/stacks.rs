@@ -1,4 +1,4 @@
-//! The CPU stacks. Above each is an emergency stack for exceptions, and below it an unmapped guard
+//! The CPU stacks. Above each is an emergency stack for exceptions; below each is an unmapped guard
 //! page.
 
 use hardware::board::Room;

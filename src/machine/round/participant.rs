@@ -66,7 +66,7 @@ pub struct Participant {
 }
 
 impl Participant {
-    /// Sets up this CPU's timer and GIC, on each entry. Returns an error if the CPU cannot
+    /// Sets up this CPU's timer and GIC. Called on each entry. Returns an error if the CPU cannot
     /// participate.
     pub fn set_up(&self) -> Result<(), GicError> {
         let Waiter { timer, gic, .. } = &self.parts.waiter;

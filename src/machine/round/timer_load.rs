@@ -152,7 +152,7 @@ fn measure_timer(
         };
     }
     // SAFETY: the order belongs to this CPU, as does the tally until the order is done; nothing
-    // else here borrows it.
+    // else here borrows the tally.
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
         return Outcome::default();
     };
