@@ -131,7 +131,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Like `write_by`, writes to the file given by `-o`, or to standard output if there is none.
+/// Like `write_by`, writes to the file given by `-o`, or to standard output without that option.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -207,7 +207,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     Ok(Some((file.into_temp_path(), target)))
 }
 
-/// Returns true if `path` is provided by the system, such as /dev/stdout.
+/// Returns true for a path provided by the system, such as /dev/stdout.
 fn is_of_the_system(path: &Path) -> bool {
     fs::canonicalize(directory(path))
         .is_ok_and(|dir| ["/dev", "/proc"].iter().any(|place| dir.starts_with(place)))

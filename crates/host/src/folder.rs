@@ -41,7 +41,7 @@ pub struct OutputFolder {
     path: PathBuf,
     /// The parent folder.
     parent: PathBuf,
-    /// The file that marks a folder that may be replaced.
+    /// The name of the file that marks a folder as replaceable.
     mark: Option<&'static str>,
 }
 
@@ -161,7 +161,7 @@ impl OutputFolder {
         Ok(None)
     }
 
-    /// Rejects a folder that is in use.
+    /// Rejects a folder that must not be replaced.
     fn check_free(&self) -> Result<()> {
         let (named, path) = (&self.named, &self.path);
         let Ok(there) = fs::symlink_metadata(path) else {

@@ -1,4 +1,4 @@
-//! Lines wrapped to the terminal width, between words.
+//! Wraps lines to the terminal width at word boundaries.
 
 use std::io::{self, IsTerminal, Write, stdout};
 use std::str;

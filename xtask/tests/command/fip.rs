@@ -6,7 +6,7 @@ use boards::image_kinds::IMAGE_KINDS;
 
 use crate::support::scratch::{Scratch, files};
 
-/// Two UUIDs that have no option.
+/// Two UUIDs for which there is no option.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
 const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 
@@ -97,7 +97,7 @@ fn unpacked_as_fiptool_does() {
     // If just one of the files exists, the command fails and writes nothing.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
-    let there = "some/nt-fw.bin: this file already exists";
+    let there = "some/nt-fw.bin: already exists";
     scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
@@ -139,7 +139,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.write("faulty.bin", &faulty);
     let warnings = [
         "tb-fw, Trusted Boot Firmware BL2) at offset 0x10: its size is 0",
-        "it has a size or flags",
+        "it has a nonzero size or flags",
     ];
     for line in [
         "fip info faulty.bin",
@@ -155,7 +155,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     assert!(scratch.read("new.bin") == whole);
     scratch.refuses(
         "fip update faulty.bin --align 8 --out new.bin",
-        "it is empty",
+        "the image is empty",
     );
     scratch.refuses(
         "fip pack --board juno --base faulty.bin -o new.bin",

@@ -73,9 +73,9 @@ mod by_register {
         registers.handles = Some(list.iter().map(handle).collect());
     }
 
-    /// Returns a register of the executing CPU, or None if the register does not exist. `name` is
-    /// the register name in the QEMU debugger. Must be called in an executing CPU's callback, which
-    /// means any [`crate::Plugin`] callback except `translate` and `end`.
+    /// Returns the value of one of the executing CPU's registers, or None if the register does not
+    /// exist. `name` is the register name in the QEMU debugger. Must be called from an executing
+    /// CPU's callback, which means any [`crate::Plugin`] callback except `translate` and `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;
         let handle = *registers.handles.as_ref()?.get(name)?;

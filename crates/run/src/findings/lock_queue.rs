@@ -1,7 +1,7 @@
 //! The lock queue: a straight line fitted to Powerdown against the position in power-down order. A
 //! last man flushes its cluster's caches while it holds the lock, and that time is not part of the
 //! queue. The finding therefore subtracts flushes that take far longer than the others in the
-//! round, and names their CPUs.
+//! round, and lists their CPUs.
 
 use alloc::format;
 use alloc::string::String;

@@ -22,12 +22,12 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let label = run.label(cpu);
     let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
     if !others.is_empty() {
-        others = format!("; so was CPU {others}");
+        others = format!("; also lost: CPU {others}");
     }
     // The CPU is known to be off only if CPU_ON failed.
     let sentence = format!(
         "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on and keep its cluster \
-         on, so that the others do not flush the cluster."
+         on, so the others do not flush the cluster."
     );
     let cpus = lost.map(|it| it.0);
     [Finding::by_counts(LOST, sentence, cpus)].into()

@@ -16,8 +16,8 @@ use crate::plan::Procedure;
 /// Figures of only a few ticks, where the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
-/// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %,
-/// the tolerance for comparisons with TF-A's tables.
+/// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %
+/// of the figure, and 2 % is the tolerance for comparisons with TF-A's tables.
 const COARSE: u64 = 50;
 /// Below this number of ticks, one tick is more than a tenth of the figure.
 const TOO_FEW: u64 = 10;

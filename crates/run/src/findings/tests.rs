@@ -243,8 +243,8 @@ fn more_than_one_lost_cpu() {
     scenario.cells[5].lost = scenario.cells[3].lost;
     assert_eq!(
         only(&run, &scenario, Verbosity::Short, LOST),
-        "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
-         A lost CPU may be on and keep its cluster on, so that the others do not flush the cluster."
+        "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; also lost: CPU 1.1. \
+         A lost CPU may be on and keep its cluster on, so the others do not flush the cluster."
     );
 }
 

@@ -3,7 +3,7 @@
 use hardware::words;
 
 words! {
-    /// A figure in a sample.
+    /// A quantity measured for each sample.
     pub enum Metric, key {
         /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
         Powerdown = "powerdown",

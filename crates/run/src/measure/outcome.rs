@@ -1,5 +1,5 @@
-//! One CPU's part in one round. The machine code fills an [`Outcome`] with raw counter values and
-//! return codes; [`Outcome::judge`] decides whether it counts.
+//! One CPU's action in a round, and its outcome. The machine code fills an [`Outcome`] with raw
+//! counter values and return codes; [`Outcome::judge`] decides whether it counts.
 
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
@@ -111,8 +111,8 @@ impl Action {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Returns true if the CPU sleeps in a power-down state, false if in standby; None if it does
-    /// not sleep.
+    /// Returns true if the CPU sleeps in a power-down state, false if it sleeps in standby, and None
+    /// if it does not sleep.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. }
@@ -155,7 +155,7 @@ impl Action {
     }
 }
 
-/// How a CPU's part ended.
+/// How a CPU's action ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ActionEnd {
     /// The CPU did not take part in the round, or did not perform its action.
@@ -165,7 +165,7 @@ pub enum ActionEnd {
     Returned,
     /// The CPU came back through the entry point given to CPU_SUSPEND.
     Resumed,
-    /// The CPU called CPU_OFF, and AFFINITY_INFO then returned OFF for it.
+    /// The CPU called CPU_OFF, after which AFFINITY_INFO returned OFF for it.
     WentOff,
     /// The CPU was turned on by CPU_ON and read its timestamps.
     ReadBack,

@@ -8,7 +8,7 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// A step of a round in which a CPU may be lost.
+    /// A step in a round at which a CPU may be lost.
     #[expect(missing_docs, reason = "Display describes each one")]
     pub enum Step, word {
         TurnOn = "turn-on",

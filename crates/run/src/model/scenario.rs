@@ -31,7 +31,7 @@ pub struct Scenario {
     /// scenarios have a cell for each step and CPU, and one for each omitted step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Cell>,
-    /// The results that are not measurements.
+    /// The checks, which measure nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// The number of the scenario's records that were lost; at least one if its own record is lost.

@@ -1,7 +1,7 @@
 //! The end of a run, as reported in its last line.
 //!
-//! A CI job that is otherwise unaware of psci-bench needs to read only this line. It is therefore
-//! written and parsed in the same place:
+//! A CI job that is otherwise unaware of psci-bench needs to read only this line. The same module
+//! therefore both writes and parses it. Examples:
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)

@@ -125,7 +125,7 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
     }
 }
 
-/// Returns the default steps of a dirty sweep: up to twice the size of the cache in bytes.
+/// Returns the default steps for a dirty sweep: up to twice the size of the cache in bytes.
 pub fn dirty(cache: u64) -> Steps {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
     let mut steps = Steps::EMPTY;
@@ -134,7 +134,7 @@ pub fn dirty(cache: u64) -> Steps {
     steps
 }
 
-/// Returns the default steps of a contention sweep.
+/// Returns the default steps for a contention sweep.
 pub fn contend(cpus: usize) -> Steps {
     let mut steps = Steps::EMPTY;
     // There is enough room: 8 steps, and two for each doubling up to 512.

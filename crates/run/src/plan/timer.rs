@@ -65,7 +65,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Removes a load. Returns false if no measurement used it.
+    /// Removes a load. Returns false if no measurement would have used it.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);

@@ -31,7 +31,7 @@ impl<'l> Claim<'l> {
     #[inline]
     pub fn of(line: &'l [u8]) -> Option<Self> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
-        // JSON contains no '@'. If there is one, another record follows the first.
+        // The JSON contains no '@', so any '@' is the start of another record.
         if memchr(b'@', text).is_some() {
             return None;
         }

@@ -80,7 +80,8 @@ impl Writer {
         })
     }
 
-    /// Sets the number of records in the end record, and writes it after the CPUs' identities.
+    /// Sets the number of records in the end record, and writes that record after the CPUs'
+    /// identities.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             let known = run.cpu_indices().zip(&run.cpus);

@@ -211,7 +211,7 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
-/// Returns the instants of one CPU's part, and the metrics of its call.
+/// Returns the instants of one CPU's sample, and the metrics of its call.
 fn part(
     run: &Run,
     id: ScenarioId,

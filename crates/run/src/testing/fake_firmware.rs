@@ -75,7 +75,7 @@ impl FakeFirmware {
         Some(self.on[place?])
     }
 
-    /// Notes whether the CPU is on after a round.
+    /// Records whether the CPU is on after a round.
     pub fn set(&mut self, cpu: CpuIndex, is_on: bool) {
         self.on[cpu.place()] = is_on;
     }

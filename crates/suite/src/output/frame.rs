@@ -103,7 +103,7 @@ impl RtInstrFigures {
             return ns(Metric::Latency).map(Self::Latency);
         }
         let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);
-        // The line has a field for the flush. Standby has no flush, so the field is 0.
+        // The line always has a field for the flush. Standby has no flush, so the field is 0.
         let flush = ns(Metric::CacheFlush).unwrap_or(0);
         Some(Self::PowerDown([powerdown, wakeup, flush]))
     }

@@ -168,8 +168,7 @@ impl Sleep {
     }
 }
 
-/// Returns how many ticks it may take for all participants to see the start, because they may be
-/// napping.
+/// Returns how many ticks it may take for all participants, which may be napping, to see the start.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }

@@ -121,9 +121,9 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemu --dtb /nonexistent", &["--dtb /nonexistent: No such file"]),
     ("qemu --dtb folder", &["a directory"]),
     ("qemu --smp 2 --gic 3 --dtb v2.dtb",
-        &["it describes a GICv2, but the machine has a GICv3: use"]),
+        &["the tree describes a GICv2, but the machine has a GICv3: use"]),
     ("qemu --smp 2 --gic 2 --dtb v3.dtb",
-        &["it describes a GICv3, but the machine has a GICv2: use"]),
+        &["the tree describes a GICv3, but the machine has a GICv2: use"]),
     ("image --dtb console.dtb -o out", &["--dtb console.dtb: the console at 0x8000000 overlaps"]),
 
     // Endless files
@@ -148,7 +148,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("image --board rk3399 --base out.bin.its -o out.bin",
         &["out.bin.its: this is the input file for --base"]),
     ("image --board rk3399 --base payload.dtb -o payload", &["the input file for --base"]),
-    ("image --board rk3399 --base out.bin.its -o payload", &["payload.dtb: this file was not written by this tool"]),
+    ("image --board rk3399 --base out.bin.its -o payload", &["payload.dtb: not written by this tool"]),
     ("image --board rk3399 --base payload.bin -o dir", &["dir.its: is a directory"]),
 
     // FIPs
@@ -290,7 +290,7 @@ pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("efi --dtb cut.dtb -o x", &["--dtb cut.dtb:"]),
     ("efi --args itterations=2 -o x", &["--args: bootargs word 1"]),
     ("efi --sign a a -o x", &["--sign a: not a private key in PEM format"]),
-    ("stick -o a", &["--output a: this file was not written by this tool"]),
+    ("stick -o a", &["--output a: not written by this tool"]),
     ("stick -o gone/x", &["--output gone/x: no such directory: gone"]),
 ];
 
