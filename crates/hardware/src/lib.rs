@@ -1,7 +1,7 @@
 //! Hardware descriptions: definitions from the specifications, the image header, device drivers,
 //! and boards described by device trees.
 //!
-//! The crate itself does not access registers or call firmware. The payload does this using these
+//! The crate itself does not access registers or call firmware. The payload does so, using these
 //! definitions. Device trees are built by the device-tree crate.
 //!
 //! ```

@@ -32,8 +32,8 @@ impl PrivateInterrupts {
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Assigns all private interrupts to group 1, the group in the non-secure view. This only has
-    /// an effect if there is a single Security state.
+    /// Assigns all private interrupts to group 1, the group in the non-secure view. This has an
+    /// effect only if there is a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);
     }

@@ -8,9 +8,9 @@ const RSS: u64 = 1 << 18;
 
 /// Returns the ICC_SGI1R_EL1 value for an SGI to this CPU. `control` is the ICC_CTLR_EL1 value.
 ///
-/// A target list covers 16 CPUs. The range selector determines which 16 Aff0 values these are.
-/// Without range selector support, only the first 16 can be targeted, and the result is None for
-/// any other CPU.
+/// A target list covers 16 consecutive Aff0 values, starting at a multiple of 16 that the range
+/// selector specifies. Without range selector support, only Aff0 values up to 15 can be targeted,
+/// and the result is None for any other CPU.
 pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
     let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
     let [aff0, aff1, aff2, aff3] = fields.map(u64::from);
@@ -24,8 +24,8 @@ pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
 
 /// Merges two values into one if they differ only in the target list.
 ///
-/// Sending to all the other CPUs (IRM) would need fewer writes. However, there may be CPUs that are
-/// not in the device tree. The SGI would stay pending on such a CPU and could power it on.
+/// Targeting all other CPUs (IRM) would need fewer writes, but might include CPUs that are not in
+/// the device tree. The SGI would stay pending on such a CPU and could power it on.
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)

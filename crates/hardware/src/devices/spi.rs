@@ -116,7 +116,7 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
         // control registers enables group 0, and interrupts are in group 0 by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
         SpiTarget::Affinity(cpu) => {
-            // This only has an effect if there is a single Security state.
+            // This has an effect only if there is a single Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
             gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), cpu.number());
         }
@@ -153,7 +153,7 @@ mod tests {
                 affinity,
                 "188=10000000 45c=a0 c14=0 88=10000001 62e0=20300 62e4=1 108=10000000",
             ),
-            // The first and last INTIDs.
+            // The first and last SPIs.
             ("", IntId::new(32), LIST, "184=1 420=a0 c08=0 820=8 104=1"),
             (
                 "",

@@ -3,7 +3,7 @@
 //!
 //! CNTCTLBase lists the implemented frames and their access rights. A CNTBaseN frame has a 64-bit
 //! counter and a 64-bit timer, both accessed as two 32-bit halves. If a frame is Secure (CNTNSAR),
-//! its CNTACR, counter and timer read as zero here.
+//! its CNTACR, counter and timer read as zero in the Non-secure state.
 
 use crate::words;
 use core::fmt;

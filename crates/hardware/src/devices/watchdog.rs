@@ -115,7 +115,7 @@ impl WatchdogKind {
 struct WatchdogSetting {
     /// The control bits that make it run and reset the board, or 0 if it is stopped.
     control: u32,
-    /// The number of ticks until the interrupt, and then from the interrupt to the reset.
+    /// The number of ticks until the interrupt, and from the interrupt to the reset.
     count: u64,
 }
 
@@ -166,10 +166,9 @@ impl<B: Bus> Driver<B> {
         Ok(driver)
     }
 
-    /// Arms the watchdog to reset the board after `wish` system counter ticks, or as late as
-    /// possible if that is too far away. If the reset would come in less than `least` ticks,
-    /// restores the original setting instead, because a previously armed deadline would be even
-    /// earlier.
+    /// Arms the watchdog to reset the board after `wish` system counter ticks, or after the maximum
+    /// timeout if that is shorter. If the maximum timeout is shorter than `least` ticks, restores
+    /// the original setting instead, because a previously armed deadline would be even earlier.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
@@ -182,8 +181,8 @@ impl<B: Bus> Driver<B> {
         self.set(self.found);
     }
 
-    /// Returns the count for a reset after `wish` system counter ticks, or as late as possible if
-    /// that is too far away. Returns None if the reset would come in less than `least` ticks.
+    /// Returns the count for a reset after `wish` system counter ticks, or the maximum count if it
+    /// is lower. Returns None if the maximum timeout is shorter than `least` ticks.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))

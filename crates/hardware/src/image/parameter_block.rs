@@ -103,17 +103,17 @@ struct BlockFields {
     magic: [u8; 8],
     version: U32,
     length: U32,
-    /// Numbered from 1. 0 means none.
+    /// The 1-based number of the UART type, or 0 if there is no UART.
     uart_kind: U32,
     uart_shift: u8,
     uart_width: u8,
-    /// The offset plus 1. 0 means none.
+    /// The offset plus 1, or 0 if marks are disabled.
     marks: U16,
     uart_base: U64,
     tree_offset: U64,
     tree_size: U64,
     base_size: U64,
-    /// Numbered from 1. 0 means none.
+    /// The 1-based number of the conduit, or 0 if there is no conduit.
     conduit: U32,
     build: U32,
 }
@@ -249,7 +249,7 @@ impl ParameterBlock {
             uart_kind: kind.into(),
             uart_shift: shift,
             uart_width: width,
-            // Add 1, because 0 means none.
+            // Add 1, because 0 means that marks are disabled.
             marks: self.marks.map_or(0, |offset| offset + 1).into(),
             uart_base: base.into(),
             tree_offset: self.tree_offset.into(),

@@ -147,7 +147,7 @@ mod tests {
     use std::vec::Vec;
 
     /// CCSIDR_EL1 on a Cortex-A72 with a 1 MiB L2 cache and 64-byte lines. Selector 0 is the data
-    /// cache and 1 the instruction cache.
+    /// cache, and selector 1 is the instruction cache.
     fn a72(selector: u64, wide: bool) -> u64 {
         let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
         2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
@@ -169,10 +169,10 @@ mod tests {
     fn levels_end_where_there_is_no_cache() {
         for (clidr, text, expected) in [
             (0, "", &[][..]),
-            // Unified, none, unified. The third level is ignored because it follows a level without
-            // caches.
+            // Cache types by level: unified, none, unified. The third level is ignored because it
+            // follows a level without caches.
             (0o404, "L1 16 bytes", &[0]),
-            // Instruction, data, and a reserved type.
+            // Cache types by level: instruction, data, reserved.
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),
         ] {
             let mut selectors = Vec::new();

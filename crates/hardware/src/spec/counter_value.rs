@@ -25,14 +25,14 @@ impl CounterValue {
         self.0.get()
     }
 
-    /// Returns the ticks from `earlier` to this value, or 0 if `earlier` is actually later.
+    /// Returns the number of ticks from `earlier` to this value, or 0 if `earlier` is later.
     pub const fn since(self, earlier: Self) -> u64 {
         self.number().saturating_sub(earlier.number())
     }
 }
 
-/// Returns the ticks from one value to another. Returns 0 if either is missing or if they are in
-/// reverse order.
+/// Returns the number of ticks from one value to another. Returns 0 if either is missing or if they
+/// are in reverse order.
 #[inline(never)]
 pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
     from.zip(to).map_or(0, |(from, to)| to.since(from))

@@ -57,7 +57,7 @@ pub fn has_os_initiated(features: u32) -> bool {
 pub enum WrongLevel {
     /// `power_state` contains this level.
     Names(u8),
-    /// It is a standby state, which must have level 0.
+    /// This is a standby state, which must have level 0.
     Standby,
 }
 

@@ -122,7 +122,7 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
-    // The space itself does not have to fit.
+    // The line can also be cut at a space just past the limit.
     line.truncate(MOST + 1);
     let blank = line.rfind(' ').filter(|at| *at >= COLUMNS / 2);
     line.truncate(blank.unwrap_or(MOST));

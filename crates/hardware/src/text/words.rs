@@ -15,8 +15,8 @@ pub trait Word: Copy + PartialEq + 'static {
     }
 }
 
-/// Defines an enum that implements [`Word`]. Specifies a keyword for each variant and the name of
-/// the method that returns it.
+/// Defines an enum that implements [`Word`]. Takes a keyword for each variant and the name of the
+/// method that returns it.
 ///
 /// [`Word`]: crate::text::words::Word
 #[macro_export]

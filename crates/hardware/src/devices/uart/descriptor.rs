@@ -13,7 +13,7 @@ pub struct UartDescriptor {
     pub title: &'static str,
     /// The description in docs/boards.md.
     pub about: &'static str,
-    /// True if board files may use it.
+    /// True if board files may use this type.
     pub is_in_board_files: bool,
     /// True if its registers are numbered, with a layout determined by `reg-shift` and
     /// `reg-io-width`. Other types have 32-bit registers.

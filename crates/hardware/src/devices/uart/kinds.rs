@@ -80,7 +80,7 @@ uart_kinds! {
             has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
             is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
             turn_on: &[],
-            // LCR, without DLAB, which would turn the next byte into a divisor, followed by MCR.
+            // LCR without DLAB (which would turn the next byte into a divisor), followed by MCR.
             // The divisor is not saved because the firmware may still be sending, and the UART
             // cannot send while the divisor is being read.
             restore: &[(3, 0x7f), (4, 0xff)],

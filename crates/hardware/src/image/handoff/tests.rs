@@ -85,8 +85,7 @@ fn impossible_headers_and_entries_are_refused() {
         (5, &[0], "version 0 at offset 0x5"),
         (6, &[0x17], "header too short at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
-        // Larger than the total size, larger than the available bytes, and the largest 32-bit
-        // value.
+        // Sizes that exceed the total size or the available bytes, and the largest 32-bit value.
         (12, &[0x18, 0, 0, 0], size),
         (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
