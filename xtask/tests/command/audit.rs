@@ -81,7 +81,7 @@ const AUDITED: &[Audited] = &[
         new: ["0,0,201.0,22.0 (+10.00%),5.0", "0,1,100.0,20.0,5.0"],
         old: OLD,
         counts: "1 right, 0 wrong, 0",
-        says: "the same figures on different CPUs",
+        says: "the same figures, but on different CPUs",
     },
     Audited {
         title: DEEP,
@@ -333,7 +333,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // If there are several logs, the typical run is published. Here, this is b.log.
+    // If there are several logs, the typical run is published, which is b.log here.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -120,11 +120,11 @@ fn wrong_releases_are_refused() {
         ),
         (
             format!("v1.1 {juno}/v2.9/test_rt_instr_cpu_off_serial.csv"),
-            "v1.1 has no scenario in common with the other releases",
+            "v1.1 has no scenarios in common with the other releases",
         ),
         (
             "v1.1 v1.2".to_owned(),
-            "v1.1 has no CPU in common with the other releases",
+            "v1.1 has no CPUs in common with the other releases",
         ),
         ("v1.1 two.log".to_owned(), "two.log: contains 2 runs"),
         (

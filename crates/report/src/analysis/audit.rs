@@ -23,9 +23,9 @@ const ROUNDED: f64 = 0.51;
 
 const ABSENT: &str = "the previous release does not have this table";
 const REPEATED: &str =
-    "several rows have the same label, and they are not threads: their CPUs cannot be identified";
-const REORDERED: &str = "Powerdown has the same figures on different CPUs: a different order in \
-                         the lock queue is not a firmware change";
+    "several rows have the same label but are not threads, so their CPUs cannot be identified";
+const REORDERED: &str = "Powerdown has the same figures, but on different CPUs; a different order \
+                         in the lock queue is not a firmware change";
 
 /// A page and the changes that it should print.
 #[derive(Clone, Debug, Serialize)]
@@ -147,7 +147,7 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     audit.findings.extend(shared(&pairs, &audit.releases));
     if older > 0 {
         let changes = many(older, "change");
-        let sentence = format!("not checked: {changes} in the tables of older releases");
+        let sentence = format!("not checked: {changes} in the tables for older releases");
         audit.findings.push(sentence);
     }
     audit.findings.extend(unprinted(&audit, tolerance_ppm));
@@ -180,8 +180,8 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     if printed > 0 && by_row == printed && (by_cpu < printed || is_ambiguous) {
         let all = many(printed, "printed change");
         let whose = match is_ambiguous {
-            true => "which may be another CPU's",
-            false => "which is another CPU's",
+            true => "which may belong to another CPU",
+            false => "which belongs to another CPU",
         };
         findings.push(format!(
             "{all} match the row at the same position in the previous table, {whose}"
@@ -346,7 +346,7 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     (both > 1 && same * 2 > both).then(|| {
         format!(
             "{same} of {both} figures with a change in both {newer} and {former} imply the same \
-             old figure: both refer to a baseline that is not on the page"
+             old figure, so both refer to a baseline that is not on the page"
         )
     })
 }

@@ -2,9 +2,9 @@
 //!
 //! A median's interval is its notch as defined by McGill, Tukey and Larsen, "Variations of Box
 //! Plots", The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose
-//! notches do not overlap differ at about the 5 % level. The records contain the MAD but no
-//! quartiles. If samples are symmetric about their median, the IQR is twice the MAD, and the notch
-//! is 3.14 MAD / sqrt(n). No random numbers are used, so the same input always gives the same
+//! notches do not overlap differ significantly, at about the 5 % level. The records contain the MAD
+//! but no quartiles. If samples are symmetric about their median, the IQR is twice the MAD, and the
+//! notch is 3.14 MAD / sqrt(n). No random numbers are used, so the same input always gives the same
 //! output.
 //!
 //! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either

@@ -63,8 +63,8 @@ pub(crate) struct RunFigure {
 }
 
 /// Removes runs that are identical to an earlier one down to the last tick, and returns a sentence
-/// about each of them. Otherwise, the samples would be counted twice if a run were given twice or
-/// if a machine repeated itself exactly.
+/// about each of them. Otherwise, the samples would be counted twice if a run were specified twice
+/// or if a machine repeated itself exactly.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {

@@ -148,7 +148,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     for scenario in &with.run.scenarios {
         let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
         match without.run.scenario(scenario.key()) {
-            None => left_out.push(format!("{}: in only one of the runs.", scenario.id)),
+            None => left_out.push(format!("{}: present in only one of the runs.", scenario.id)),
             Some(old) if is_comparable(scenario) && state(old) == state(scenario) => {
                 costs.extend(costs_of((with, scenario), (without, old), scale));
             }

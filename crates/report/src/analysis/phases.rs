@@ -154,8 +154,8 @@ pub struct Placed<'r> {
 }
 
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
-/// share one axis, because their counter values are comparable. Every other cell has its own axis,
-/// and these cells are in chronological order.
+/// share one axis, because their counter values are comparable. All other cells have their own
+/// axes, and are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

@@ -35,7 +35,7 @@ const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": 
 const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
     </testsuite></testsuites>";
 
-/// The part of TF-A's Makefile that shows that a folder is TF-A's source tree.
+/// The part of TF-A's Makefile that identifies a folder as TF-A's source tree.
 const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
 
 /// Creates a `work` folder in `parent` containing all the files named in the examples of the report

@@ -24,7 +24,7 @@ Examples:
   {program} history v2.12.log v2.13.log --format html -o history.html
 
 A release is a page such as TF-A's docs/perf/psci-performance-juno.rst, a
-folder of published tables, or a log. Name the oldest first.
+folder of published tables, or a log. List the oldest first.
 
 Exit codes: 3 if a log is incomplete
 Details: docs/report.md, Across releases")]

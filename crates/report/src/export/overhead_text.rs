@@ -61,8 +61,8 @@ impl Overhead {
         let is_noisy = self.unit == CostUnit::Time;
         let unit = match is_noisy {
             false => {
-                "The clock counts the instructions of all CPUs together: figures include what \
-                 other CPUs do at the same time, such as the lead while it waits."
+                "The clock counts the instructions of all CPUs together, so figures include \
+                 those that other CPUs execute at the same time, such as the lead while it waits."
             }
             true => {
                 "Each difference is between two medians, with the sum of both notches; a \

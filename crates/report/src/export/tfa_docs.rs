@@ -247,7 +247,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     };
     if !tags.is_empty() {
         say(&format!(
-            "in {tags}, changes compare figures of equal rank, not of the same CPU; see \
+            "in {tags}, changes compare figures with the same rank, not from the same CPU; see \
              the compare verb{named}"
         ));
     }

@@ -259,7 +259,7 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
             lossy += 1;
         }
     }
-    println!("{whole} whole, {lossy} incomplete, {refused} refused");
+    println!("{whole} complete, {lossy} incomplete, {refused} refused");
     assert!(whole > 20 && lossy > 200);
 }
 

@@ -55,8 +55,8 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     runs_within(name, from, u64::MAX)
 }
 
-/// Like [`runs`], for an open file. Stops if no run starts within 64 MiB of a pipe, because a pipe
-/// may never end.
+/// Like [`runs`], for an open file. Stops if no run starts within the first 64 MiB read from a
+/// pipe, because a pipe may never end.
 pub fn runs_in_file(name: &str, file: File) -> Runs<File> {
     // The size of anything but a regular file is 0.
     let size = file.metadata().map_or(0, |metadata| metadata.len());

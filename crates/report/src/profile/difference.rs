@@ -104,7 +104,7 @@ impl PhaseChange {
         })
     }
 
-    /// Returns the change in the number of instructions that other CPUs execute in the meantime.
+    /// Returns the change in the number of instructions that other CPUs execute at the same time.
     pub fn waiting(&self) -> Option<f64> {
         let [old, new] = [self.old, self.new].map(|it| it.figure()?.waiting());
         Some(new? - old?)

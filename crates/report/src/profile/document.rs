@@ -18,10 +18,10 @@ const SHARE_LEAST: f64 = 0.005;
 pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\
-Figures are mean instructions per call on QEMU, where each instruction takes the same time: \
-they show what the firmware executes, but say nothing about memory, caches or power controllers \
-on hardware. A CPU's own instructions are those that it executes itself. PMF's ticks count \
-the instructions of all CPUs, and the other CPUs execute the rest. A function's \
+Figures are mean instructions per call on QEMU, where every instruction takes the same amount \
+of time: they show what the firmware executes, but say nothing about memory, caches or power \
+controllers on real hardware. A CPU's own instructions are those that it executes itself. PMF's \
+ticks also count the instructions that other CPUs execute during the phase. A function's \
 instructions do not include its callees'. In a flame graph, a function's width shows its \
 instructions including its callees', and callees are below it.";
 
@@ -160,7 +160,8 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
 }
 
 /// Returns the table of changes: a CPU's own instructions, the instructions of all CPUs, and the
-/// instructions that other CPUs execute in the meantime. For a log only the second figure is known.
+/// instructions that other CPUs execute at the same time. For a log, only the second of these is
+/// known.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()

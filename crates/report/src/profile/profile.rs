@@ -82,7 +82,7 @@ pub struct PhaseFigure {
 }
 
 impl PhaseFigure {
-    /// Returns the number of instructions that other CPUs execute in the meantime.
+    /// Returns the number of instructions that other CPUs execute at the same time.
     pub fn waiting(self) -> Option<f64> {
         self.own.map(|own| self.all - own)
     }

@@ -84,8 +84,8 @@ pub(crate) struct ComparedScenario {
     pub(crate) by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Baseline figures that are not part of any change that counts, each with its CPU in the
-    /// baseline.
+    /// Baseline figures without a counterpart in the changes that count, each with its baseline
+    /// CPU.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 

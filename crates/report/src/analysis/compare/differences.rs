@@ -111,7 +111,7 @@ pub(super) fn unweighed(
     let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
     let by_round = (!tags.is_empty()).then(|| {
         unknown(format!(
-            "In {tags} only one round is compared on each side, and a change counts as noise if \
+            "In {tags}, only one round is compared on each side, and a change counts as noise if \
              the CPUs' medians may be the same, regardless of their places in the queue. To see \
              the spread at each position, use samples=all on both sides."
         ))

@@ -76,8 +76,8 @@ impl<'s> OneScenario<'s> {
         }
         let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
-            "In order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). By CPU, it \
-             seems to change by {}, because the CPUs took the lock in a different order.",
+            "In order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). Compared by \
+             CPU, it seems to change by {}, because the CPUs took the lock in a different order.",
             still.len(),
             many(order.len(), "position"),
             greatest(&still),

@@ -146,8 +146,8 @@ impl<'r> Sides<'r> {
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
             !pairs.is_empty() || keyed == Keyed::Ambiguous,
-            "{run} and the baseline {baseline} have no CPU in common, by {name}; are they from \
-             the same board?"
+            "{run} and the baseline {baseline} have no CPUs in common (matched by {name}); are \
+             they from the same board?"
         );
         let mut old = old.clone();
         // A table whose CPUs are identified by MPIDR takes its labels from the run.

@@ -28,9 +28,9 @@ impl Lead {
 /// Returns the lead; None if it is unknown.
 ///
 /// The lead is inferred from serial scenarios, in which only two CPUs are awake: the lead, and the
-/// CPU that goes down. Other CPUs in the lead's cluster then flush only their own caches. All
-/// remaining CPUs, and the lead itself, flush their cluster's caches. Each table must either show
-/// this pattern, with the same lead, or contain only cluster flushes.
+/// CPU that goes down. Because the lead keeps its cluster on, the other CPUs in that cluster flush
+/// only their own caches. All remaining CPUs, and the lead itself, flush their cluster's caches.
+/// Each table must either show this pattern, with the same lead, or contain only cluster flushes.
 pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
     if let Some(cpu) = tables.logged.run.lead() {
         return Some(Lead {

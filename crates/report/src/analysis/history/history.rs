@@ -112,11 +112,11 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     for (place, input) in inputs.enumerate() {
         ensure!(
             has_common(&scenarios, place),
-            "{input} has no scenario in common with the other releases"
+            "{input} has no scenarios in common with the other releases"
         );
         ensure!(
             releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
-            "{input} has no CPU in common with the other releases: are they from the same board?"
+            "{input} has no CPUs in common with the other releases: are they from the same board?"
         );
     }
     Ok(())

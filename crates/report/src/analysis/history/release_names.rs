@@ -21,7 +21,7 @@ pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     let inputs = runs.iter().map(|run| run.source.input.as_str());
     let inputs: Vec<&str> = inputs.collect();
     if let [only] = inputs[..] {
-        bail!("{only}: a history needs at least two releases, the oldest first");
+        bail!("{only}: a history needs at least two releases, oldest first");
     }
     let of_paths = names_of_paths(&inputs);
     let names = runs.iter().zip(of_paths);

@@ -241,11 +241,11 @@ fn releases_with_nothing_in_common_are_refused() {
         ),
         (
             second(other),
-            "a.log has no scenario in common with the other releases",
+            "a.log has no scenarios in common with the other releases",
         ),
         (
             second(cpus),
-            "a.log has no CPU in common with the other releases",
+            "a.log has no CPUs in common with the other releases",
         ),
         (
             second(|run| run.run.facts.as_mut().expect("facts").frequency = 0),

@@ -55,7 +55,11 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
     ),
     (edits::no_clock, "", "known counter frequency"),
     (edits::no_scenarios, "", "nothing in a.log can be compared"),
-    (edits::equal_mpidrs, "", "no CPU in common, by MPIDR"),
+    (
+        edits::equal_mpidrs,
+        "",
+        "no CPUs in common (matched by MPIDR)",
+    ),
 ];
 
 #[test]

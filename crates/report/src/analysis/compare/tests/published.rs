@@ -131,7 +131,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         ("0.0", "lists 1 CPU, but"),
         ("0.0,0.0,1.0,1.1", "twice"),
         ("0x0,0x100,0x200,0x300", "has none"),
-        ("7.0,7.1,7.2,7.3", "no CPU in common"),
+        ("7.0,7.1,7.2,7.3", "no CPUs in common"),
     ] {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
