@@ -31,7 +31,8 @@ use xtask::setup::{self, Need};
 
 /// Allows for a busy host, which takes ten times as long as an idle one.
 const TIMEOUT: Duration = Duration::from_secs(420);
-/// Measures everything that a guest can measure, with few samples. KVM accepts any power_state.
+/// Boot arguments that select everything that a guest can measure, with few samples. KVM accepts
+/// any power_state.
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";

@@ -55,7 +55,7 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     assert_eq!(read.cpu_count, cpus);
     let (_, places) = read.cpus(false).expect("CPUs that were listed");
     let numbers = places.iter().map(|cpu| cpu.mpidr);
-    let clusters = board.clusters(choices.cpus).expect("so many");
+    let clusters = board.clusters(choices.cpus).expect("this many CPUs");
     let mut listed = clusters.concat();
     listed.sort_unstable();
     assert!(numbers.eq(listed));

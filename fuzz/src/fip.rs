@@ -26,7 +26,7 @@ fn write(package: &Fip) -> Vec<u8> {
     let mut package = package.clone();
     let align = 1 << (package.images.len() % 8);
     package.align(align).expect("a power of two");
-    package.build().expect("one image at least")
+    package.build().expect("at least one image")
 }
 
 fn images(package: &Fip) -> Vec<(Uuid, u64, &[u8])> {

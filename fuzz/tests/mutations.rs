@@ -1,6 +1,6 @@
 //! Runs each check on its fuzzer's seeds and on mutations of the seeds, which are the same in every
-//! run. A fuzzer finds more bugs because it favors inputs that increase coverage. These tests find
-//! obvious mistakes within seconds and need no special build.
+//! run. The fuzzers find more bugs, because they favor inputs that increase coverage, but these
+//! tests find obvious mistakes within seconds and need no special build.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};

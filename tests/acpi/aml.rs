@@ -49,7 +49,7 @@ fn states_of_containers_are_added() {
         ("LPI3-Core", 0x1_0000, true),
         ("LPI3-Core+LPI2-Cluster", 0x101_0000, true),
     ];
-    // A condition around a CPU declaration is not evaluated.
+    // Conditions around CPU declarations are not evaluated.
     let notes = ["(opcode 0xa0): idle states may be missing"];
     check(&[compile("morello")], &[], &morello, &notes);
     let kept = morello.map(|(name, power_state, _)| (name, power_state, false));

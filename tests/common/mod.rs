@@ -1,6 +1,6 @@
 //! Runs the payload under QEMU and reads its output.
 
-#![allow(dead_code, reason = "each test program uses a different part")]
+#![allow(dead_code, reason = "each test program uses only part of it")]
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -149,7 +149,7 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.system.insert(MPIDR, 0x8000_0001);
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
-            // Also write to the other words in its cache line.
+            // Also write to the other words in the cache line that contains `root`.
             for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
                 let (cpu_1, pc, way) = (1, 0, Way::Cached);
                 cpu.model.store(

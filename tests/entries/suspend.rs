@@ -1,8 +1,8 @@
 //! Checks the steps that a CPU performs around a timed call, based on the calls in the linked
 //! image. For a suspend, pending interrupts are drained after the wait for the start. After the
-//! wake-up, the CPU makes its first call before doing anything else, and the GIC CPU interface is
-//! set up again. If a call is timed without the caller's cache lines, those lines are evicted just
-//! before the call.
+//! wake-up, the CPU makes its first firmware call before doing anything else, and the GIC CPU
+//! interface is set up again. If a call is timed without the caller's cache lines, those lines are
+//! evicted just before the call.
 
 use super::code::{Code, Flow, flow};
 

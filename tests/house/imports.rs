@@ -1,6 +1,6 @@
-//! Determines which files import which, based on all paths in `use` items and in other code. Test
-//! modules are ignored, as are a parent's `mod` and `pub use` items. Using a re-exported name
-//! counts as an import of the file that defines it.
+//! Determines which files import which other files, based on all paths in `use` items and in other
+//! code. Test modules are ignored, as are a parent's `mod` and `pub use` items. Using a re-exported
+//! name counts as an import of the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

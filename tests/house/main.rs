@@ -139,8 +139,8 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 /// Only the file that manages translation tables loads from addresses directly or through an
-/// external crate. Translation tables are not device memory. Devices are read by `src/machine/memory/mmio.rs`,
-/// whose loads `tests/entries` checks.
+/// external crate. Translation tables are not device memory. Device registers are read in
+/// `src/machine/memory/mmio.rs`, and `tests/entries` checks the loads there.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: &str = "arm_gic::gicv3::{GicCpuInterface, InterruptGroup};";

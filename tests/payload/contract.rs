@@ -18,7 +18,7 @@ fn suite() -> [ScenarioId; 6] {
 
 /// Returns the capture groups of each match of an expression.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
-    let expression = Regex::new(expression).expect("a sound expression");
+    let expression = Regex::new(expression).expect("a valid expression");
     let groups = |found: Captures<'_, str>| {
         let groups = found.iter().skip(1);
         groups

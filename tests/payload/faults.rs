@@ -81,7 +81,7 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let text = seen.result.text();
     let times = text.split_once(&struck).map(|(_, rest)| rest);
     let times = times.and_then(|rest| rest.split(' ').next()?.parse().ok());
-    assert!(times.unwrap_or(0) > 0, "no strike of {name}\n{text}");
+    assert!(times.unwrap_or(0) > 0, "fault {name} did not occur\n{text}");
     seen
 }
 

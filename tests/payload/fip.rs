@@ -26,7 +26,7 @@ const CPUS: u32 = 4;
 /// The payload's boot arguments.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
-/// Returns a TF-A build with a FIP that the build created.
+/// Returns a TF-A build that includes a FIP.
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");

@@ -141,7 +141,7 @@ fn each_fault_fails_its_own_check() {
     }
 }
 
-/// Delays are measured by other scenarios. In `fitness`, it is enough that the function works.
+/// Other scenarios measure delays. For `fitness`, it is enough that the function works.
 #[test]
 fn slow_firmware_passes() {
     for fault in ["cpu-on-late", "suspend-late"] {

@@ -62,8 +62,8 @@ fn choose_node(tree: &Blob, random: &mut FuzzRandom) -> Range<usize> {
     begin..tree.end(begin)
 }
 
-/// Returns the index of a random property that satisfies `wanted`, and the names of its node and
-/// the property.
+/// Returns the index of a random property that satisfies `wanted`, and a string that consists of
+/// the node name and the property name.
 fn choose(
     tree: &Blob,
     random: &mut FuzzRandom,

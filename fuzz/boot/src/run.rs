@@ -38,8 +38,8 @@ const CPUS: u32 = 4;
 pub const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
 /// Time limit for a run, in seconds. A run takes less than a second on an idle host.
 const TIMEOUT: u64 = 30;
-/// Exit code if the mutants could not be evaluated because the unmutated run did not pass or the user
-/// interrupted the command.
+/// Exit code if the mutants could not be evaluated because the unmutated run did not pass or the
+/// user interrupted the command.
 const EXIT_NOT_JUDGED: u8 = 3;
 
 /// The command's options.

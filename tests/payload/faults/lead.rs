@@ -14,7 +14,7 @@ fn never_wakes_in_a_parallel_round() {
     );
 }
 
-/// The fault affects the CPU_ON for the second CPU, when the first one is already on.
+/// The fault affects the CPU_ON call for the second CPU. By then, the first one is already on.
 #[test]
 fn never_returns_from_cpu_on() {
     loses_lead(
@@ -34,7 +34,7 @@ fn takes_an_exception() {
     );
 }
 
-/// This is counted like the same fault on any other CPU and is not fatal.
+/// A wrong context ID on the lead is counted like one on any other CPU and is not fatal.
 #[test]
 fn comes_back_with_another_context_id() {
     passes(

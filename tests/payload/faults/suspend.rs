@@ -103,7 +103,8 @@ fn given_up_twice() {
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
-/// A state that is too shallow causes a warning rather than a failure, and the samples are used.
+/// Reaching a shallower state than requested causes a warning rather than a failure, and the
+/// samples are used.
 #[test]
 fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];

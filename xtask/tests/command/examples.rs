@@ -1,5 +1,5 @@
-//! The example commands in the help, the README and docs/. Commands that do not need a board, QEMU
-//! or the network are run on the logs in docs/samples and on made-up files.
+//! The example commands in the help texts, the README and docs/. Commands that do not need a board,
+//! QEMU or the network are run on the logs in docs/samples and on made-up files.
 //! `xtask/src/cli/full/tests.rs` parses all of them with clap.
 
 use std::fs::{self, File};
@@ -28,36 +28,33 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("fuzz", "runs for minutes"),
     (
         "image",
-        "builds the payload: tests/command/refused.rs and tests/payload use it",
+        "builds the payload; see tests/command/refused.rs and tests/payload",
     ),
     (
         "payload",
-        "builds the payload: tests/command/fip_pack.rs uses it",
+        "builds the payload; see tests/command/fip_pack.rs",
     ),
     (
         "efi",
-        "builds the EFI application: tests/command/efi.rs uses it",
+        "builds the EFI application; see tests/command/efi.rs",
     ),
     (
         "stick",
-        "builds the EFI application: tests/command/efi.rs uses it",
+        "builds the EFI application; see tests/command/efi.rs",
     ),
     (
         "release",
-        "builds psci-report: tests/command/release.rs and .ci/release use it",
+        "builds psci-report; see tests/command/release.rs and .ci/release",
     ),
-    (
-        "fip build",
-        "builds TF-A: tests/command/fip_build.rs uses it",
-    ),
+    ("fip build", "builds TF-A; see tests/command/fip_build.rs"),
     (
         "fip pack",
-        "builds the payload: tests/command/fip_pack.rs uses it",
+        "builds the payload; see tests/command/fip_pack.rs",
     ),
     ("fip create --nt-fw", "abbreviates a list of images"),
     (
         "tree",
-        "needs a machine's ACPI tables: tests/command/efi.rs uses it",
+        "needs a machine's ACPI tables; see tests/command/efi.rs",
     ),
     (
         "boards my-board",

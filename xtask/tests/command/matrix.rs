@@ -245,8 +245,8 @@ fn what_two_files_say_counts_once() {
         (&28.into(), &json!([0]))
     );
     fs::remove_dir_all(of_both).expect("removed");
-    // A measurement that LAVA did not see. A log without engine results is not compared against
-    // anything.
+    // A measurement is missing from LAVA's results. A log without engine results is not compared
+    // against anything.
     let less = lava(log(), &[&all[..1], &all[2..]].concat());
     let cell = lab.cell(["lava", "qemu", "x"], &[("lava.log", &less)]);
     lab.assert_ends(3, "the engine has 27 of the 28 measurements");

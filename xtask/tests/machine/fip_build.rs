@@ -9,7 +9,7 @@ use crate::support::scratch::Scratch;
 #[test]
 fn qemus_flash_boots_and_measures() {
     boots_and_measures("qemu", "6 passed, 0 skipped, 0 failed; 0 rows skipped");
-    // The pinned TF-A has no power-down there.
+    // The pinned TF-A does not implement power-downs on this board.
     boots_and_measures("qemu-sbsa", "2 passed, 4 skipped, 0 failed; 1 row skipped");
 }
 

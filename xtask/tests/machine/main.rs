@@ -1,4 +1,4 @@
-//! Tests of firmware builds and QEMU machines.
+//! Tests for firmware builds and QEMU machines.
 
 #[path = "../support/mod.rs"]
 mod support;

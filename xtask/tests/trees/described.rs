@@ -62,8 +62,8 @@ fn class_of(error: &str) -> Option<String> {
     Some(format!("{class}{value}"))
 }
 
-/// Classifies the tree `name`. Also checks that the host tool changes only the boot arguments when
-/// it adapts a usable tree.
+/// Classifies the tree called `name`. Also checks that the host tool changes only the boot
+/// arguments when it adapts a usable tree.
 pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {

@@ -18,9 +18,9 @@ use xtask::setup::{self, Need, linux_trees};
 
 use crate::{output, workspace};
 
-/// The offset of four words in the armstub: the magic number, which the GPU's firmware clears, the
-/// version, and the addresses of the device tree and the kernel (TF-A's
-/// plat/rpi/common/aarch64/armstub8_header.S).
+/// The offset of four words in the armstub: the magic number (which the GPU's firmware clears), the
+/// version, and the addresses of the device tree and the kernel. See TF-A's
+/// plat/rpi/common/aarch64/armstub8_header.S.
 const STUB: usize = 0xf0;
 const TREE: u32 = 0x0800_0000;
 const KERNEL: u32 = 0x0020_0000;

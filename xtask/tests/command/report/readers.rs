@@ -1,4 +1,4 @@
-//! Checks the formats meant for other programs with third-party parsers, and tests which reports
+//! Uses third-party parsers to check the formats meant for other programs, and tests which reports
 //! are rejected.
 
 use std::fs;
