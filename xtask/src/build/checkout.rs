@@ -28,7 +28,7 @@ fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     // Drop the caller's GIT_DIR and similar variables, which refer to another repository if this
     // runs in a hook.
     let mut command = process::clean("git");
-    // A checkout owned by another user is safe because it is only read.
+    // It is safe to use a checkout owned by another user, because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
 }
@@ -71,7 +71,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
     all.extend(list(&words).with_context(at)?);
     if all.len() < 2 {
-        bail!("{}: this range has no commits; is B older than A?", at());
+        bail!("{}: the range contains no commits; is B older than A?", at());
     }
     Ok(all)
 }

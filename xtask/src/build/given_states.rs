@@ -1,5 +1,5 @@
-//! Idle states given on the command line, for boards whose board file does not list the states that
-//! the firmware implements.
+//! Idle states specified on the command line, for boards whose board file does not list the states
+//! that the firmware implements.
 
 use anyhow::{Result, bail};
 use boards::{BoardFile, Firmware, StateEntry};
@@ -50,8 +50,8 @@ fn power_state(text: &str) -> Result<u32, NotAPowerState> {
 }
 
 impl GivenStates {
-    /// Returns the same options for firmware that does not power CPUs down. States given on the
-    /// command line stay.
+    /// Returns the same options for firmware that does not power CPUs down. States specified on the
+    /// command line are kept.
     pub(crate) fn without_power_down(self) -> Self {
         Self {
             no_power_down: self.core.is_none(),

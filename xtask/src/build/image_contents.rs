@@ -197,8 +197,8 @@ const MADE_UP: Region = Region {
 };
 
 /// Returns `blob` (the user's tree) with `bootargs` set, for an EFI application that will replace
-/// its memory nodes. A tree without memory is given one page, because the payload cannot read a
-/// tree that has none.
+/// its memory nodes. A tree without memory nodes is given one page, because the payload cannot read
+/// a tree that has none.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
     // The EFI application will also replace the memory nodes.
@@ -211,7 +211,7 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     let (gic, cpus) = device_tree::machine(&blob)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());
-        bail!("it describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
+        bail!("the tree describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
     }
     Ok(Contents {
         emergency: Emergency::of_tree(&blob),

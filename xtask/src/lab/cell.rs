@@ -198,7 +198,7 @@ impl LabCell<'_> {
             (Content::Qemu(_), _) => None,
             (Content::Recovery(_), Some(lab)) => Some(lab),
             _ => bail!(
-                "{}: its board file has no [lab] to define how LAVA installs files; use \
+                "{}: its board file has no [lab] table to define how LAVA installs files; use \
                  `cargo xtask lab labgrid`",
                 self.board.title
             ),

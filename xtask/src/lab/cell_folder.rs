@@ -48,7 +48,7 @@ impl CellFolder {
             return Ok(());
         };
         if !there.is_dir() || !place.join(MARK).is_file() {
-            bail!("{at} exists and is not a cell; choose another -o or another --name");
+            bail!("{at} exists but is not a cell; choose a different -o or --name");
         }
         if !self.force {
             bail!(
@@ -109,7 +109,8 @@ impl Ready {
                 let path = entry.path();
                 let path = path.display();
                 bail!(
-                    "{path} is not part of the new cell, and --force would remove it; move it away"
+                    "{path} is not part of the new cell, and --force would remove it; move it \
+                     elsewhere"
                 );
             }
         }

@@ -43,8 +43,8 @@ pub fn content(
         let fip = build(&file).with_context(at)?;
         if let Some(lab) = lab.filter(|_| engine == Engine::Lava) {
             bail!(
-                "{}: this is only a FIP, but LAVA installs a recovery image on {title}; give the \
-                 zip that has {}",
+                "{}: this is only a FIP, but LAVA installs a recovery image on {title}; pass the \
+                 zip that contains {}",
                 at(),
                 lab.recovery
             );

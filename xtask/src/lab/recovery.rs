@@ -90,7 +90,7 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
     let name = archive.by_index_raw(index)?.name()?.into_owned();
     let file = archive.by_index(index).map_err(io::Error::from);
     let read = file.and_then(|it| io::copy(&mut io::Read::take(it, max + 1), out));
-    read.with_context(|| format!("{name} cannot be unpacked: store or deflate it"))
+    read.with_context(|| format!("{name} cannot be unpacked; store or deflate it instead"))
 }
 
 /// Returns the index of `member`. The names of all other files must differ from it in more than

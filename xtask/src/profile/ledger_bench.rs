@@ -52,7 +52,7 @@ pub struct LedgerBench {
 }
 
 impl LedgerBench {
-    /// Prepares to measure the commits in `range` of the checkout named by `spec`.
+    /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
         let checkout = checkout.context("specify a TF-A checkout with --tf-a DIR")?;
@@ -67,7 +67,7 @@ impl LedgerBench {
         if checkout::has_changes(&checkout)? {
             let at = checkout.display();
             say(&format!(
-                "warning: --tf-a {at}: its uncommitted changes are not measured; a ledger covers only commits"
+                "warning: --tf-a {at}: uncommitted changes are not measured; a ledger covers only commits"
             ));
         }
         let workspace = Workspace::find()?;

@@ -204,7 +204,7 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
     table.finished()
 }
 
-/// Returns a clause that gives a step's share of the change over the range.
+/// Returns a clause that states a step's share of the change over the range.
 fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the total change", 100.0 * share)
 }

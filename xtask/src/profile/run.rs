@@ -34,7 +34,7 @@ const ROOM: usize = 1 << 16;
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
     let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
-    room.context("no space for the run's record; free some, or set TMPDIR to another folder")
+    room.context("no space for the run's record; free up space, or set TMPDIR to another folder")
 }
 
 /// Returns the profile, or the reason why the run does not have one.
@@ -134,7 +134,7 @@ impl ProfiledRun {
         drop(screen);
         let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
             true => {
-                error.context("a profile needs a QEMU that loads TCG plugins, such as Debian's")
+                error.context("a profile needs a QEMU that supports TCG plugins, such as Debian's")
             }
             false => error,
         })?;
@@ -178,7 +178,7 @@ mod tests {
         for profile in [None, failed()] {
             let error = check_profile(profile, dir.path()).expect_err("a full folder");
             let error = format!("{error:#}");
-            let said = "no space for the run's record; free some, or set TMPDIR to another folder";
+            let said = "no space for the run's record; free up space, or set TMPDIR";
             assert!(error.starts_with(said), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }

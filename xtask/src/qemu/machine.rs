@@ -116,9 +116,9 @@ impl QemuMachine<'_> {
         Ok(())
     }
 
-    /// Returns the command line that starts `file`: a flash with TF-A, an initial file system with
-    /// KVM, which also needs a kernel, or an image. With None, it boots
-    /// what has been loaded into memory.
+    /// Returns the command line that boots `file`: a flash image with TF-A, an initial file system
+    /// for KVM (which also needs a kernel), or an image. With None, it boots what has been loaded
+    /// into memory.
     pub fn command_line(&self, file: Option<PathBuf>) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {

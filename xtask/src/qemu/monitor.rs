@@ -1,5 +1,5 @@
 //! The QEMU human monitor, for a machine that is about to be killed. QEMU itself may hang, so there
-//! is a single deadline for all answers.
+//! is a single deadline for all replies.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The maximum length of a socket path (`sun_path` in unix(7)).
 const PATH_MAX: usize = 107;
-/// The maximum size of an answer. The registers of 512 CPUs take up 1.5 MiB.
+/// The maximum size of a reply. The registers of 512 CPUs take up 1.5 MiB.
 const ANSWER_MAX: usize = 16 << 20;
-/// The QEMU prompt before each command and after the last answer.
+/// The QEMU prompt before each command and after the last reply.
 const PROMPT: &str = "(qemu) ";
 
 /// The socket for a machine's monitor.
@@ -34,8 +34,8 @@ impl Socket {
         ["-monitor".into(), option.into()]
     }
 
-    /// Stops all CPUs, so that the answers are consistent, and returns all registers and everything
-    /// else that QEMU prints. All answers must arrive within `time`.
+    /// Stops all CPUs, so that the replies are consistent, and returns all registers and everything
+    /// else that QEMU prints. All replies must arrive within `time`.
     pub fn registers(&self, time: Duration) -> io::Result<String> {
         let deadline = Instant::now() + time;
         let mut stream = UnixStream::connect(&self.0)?;

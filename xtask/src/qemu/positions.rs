@@ -10,7 +10,7 @@ use regex::Regex;
 use super::monitor::Socket;
 use super::symbols::Symbols;
 
-/// The overall time limit for answers from a machine that is about to be killed.
+/// The overall time limit for replies from a machine that is about to be killed.
 pub const TIME: Duration = Duration::from_secs(2);
 
 /// The offset of `text_offset` in the arm64 `Image` header.
@@ -50,12 +50,12 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
 }
 
 /// Stops the machine behind `socket`, and returns one line for each group of CPUs at the same
-/// position. Returns no lines if the machine hangs and does not answer.
+/// position. Returns no lines if the machine hangs and does not reply.
 pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
-/// Returns the lines for `said`, the answer to `info registers -a`.
+/// Returns the lines for `said`, the reply to `info registers -a`.
 fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
     // For example PSTATE=600003c9 -ZC- NS EL2h. QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";

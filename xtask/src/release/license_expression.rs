@@ -11,7 +11,7 @@ const ACCEPTED: [&str; 7] = [
     "Unlicense",
 ];
 
-/// Returns true if `expression`, an SPDX expression, can be satisfied with accepted licenses only.
+/// Returns true if `expression`, an SPDX expression, can be satisfied using only accepted licenses.
 /// Like cargo, this accepts `/` for `OR`.
 pub(super) fn is_accepted(expression: &str) -> bool {
     let spaced = expression

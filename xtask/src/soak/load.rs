@@ -1,4 +1,4 @@
-//! Keeps the host busy, because some faults show up only when the CPUs of the machine are delayed.
+//! Keeps the host busy, because some faults show up only when the machine's CPUs are delayed.
 
 use std::hint::black_box;
 use std::io;

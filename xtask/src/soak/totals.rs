@@ -1,4 +1,4 @@
-//! Sums over all the runs of a soak.
+//! Sums over all the runs in a soak.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use run::model::Verdict;
 use super::account::{FoundRecords, SoakAccount};
 use crate::qemu::run_result::RunResult;
 
-/// The sums over all the runs of a soak.
+/// The sums over all the runs in a soak.
 #[derive(Clone, Debug, Default)]
 pub struct SoakTotals {
     pub(crate) passed: u64,

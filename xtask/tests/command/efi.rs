@@ -56,7 +56,7 @@ fn media_have_the_application_and_only_files_from_here_are_replaced() {
         assert!(scratch.read(file) == copied, "{file}");
     }
     scratch.write("usb/startup.nsh", "echo mine");
-    let error = "usb/startup.nsh: this file was not written by this tool";
+    let error = "usb/startup.nsh: not written by this tool";
     scratch.refuses(&format!("{stick} usb"), error);
 }
 

@@ -65,7 +65,7 @@ fn every_board_gets_its_file() {
         assert!(is_there && size >= least, "{name}: {size:#x} at {at:#x}");
         let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
         let Some(package) = &board.package else {
-            scratch.refuses(&build, "has no [package]");
+            scratch.refuses(&build, "has no [package] table");
             continue;
         };
         if package.kind != PackageKind::Fip {

@@ -33,7 +33,7 @@ const KEYS: &[(&str, &str)] = &[
     ("bl33", "--nt-fw-key bl33: not a private key in PEM format"),
     (
         "locked.pem",
-        "--nt-fw-key locked.pem: this key is encrypted",
+        "--nt-fw-key locked.pem: the key is encrypted",
     ),
     (
         "broken.pem",

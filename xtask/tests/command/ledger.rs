@@ -46,7 +46,7 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
     }
     assert!(!format!("{out}{said}").contains('\u{1b}'), "{said}");
     assert!(
-        said.contains("--tf-a own: its uncommitted changes are not measured"),
+        said.contains("--tf-a own: uncommitted changes are not measured"),
         "{said}"
     );
     assert!(

@@ -106,7 +106,7 @@ impl Default for Fip {
 pub struct Inspected {
     /// The package.
     pub fip: Fip,
-    /// The faults that firmware cannot handle, one sentence each, with their location.
+    /// The faults that firmware cannot handle, one sentence each, including the location.
     pub faults: Vec<String>,
     /// A warning about trailing bytes, if there are any; they are harmless.
     pub rest: Option<String>,
@@ -129,7 +129,7 @@ impl Fip {
     /// because fiptool writes and repairs such packages.
     ///
     /// # Errors
-    /// Returns an error if the file is not a package or does not contain every byte of an image.
+    /// Returns an error if the file is not a package or does not contain all the bytes of an image.
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
         let (header, rest) = header(file)?;
         let (entries, terminator) = list(file, rest)?;
@@ -278,11 +278,11 @@ impl Fip {
     /// Builds the file. Known images come first, in fiptool order.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
-            bail!("no image given");
+            bail!("no image specified");
         }
         if let Some(empty) = self.images.iter().find(|image| image.data.is_empty()) {
             let label = label(empty.uuid);
-            bail!("{label}: it is empty; specify its file, or remove it from the package");
+            bail!("{label}: the image is empty; specify its file, or remove it from the package");
         }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
@@ -359,7 +359,7 @@ fn faults_of_terminator(
 ) -> impl Iterator<Item = String> {
     let end = terminator.offset.get();
     let has_more = terminator.size.get() != 0 || terminator.flags.get() != 0;
-    let more = has_more.then(|| "it has a size or flags".to_owned());
+    let more = has_more.then(|| "it has a nonzero size or flags".to_owned());
     let wrong_end = (!(last..=file).contains(&end)).then(|| {
         format!(
             "the package's end {end:#x} is not between the last image's end, {last:#x}, and \

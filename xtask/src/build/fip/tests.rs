@@ -113,7 +113,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
         (
             spoilt(field(3, SIZE), 1),
             3,
-            "offset 0x88: the terminator: it has a size or flags",
+            "offset 0x88: the terminator: it has a nonzero size or flags",
         ),
         (
             spoilt(field(3, OFFSET), 0),
@@ -138,7 +138,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
     }
     let empty = Fip::inspect(&spoilt(field(1, SIZE), 0)).expect("a package");
     let error = empty.fip.build().expect_err("no bytes").to_string();
-    assert!(error.contains("it is empty"), "{error}");
+    assert!(error.contains("the image is empty"), "{error}");
 }
 
 #[test]

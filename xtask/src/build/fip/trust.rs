@@ -68,7 +68,7 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     }
     if has("ENCRYPTED") {
         bail!(
-            "{option} {key}: this key is encrypted; decrypt it first with `openssl pkey -in \
+            "{option} {key}: the key is encrypted; decrypt it first with `openssl pkey -in \
              {key} -out plain.pem`"
         );
     }
@@ -138,7 +138,7 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     if !output.status.success() {
         let (key, said) = (key.display(), String::from_utf8_lossy(&output.stderr));
         let said = said.trim();
-        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with it: {said}");
+        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {said}");
     }
     fs::read(&made).context("cert_create wrote no certificate")
 }

@@ -59,7 +59,7 @@ impl Timestamps {
         match self {
             Self::Readable(_) => "PMF timestamps: read by the payload".into(),
             Self::Unreadable(why) => {
-                format!("no PMF timestamps: {why}; the payload measures calls from the caller")
+                format!("no PMF timestamps: {why}; calls are measured from the caller's side")
             }
         }
     }

@@ -6,7 +6,7 @@ pub(super) struct BoardEntry {
     pub(super) path: String,
     /// The contents.
     pub(super) data: Vec<u8>,
-    /// A sentence that says what to do with the file.
+    /// A sentence that explains what to do with the file.
     pub(super) install: String,
 }
 

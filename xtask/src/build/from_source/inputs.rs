@@ -27,7 +27,7 @@ impl GivenFiles {
         Some(&found.1)
     }
 
-    /// Rejects images that the board does not accept, and names those that are missing.
+    /// Rejects images that the board does not accept, and reports those that are missing.
     pub(super) fn check(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<()> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs);
         for (option, _) in &self.files {
@@ -90,7 +90,7 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
     Ok(Given { option, uuid, data })
 }
 
-/// Returns the UUID of the image that `option` names: that of a kind supported by fiptool, or a
+/// Returns the UUID of the image that `option` selects: that of a kind supported by fiptool, or a
 /// board-specific one.
 fn uuid(board: &BoardFile, option: &str) -> Uuid {
     let package = board.package.iter();

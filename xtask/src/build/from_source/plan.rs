@@ -53,7 +53,7 @@ pub struct BuildPlan<'w> {
     pub source: Option<String>,
     /// Whether PMF timestamps can be read.
     pub timestamps: Timestamps,
-    /// What is missing if CPUs do not come back from a power-down.
+    /// A sentence about what the source lacks, if CPUs do not come back from a power-down.
     pub lacks_power_down: Option<String>,
     /// What TF-A builds.
     pub platform: Platform,

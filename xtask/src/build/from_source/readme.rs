@@ -1,4 +1,4 @@
-//! The page that says what to do with a board's files.
+//! The page that explains what to do with a board's files.
 
 use anyhow::Result;
 use boards::Qemu;

@@ -91,8 +91,7 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     }
     if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
         bail!(
-            "{what} {}: this file was not written by this tool; remove it, or use \
-             another name for --output",
+            "{what} {}: not written by this tool; remove it, or use another --output name",
             path.display()
         );
     }

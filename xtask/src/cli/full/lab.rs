@@ -402,7 +402,7 @@ fn sources<'a>(
         ),
         (PackageKind::Raw, []) => Ok(vec![(usual, CellFirmware::None)]),
         (kind, []) => bail!(
-            "{title} takes {kind:?}, which its own tool creates: use `cargo xtask image \
+            "{title} boots a {kind:?} file, which its own tool creates; use `cargo xtask image \
              --board {name}`, with another board's labgrid files as an example"
         ),
     }

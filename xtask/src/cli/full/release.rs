@@ -19,7 +19,7 @@ Examples:
   cargo xtask release -o psci-bench-0.1.0
   cargo xtask release -o /media/share/psci-bench
 
-Its README.md says how to use it. Builds of the same source are identical.
+See README.md in DIR for usage. Builds of the same source are identical.
 Details: docs/release.md")]
 pub struct ReleaseArguments {
     /// Directory to create; may exist if it is empty.

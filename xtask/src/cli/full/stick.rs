@@ -94,8 +94,7 @@ fn check_old(path: &Path) -> Result<()> {
     let is_small = old.len() <= OLD_MAX as u64;
     if !is_small || !stick::is_from_here(&read_file::read(OUTPUT, path, OLD_MAX)?) {
         bail!(
-            "{OUTPUT} {shown}: this file was not written by this tool; remove it, or use \
-             another name for {OUTPUT}"
+            "{OUTPUT} {shown}: not written by this tool; remove it, or use another {OUTPUT} name"
         );
     }
     Ok(())

@@ -174,7 +174,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
             found.ok_or(NotFound::NoSuchFault { fault, count, line })
         }
         Killer::Dump => match (count, checked.has_dump) {
-            (0, true) => Ok(format!("dumped without a finding; {line}")),
+            (0, true) => Ok(format!("exception dump without a finding; {line}")),
             _ => Err(NotFound::NoDump { count, line }),
         },
         Killer::Entries(why) => match count {

@@ -21,7 +21,7 @@ pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// The loader named in the QEMU program header.
+/// The dynamic loader that QEMU's program headers specify.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Fetches the packages unless they are already present. Returns the kernel, and an initial file

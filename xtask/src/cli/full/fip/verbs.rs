@@ -163,7 +163,7 @@ fn output<'p>(fip: &'p Path, out: Option<&'p Path>) -> (&'static str, &'p Path) 
 
 fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
     if images.is_empty() {
-        bail!("no image given; see `cargo xtask fip {verb} --help` for the options");
+        bail!("no image specified; see `cargo xtask fip {verb} --help` for the options");
     }
     Ok(())
 }
@@ -231,7 +231,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         // A dangling link also counts as an existing file.
         if !force && to.symlink_metadata().is_ok() {
             bail!(
-                "{}: this file already exists; use --force to replace it",
+                "{}: already exists; use --force to replace it",
                 to.display()
             );
         }
