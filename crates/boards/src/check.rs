@@ -170,7 +170,7 @@ fn devices(board: &BoardFile) -> Check {
     )?;
     match (&board.timer, &board.gic) {
         (None, None) => {}
-        (None, Some(_)) => require(false, "gic", "a board with a [gic] needs a [timer]")?,
+        (None, Some(_)) => require(false, "gic", "a [gic] table requires a [timer] table")?,
         (Some(_), None) => {
             let reason = "INTIDs require a [gic] table";
             require(false, "timer", reason)?;

@@ -14,7 +14,7 @@ pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), 
     let has_rule = stock.cluster.is_none() || board.cpus.continues.is_some();
     let at = format_args!("{path}.cluster");
     require(has_rule, at, "requires cpus.continues")?;
-    let reason = "fip-base is missing; QEMU's flash needs it";
+    let reason = "fip-base is missing; it is required for QEMU's flash";
     let has_other = !stock.loads.is_empty() || stock.not_on_qemu.is_some();
     let has_start = stock.fip_base.is_some() || has_other;
     require(board.qemu.is_none() || has_start, path, reason)?;

@@ -83,7 +83,7 @@ pub struct PowerDownProof {
     pub file: String,
     /// The text.
     pub contains: String,
-    /// The first commit that contains it.
+    /// The first commit that contains the text.
     pub since: String,
 }
 
@@ -107,7 +107,7 @@ pub struct BuildInput {
     pub title: String,
     /// The make variable for its path, if `make` refuses to build a FIP without this image.
     pub variable: Option<String>,
-    /// Where it can be downloaded: a URL, or a description if there is no stable URL.
+    /// Where the image can be downloaded: a URL, or a description if there is no stable URL.
     pub source: String,
     /// The maximum size in bytes.
     pub max_size: usize,
@@ -121,7 +121,7 @@ pub struct BuiltFile {
     pub from: String,
     /// The path in the folder that is copied to the board.
     pub to: String,
-    /// A sentence that says what to do with the file.
+    /// A sentence that explains what to do with the file.
     pub install: String,
 }
 

@@ -198,7 +198,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     ], "23: timer: INTIDs require a [gic] table"),
     (&[
         ("[timer]\nsecure-physical = 29\nphysical = 30\nvirtual = 27\nhypervisor = 26\n\n[timer.frame]\nbase = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\ncontrol = { base = 0x2a81_0000, size = 0x1000 }\nnumber = 1\n", ""),
-    ], "24: gic: a board with a [gic] needs a [timer]"),
+    ], "24: gic: a [gic] table requires a [timer] table"),
     (&[("default = 3", "default = 4")], "37: expected 2 or 3"),
     (&[
         ("default = 3\n\n[gic.v2]\n", "default = 2\n\n[gic.v3]\n"),
@@ -264,7 +264,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
 
     // TF-A platforms.
     (&[("fip-base = 0x4_0000, ", "")],
-        "84: firmware.tf-a-stock.stock: fip-base is missing; QEMU's flash needs it"),
+        "84: firmware.tf-a-stock.stock: fip-base is missing; it is required for QEMU's flash"),
     (&[("option = \"scp-fw\"", "option = \"nt-fw\"")],
         "84: firmware.tf-a-stock.stock.inputs[0].option: expected one of scp-fw, mcp-fw, ddr-fw, \
          tos-fw, tos-fw-extra1, hw-config"),

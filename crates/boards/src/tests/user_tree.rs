@@ -42,7 +42,7 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     with_bootargs(&[0xee; 4096], None).expect_err("garbage");
 }
 
-/// Returns the tree with the only occurrence of `from` replaced. `to` has the same length.
+/// Returns the tree with the only occurrence of `from` replaced. `to` must have the same length.
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut blob = tree();
     let mut places = memchr::memmem::find_iter(&blob, from);

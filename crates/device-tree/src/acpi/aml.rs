@@ -136,7 +136,7 @@ impl<'m> Stream<'m> {
             0x0b => Value::Integer(self.number(2)?),
             0x0c => Value::Integer(self.number(4)?),
             0x0e => Value::Integer(self.number(8)?),
-            // RevisionOp. The value does not matter here.
+            // RevisionOp, whose value does not matter here.
             0x5b30 => Value::Integer(0),
             0x0d => {
                 let mut window = self.bytes.iter().take(TEXT_MAX + 1);
@@ -166,8 +166,7 @@ impl<'m> Stream<'m> {
         })
     }
 
-    /// Reads the size of a buffer or package. Only an integer or a name is accepted, to limit
-    /// nesting.
+    /// Reads the size of a buffer or package. To limit nesting, accepts only an integer or a name.
     fn value_of_size(&mut self) -> Option<Value<'m>> {
         match self.bytes.first()? {
             0x11..=0x13 => None,

@@ -25,7 +25,7 @@ pub struct MadtCpu {
     pub mpidr: Mpidr,
     /// Base of the GICv2 CPU interface, or 0 if there is none.
     interface: u64,
-    /// Base of the CPU's redistributor, or 0 if there is none or a range covers it.
+    /// Base of the CPU's redistributor, or 0 if there is none or if it is in a redistributor range.
     redistributor: u64,
 }
 

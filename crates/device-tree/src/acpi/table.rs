@@ -14,7 +14,7 @@ pub const HEADER_SIZE: usize = size_of::<Header>();
 /// The maximum size of a table, in bytes. The largest known table is a DSDT of less than 1 MiB.
 const TABLE_MAX: usize = 16 << 20;
 
-/// Returns the little-endian number at an offset; `size` is its size in bytes, 1 to 8.
+/// Returns the little-endian number at an offset. `size` is its size in bytes, 1 to 8.
 pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))

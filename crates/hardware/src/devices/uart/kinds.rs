@@ -260,8 +260,8 @@ const PL011: UartModel = UartModel {
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
     is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
-    // Turn the UART off during setup. Write LCR_H last because the divisors take effect only when
-    // LCR_H is written (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
+    // Turn the UART off during setup. Write LCR_H after the divisors because they take effect only
+    // when LCR_H is written (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
     restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };

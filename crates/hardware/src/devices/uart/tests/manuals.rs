@@ -25,8 +25,8 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART. It has the UARTDR, UARTRSR, UARTFR and interrupt registers of the PL011.
-/// The registers in between are reserved.
+/// DEN0094, Generic UART. It has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
+/// registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     reset: "",
