@@ -77,7 +77,7 @@ fn check_plan(bootargs: &str) -> Option<Plan> {
     match Plan::parse(bootargs) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            // The error may list all scenarios; the payload wraps the text when printing it.
+            // The error may list all scenarios. The payload wraps the text when printing it.
             let text = error.to_string();
             assert!(text.is_ascii() && text.len() < 500, "{text}");
             None

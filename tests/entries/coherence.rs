@@ -207,8 +207,8 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     }
 }
 
-/// After an entry at EL3, SCR_EL3 must allow the next level to write to these registers: GCSEn,
-/// TCR2En and SCTLR2En. Otherwise such a write would be trapped to EL3.
+/// After an entry at EL3, the GCSEn, TCR2En and SCTLR2En bits in SCR_EL3 must allow the next level
+/// to write to these registers. Otherwise, the writes would be trapped to EL3.
 #[test]
 fn registers_without_a_reset_value_are_open_below_el3() {
     const SCR_EL3: u32 = 0xd53e_1100;

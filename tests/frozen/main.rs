@@ -7,7 +7,7 @@
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
 //! instructions from a wake-up to the spin loop therefore determines which CPU sees the start first
 //! and takes a lock first. If this number changes slightly, for example because the compiler
-//! outlines code differently, a CPU may overtake three others in the queue. It then moves up three
+//! outlines code differently, a CPU may overtake three others in the queue. That CPU moves up three
 //! places, and each of the others moves down one. Therefore, a column's sum may differ by 1%, and
 //! its sorted figures by 20%.
 //!

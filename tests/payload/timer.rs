@@ -48,7 +48,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     all.values().map(overruns).sum()
 }
 
-/// With the instruction clock, no expiry is missed. In real time, some may be missed, and these are
+/// With the instruction clock, no expiry is missed. In real time, some may be missed, but they are
 /// counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {

@@ -280,7 +280,7 @@ fn note(
 
 impl FuzzBench<'_> {
     /// Runs a mutant. If the result is a finding, runs the mutant again and returns the second
-    /// result, because a finding must be reproducible. Returns None if the user interrupts a run.
+    /// result, because findings must be reproducible. Returns None if the user interrupts a run.
     fn judge(&self, mutant: &Mutant) -> Result<Option<(JudgedBoot, Vec<u8>)>> {
         let prepared = self.prepared.with_image(mutant.image.clone())?;
         let mut is_second = false;

@@ -110,9 +110,9 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Incomplete, &words);
 }
 
-/// An endless stream of interrupts starts on one CPU 5 ms after it first arrives, once its timer
-/// has been shown to wake it. If the interrupts started earlier, the CPU could be lost, depending
-/// on when it checks for the timer interrupt.
+/// An endless stream of interrupts starts on one CPU 5 ms after the CPU first arrives, once its
+/// timer has been shown to wake it. If the interrupts started earlier, the CPU could be lost,
+/// depending on when it checks for the timer interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];

@@ -1,5 +1,5 @@
-//! `cargo xtask compare`: input, output and exit codes. `publish` compares in the same way. The
-//! findings for published figures are tested in
+//! `cargo xtask compare`: input, output and exit codes. `publish` compares figures in the same way.
+//! The findings for published figures are tested in
 //! `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
@@ -67,7 +67,11 @@ fn exit_codes() {
         (&format!("{other} --across boards"), 3, "not compared"),
         (&format!("report narrow/{name}"), 2, "but no latency"),
         (&format!("{itself} --across oceans"), 2, across),
-        ("compare bad/test_x.csv good.log", 2, "is not a valid latency"),
+        (
+            "compare bad/test_x.csv good.log",
+            2,
+            "is not a valid latency",
+        ),
         ("compare good.log", 2, "<NEW>..."),
         (&format!("{itself} --row-cpus 0x0"), 2, "lists 1 CPU, but"),
         (

@@ -291,7 +291,7 @@ fn what_failed_is_not_green() {
             "declares 5 failures and errors, but contains 0",
         ),
         (log(), missing, 3, "declares 99 test cases, but contains 29"),
-        // Figures found only in `RT_INSTR` lines are marked, with a note.
+        // Figures found only in `RT_INSTR` lines are marked and explained in a note.
         (&tftf(), good, 0, ""),
         (&failed, good, 1, records),
         (&no_last, good, 1, records),
