@@ -165,7 +165,7 @@ fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
-/// Writes a file by calling `fill`, in the same directory as the file that it replaces.
+/// Calls `fill` to write a temporary file in the directory of the file that it will replace.
 fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

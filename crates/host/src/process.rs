@@ -71,15 +71,15 @@ pub fn find(program: &str) -> Option<PathBuf> {
         })
 }
 
-/// Returns a command for the cargo that runs this tool, in a separate process group, so that an
-/// interrupt terminates everything that cargo has started.
+/// Returns a command for the cargo executable that runs this tool, in a separate process group, so
+/// that an interrupt terminates everything that cargo has started.
 pub fn cargo() -> Command {
     let mut command = Command::new(cargo_program());
     command.process_group(0);
     command
 }
 
-/// Returns the path of the cargo that runs this tool.
+/// Returns the path of the cargo executable that runs this tool.
 pub fn cargo_program() -> OsString {
     env::var_os("CARGO").unwrap_or("cargo".into())
 }
@@ -138,7 +138,7 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
 }
 
 /// Runs `command` as the step called `what`, with no input. An interrupt ends the command, and its
-/// process group if it is separate. If the command does not exit on its own, it is killed.
+/// process group if the command has its own. If the command does not exit by itself, it is killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =

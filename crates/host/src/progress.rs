@@ -44,8 +44,8 @@ impl StepProgress {
     pub fn on_terminal(what: &str) -> Self {
         // The spinner is hidden if stderr is not a terminal.
         let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
-        // A terminal writes `^C` at the cursor. If the cursor were at the end of the line, `^C`
-        // would start a new line, and this line would remain.
+        // Terminals print `^C` at the cursor. If the cursor were at the end of the line, `^C` would
+        // start a new line, and this line would remain.
         bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(120));

@@ -93,7 +93,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         self.start.store(instant, Ordering::Release);
     }
 
-    /// Returns the outcome of the last order, or None while it is not done.
+    /// Returns the outcome of the last order, or None if the order is not done yet.
     pub fn outcome(&self) -> Option<Outcome> {
         if !self.is_done() {
             return None;

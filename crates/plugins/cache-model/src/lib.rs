@@ -1,5 +1,5 @@
-//! A data cache model that exhibits everything the architecture permits. A cache may contain any
-//! line that it is allowed to contain, and may fill or evict it at any time. [`CacheModel`]
+//! A data cache model that exhibits all behavior that the architecture permits. A cache may contain
+//! any line that it is allowed to contain, and may fill or evict it at any time. [`CacheModel`]
 //! processes accesses and maintenance operations. It returns a [`CacheFinding`] for a load that may
 //! not return the last value stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!

@@ -1,4 +1,4 @@
-//! Determines page attributes with translation table walks (Arm ARM, D8.2). Assumes 4 KiB pages and
+//! Determines page attributes by walking the translation tables (Arm ARM, D8.2). Assumes 4 KiB pages and
 //! TTBR0, which the firmware and the payload use.
 
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Finds loads that may return stale values on hardware with caches. Passes the memory accesses and
-//! cache maintenance of all CPUs to a [`CacheModel`].
+//! Finds loads that may return stale values on hardware with caches. Passes all CPUs' memory
+//! accesses and cache maintenance operations to a [`CacheModel`].
 //!
 //! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the address range of the
 //! payload image. At the payload's first instruction, all other memory is treated as possibly dirty

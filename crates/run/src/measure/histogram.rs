@@ -95,7 +95,7 @@ impl Histogram {
 
 fn place(ticks: u64) -> usize {
     let bits = u64::BITS - ticks.leading_zeros();
-    // Widths double with each bit beyond those that select the bin.
+    // A bin's width doubles with each bit beyond those that select the bin.
     let shift = bits.saturating_sub(BITS + 1);
     shift as usize * HALF + (ticks >> shift) as usize
 }

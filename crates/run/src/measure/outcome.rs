@@ -111,8 +111,8 @@ impl Action {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Returns true if the CPU sleeps in a power-down state, false if it sleeps in standby, and None
-    /// if it does not sleep.
+    /// Returns true if the CPU sleeps in a power-down state, false if it sleeps in standby, and
+    /// None if it does not sleep.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. }
@@ -264,7 +264,7 @@ impl Outcome {
             ActionEnd::NotRung => return plain(Reason::NotRung),
             ActionEnd::WrongContext => return plain(Reason::WrongContext),
             ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
-            // The CPU should have taken part, but was abandoned first.
+            // The CPU should have taken part, but the lead gave up on it first.
             ActionEnd::NotRun => return plain(Reason::Lost),
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }

@@ -35,7 +35,7 @@ pub enum Cause {
     OffTooEarly,
 }
 
-/// How a CPU was lost. A lost CPU no longer takes part.
+/// How a CPU was lost. A lost CPU does not take part in later rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// The step in which the CPU was lost.

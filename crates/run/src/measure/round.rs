@@ -8,7 +8,7 @@ use super::outcome::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
-/// The CPUs that take part in a round. All the others except the lead are OFF.
+/// The CPUs that take part in a round. All other CPUs except the lead are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
     /// Every CPU that is not lost, including the lead.
@@ -245,7 +245,7 @@ mod tests {
             osi: Some(OsInitiated { states, step: 10 }),
             ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
-        // The CPUs of a cluster are not always adjacent in board order.
+        // The CPUs in a cluster are not always adjacent in board order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
             cluster,
             ..Cpu::default()

@@ -81,7 +81,7 @@ pub struct FittedLine {
     pub n: u32,
     /// The increase in y per unit of x, rounded to the nearest integer.
     pub slope: i64,
-    /// The proportion of y's variance explained by the line, rounded down.
+    /// The percentage of y's variance explained by the line, rounded down.
     pub r2_percent: u8,
 }
 

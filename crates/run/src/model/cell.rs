@@ -143,7 +143,7 @@ pub struct Cell {
     /// Why the cell has no samples and does not need any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
-    /// Index of the CPU that stayed awake and woke this one; None if a timer woke it.
+    /// The index of the CPU that stayed awake and woke this one; None if a timer woke it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helper: Option<CpuIndex>,
     /// The interrupt that woke the CPU, if it differs between the scenario's steps.
@@ -300,7 +300,7 @@ impl Cell {
         self.counts.as_ref().map_or(0, |counts| counts.valid)
     }
 
-    /// Returns the number of attempts that are not samples of a metric; 0 if unknown.
+    /// Returns the number of attempts that did not result in a sample for a metric; 0 if unknown.
     pub fn not_counted(&self, metric: Metric) -> u32 {
         match (metric.unit(), &self.counts) {
             (Unit::Ticks | Unit::Cycles, Some(counts)) => counts.rejected_total(),

@@ -359,7 +359,7 @@ impl Check {
         self.cpus.insert(cpu);
     }
 
-    /// Returns the call's return value, which is displayed by its name in the specification.
+    /// Returns the call's return value, which is displayed as its name in the specification.
     pub fn shown_answer(&self) -> Option<ShownAnswer> {
         let (code, function) = (self.answer?, self.function);
         Some(ShownAnswer { code, function })

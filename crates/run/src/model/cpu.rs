@@ -11,7 +11,7 @@ use crate::measure::Identity;
 /// A CPU on the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its MPIDR; None if it comes from TFTF's logs or tables.
+    /// The CPU's MPIDR; None if the CPU comes from TFTF's logs or tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
     /// The cluster number.

@@ -83,7 +83,7 @@ pub struct FitQuality {
     pub n: u32,
     /// The coefficient of determination as a percentage, rounded down.
     pub r2_percent: u8,
-    /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
+    /// The greatest distance of any point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
     /// True if the points are ordered by timestamp, false if they are ordered by a quantity or
     /// figure.

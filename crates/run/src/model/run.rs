@@ -135,7 +135,7 @@ impl Run {
         indices.take(self.cpus.len())
     }
 
-    /// Returns the first CPU of each cluster, by index in board order.
+    /// Returns the first CPU in each cluster, by index in board order.
     pub fn cluster_heads(&self) -> impl Iterator<Item = CpuIndex> {
         let is_first = |index: &CpuIndex| {
             let cluster = self.cpu(*index).cluster;

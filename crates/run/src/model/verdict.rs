@@ -40,8 +40,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on a run that completed. If every scenario was skipped, the verdict is
-    /// FAIL, because a job that no longer measures anything must not pass.
+    /// Returns the verdict for a completed run. If every scenario was skipped, the verdict is FAIL,
+    /// because a job that no longer measures anything must not pass.
     pub fn from_totals(totals: &Totals) -> Self {
         if totals.passed > 0 && totals.failed == 0 && totals.lost == 0 {
             Self::Pass

@@ -92,7 +92,7 @@ pub enum Axis {
 pub struct Amount {
     /// The plural form, as used in a sentence.
     pub name: &'static str,
-    /// The amount that is one unit in charts.
+    /// The amount that corresponds to one unit in charts.
     pub unit: u32,
     /// The unit name, as used in a sentence.
     pub unit_name: &'static str,

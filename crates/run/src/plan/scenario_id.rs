@@ -154,7 +154,7 @@ scenarios! {
     },
     IdleStates: Descriptor {
         tag: "idle_states",
-        name: "Every idle state of the device tree",
+        name: "Every idle state in the device tree",
         axis: Some(Axis::PowerState),
         // One CPU after another, all at once, and all at once in OS-initiated mode.
         cells: |size| 3 * size.cpus * size.idle_states,

@@ -10,8 +10,8 @@ use super::record::Record;
 use crate::measure::{Identity, Metric};
 use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 
-/// Builds a run from records. Keeps parts of scenarios and cells even if their own record is lost.
-/// Records may be added in any order, but only once.
+/// Builds a run from records. Keeps parts of scenarios and cells even if their own records are
+/// lost. Records may be added in any order, but only once.
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,

@@ -174,8 +174,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     Ok((key, place, cell))
 }
 
-/// Returns the CPU for a cell's place in TFTF's suite. If the place is too large, returns an index
-/// that no board uses.
+/// Returns the CPU for a cell's position in TFTF's suite. If the position is too large, returns an
+/// index that no board uses.
 pub(super) fn cpu_of(place: u32) -> CpuIndex {
     u16::try_from(place).unwrap_or(u16::MAX).into()
 }

@@ -210,8 +210,8 @@ impl Writer {
         rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
     }
 
-    /// Writes a histogram, split in halves if it is too long for one line. Omits empty bins at both
-    /// ends of a half.
+    /// Writes a histogram, split into halves if it is too long for one line. Omits empty bins at
+    /// both ends of a half.
     fn histogram(
         &mut self,
         out: &mut dyn Write,

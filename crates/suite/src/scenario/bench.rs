@@ -246,8 +246,8 @@ impl<'m> Bench<'m> {
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples were kept from `taken`
-    /// attempts. Returns an error if too few samples of the first metric are valid; other metrics
+    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples come from `taken`
+    /// attempts. Returns an error if too few samples for the first metric are valid; other metrics
     /// may have no samples.
     pub(crate) fn add_cell(
         &mut self,

@@ -25,7 +25,7 @@ use super::progress::Progress;
 /// Checks all functions.
 ///
 /// # Errors
-/// Returns an error if the output fails.
+/// Returns an error if output cannot be written.
 pub(crate) fn check(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

@@ -15,8 +15,8 @@ use super::suite::{self, PLACEMENTS};
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
-/// Bytes for printing one scenario. A suite scenario needs more for each CPU, and any other
-/// scenario needs more for each series.
+/// Bytes for printing one scenario. A suite scenario needs additional bytes for each CPU, and any
+/// other scenario needs additional bytes for each series.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_SERIES: usize = 288;

@@ -63,7 +63,7 @@ pub struct States {
 }
 
 impl States {
-    /// Chooses from the board's idle states. States named in the plan take precedence.
+    /// Chooses from the board's idle states. States specified in the plan take precedence.
     ///
     /// The deepest power-down state is the state with the highest level, and the core state is the
     /// state at level 0. If neither the board nor the format specifies levels, the device tree is

@@ -149,7 +149,7 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead, with another helper each time one is lost. Returns the helper that
+    /// Tries to wake the lead, using another helper each time one is lost. Returns the helper that
     /// woke the lead, None if the firmware rejects the state, or the reason for the failure and the
     /// last helper.
     pub(crate) fn try_lead(

@@ -45,7 +45,7 @@ impl Fitness<'_> {
 
     pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
         let cpu = &self.setting.cpus[cpu.place()];
-        cpu.mpidr.expect("a CPU of the board has an MPIDR")
+        cpu.mpidr.expect("a CPU on the board has an MPIDR")
     }
 
     /// Runs one round, and returns the CPU's outcome.

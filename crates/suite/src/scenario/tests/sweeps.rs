@@ -84,7 +84,7 @@ fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let helper = |cpu: u16| Waker::Helper(cpu.into());
     let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
-    // The lead is woken by a CPU in another cluster, or by the frame.
+    // A CPU in another cluster, or the frame, wakes the lead.
     for (fake, source, lead_waker, parallel_waker) in [
         (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
         (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
