@@ -42,7 +42,7 @@ pub struct Psci {
     pub conduit: Conduit,
 }
 
-/// How to extend the cluster list, for emulated machines.
+/// A rule that extends the cluster list on emulated machines.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Continues {
@@ -149,7 +149,7 @@ pub struct BoardFile {
     pub uart: UartEntry,
     /// The PSCI implementation that the board's firmware provides.
     pub psci: Psci,
-    /// The per-CPU timer interrupts. Present if and only if there is a GIC.
+    /// The per-CPU timer interrupts. Present if and only if the board has a GIC.
     pub timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
     pub gic: Option<GicChoice>,

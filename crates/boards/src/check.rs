@@ -154,7 +154,7 @@ fn load_address(board: &BoardFile) -> Check {
     let need = size + working_memory(board.most_cpus());
     let (have_kib, need_kib) = (have >> 10, need >> 10);
     let reason = "KiB of memory at this address, but the payload needs";
-    let reason = format_args!("{have_kib} {reason} {need_kib}");
+    let reason = format_args!("{have_kib} {reason} {need_kib} KiB");
     require(have >= need, path, reason)
 }
 
@@ -178,7 +178,7 @@ fn devices(board: &BoardFile) -> Check {
         (Some(timer), Some(gic)) => {
             let intids = timer.intids();
             let are_ppis = intids.iter().all(|it| it.is_ppi()) && intids.iter().all_unique();
-            let reason = "expected four different PPI INTIDs, 16 to 31";
+            let reason = "expected four different PPI INTIDs from 16 to 31";
             require(are_ppis, "timer", reason)?;
             let reason = "expected a version that this file describes";
             require(gic.has(gic.default), "gic.default", reason)?;

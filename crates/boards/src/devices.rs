@@ -19,13 +19,13 @@ pub struct UartEntry {
     pub reg_shift: Option<u8>,
     /// The width of a register access in bytes. Only for a 16550.
     pub reg_io_width: Option<u8>,
-    /// The speed that the firmware sets, in baud, if it is not 115200.
+    /// The baud rate that the firmware sets, if it is not 115200.
     pub baud: Option<NonZeroU32>,
 }
 
 impl UartEntry {
-    /// Returns the `follow` option that sets this speed, preceded by a space. Returns an empty
-    /// string if the speed is the default.
+    /// Returns the `follow` option that sets this baud rate, preceded by a space. Returns an empty
+    /// string if the rate is the default.
     pub fn follow_option(&self) -> String {
         let option = |baud| format!(" --baud {baud}");
         self.baud.map_or_else(String::new, option)

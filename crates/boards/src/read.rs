@@ -40,7 +40,7 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     Ok(board)
 }
 
-/// Parses `text`; `name` is the file name used in error messages.
+/// Parses `text`. `name` is the file name used in error messages.
 ///
 /// # Errors
 /// Returns an error if the text is too long, is not valid TOML, or describes an impossible board.

@@ -28,7 +28,7 @@ pub struct Stock {
     /// True if BL33 is not in the FIP but is already at its load address when BL1 starts.
     #[serde(default)]
     pub preloaded: bool,
-    /// Additional `NAME=value` arguments for make; `{gic}` is replaced with 2 or 3.
+    /// Additional `NAME=value` arguments for make. `{gic}` is replaced with 2 or 3.
     #[serde(default)]
     pub variables: Vec<String>,
     /// The number of CPUs per cluster in the platform's power domain tree, if it differs from the
@@ -64,7 +64,7 @@ pub struct Stock {
     pub images: Vec<BuiltImage>,
 }
 
-/// A version of TF-A and why older versions do not work.
+/// A TF-A version, and the reason why older versions do not work.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OldestVersion {

@@ -165,7 +165,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("0x6000_0000", "0x6fff_f000")],
         "3: load-address: the image overlaps memory reserved for tee"),
     (&[("0x6000_0000", "0x7fff_0000")],
-        "3: load-address: 64 KiB of memory at this address, but the payload needs 904"),
+        "3: load-address: 64 KiB of memory at this address, but the payload needs 904 KiB"),
     (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
 
     // The UART.
@@ -182,8 +182,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     ], "15: uart: /serial@9000000 reg: 0x80, expected a size that covers all registers"),
 
     // Timers.
-    (&[("= 30", "= 32")], "23: timer: expected four different PPI INTIDs, 16 to 31"),
-    (&[("= 30", "= 27")], "23: timer: expected four different PPI INTIDs, 16 to 31"),
+    (&[("= 30", "= 32")], "23: timer: expected four different PPI INTIDs from 16 to 31"),
+    (&[("= 30", "= 27")], "23: timer: expected four different PPI INTIDs from 16 to 31"),
     (&[("= 92", "= 30")], "32: timer.frame.interrupt: INTID 30 is not an SPI (32 to 1019)"),
     (&[("= 92", "= 1020")],
         "32: timer.frame.interrupt: INTID 1020 is not an SPI (32 to 1019)"),

@@ -101,7 +101,7 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
     labeller.clusters(map)
 }
 
-/// State for reading the map.
+/// The state needed while reading the map.
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],

@@ -2,7 +2,7 @@
 //!
 //! See Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3 (`/aliases`) and 4.2
 //! (`reg-shift`, `reg-io-width`, `reg-offset`). The UART keeps the firmware's settings, so the
-//! speed and clock do not matter.
+//! baud rate and clock do not matter.
 
 use alloc::string::ToString as _;
 
@@ -107,7 +107,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
-            // The speed and other settings follow a colon (section 3.6).
+            // The baud rate and other settings follow a colon (section 3.6).
             let path = value.split(':').next().unwrap_or(value);
             let Some(node) = resolve(tree, path)? else {
                 let path = Shown(path, VALUE_MAX);

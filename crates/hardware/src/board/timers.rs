@@ -5,7 +5,7 @@
 //! non-secure physical, virtual and EL2 physical timers in that order. If `interrupt-names` is
 //! present, the names identify the timers.
 //!
-//! See the Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need a frame of the
+//! See the Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need the
 //! memory-mapped timer, so an unusable frame is not an error here. A scenario that needs the frame
 //! prints the reason.
 

@@ -103,8 +103,8 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` for one CPU as level-sensitive. Secure SPIs are not affected. The SPI is
-/// disabled first. Returns false if that write stays pending.
+/// Enables SPI `intid` as level-sensitive and routes it to one CPU. Secure SPIs are not affected.
+/// The SPI is disabled first. Returns false if that write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;

@@ -66,7 +66,7 @@ pub struct Uart<B> {
 
 impl<B: Bus> Uart<B> {
     /// Takes over a UART without changing its settings. If its transmitter is off, turns it on at
-    /// the configured speed.
+    /// the configured baud rate.
     pub fn new(bus: B, uart: &Description) -> Self {
         let mut uart = Self {
             bus,

@@ -18,7 +18,7 @@ macro_rules! uart_kinds {
         /// A UART's programming model. The parameter block contains its number, starting at 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        #[expect(missing_docs, reason = "the descriptors describe the variants")]
+        #[expect(missing_docs, reason = "the descriptors document the variants")]
         pub enum UartKind {
             $($variant,)+
         }
@@ -228,7 +228,7 @@ uart_kinds! {
         },
     },
     // A command sends `UART_TX_TRANS_LEN` bytes, one in this case, and completes when they have
-    // been sent. A power loss resets the UART mode and speed. Only firmware can restore these.
+    // been sent. A power loss resets the UART mode and baud rate. Only firmware can restore these.
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
