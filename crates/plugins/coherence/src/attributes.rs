@@ -1,5 +1,5 @@
-//! Determines page attributes by walking the translation tables (Arm ARM, D8.2). Assumes 4 KiB pages and
-//! TTBR0, which the firmware and the payload use.
+//! Determines page attributes by walking the translation tables (Arm ARM, D8.2). Assumes 4 KiB
+//! pages and TTBR0, which the firmware and the payload use.
 
 use std::collections::HashMap;
 

@@ -15,9 +15,9 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round in bounded time and writes one outcome for each CPU on the board. A CPU lost
-    /// in the round gets [`super::outcome::ActionEnd::Lost`] and does not take part in later
-    /// rounds.
+    /// Runs one round in bounded time and writes one outcome for each CPU on the board. If a CPU is
+    /// lost in the round, its action ends with [`super::outcome::ActionEnd::Lost`], and the CPU does
+    /// not take part in later rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
     /// Returns the counts kept by the CPU's timer handler; None if there are none or the CPU is

@@ -40,7 +40,7 @@ impl Failure {
                 "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
             ),
             Self::Timer { cpu, fault } => {
-                format!("the timer of {} {}", on(cpu), of_timer(run, fault))
+                format!("{}'s timer {}", on(cpu), of_timer(run, fault))
             }
             Self::GaveUp { variant, cpu } => {
                 let (word, cpu) = (variant.word(), on(cpu));

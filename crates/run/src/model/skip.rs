@@ -88,7 +88,7 @@ impl fmt::Display for Skip {
                 );
             }
             Self::NoIdleState => {
-                "the board has no idle state of this kind; give one with deepest= or core="
+                "the board has no idle state of this kind; set one with deepest= or core="
             }
             Self::NoGic => "no GIC: nothing can wake a suspended CPU",
             Self::NoInterrupts => "no GIC, so no timer interrupts",
@@ -115,7 +115,7 @@ fn other_format(f: &mut fmt::Formatter<'_>, format: psci::StateFormat) -> fmt::R
     write!(
         f,
         "the firmware uses {takes} power_state values, but the device tree has {has} ones. Use a \
-         tree with {takes} ones (see --state-format of cargo xtask), or give values with deepest= \
+         tree with {takes} ones (see --state-format of cargo xtask), or set values with deepest= \
          and core="
     )
 }

@@ -304,7 +304,7 @@ Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did
 Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC:
   nothing can wake a suspended CPU
 Skipped: test_rt_instr_cpu_susp_serial, method warm: the board has no idle state
-  of this kind; give one with deepest= or core=
+  of this kind; set one with deepest= or core=
 
 240 samples, 0 not counted.
 psci-bench: PASS (1 passed, 1 skipped, ";
