@@ -119,7 +119,7 @@ const AUDITED: &[Audited] = &[
         old: ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"],
         counts: "2 right, 0 wrong, 0",
         says: "2 printed changes match the row at the same position in the previous table, which \
-               may be",
+               may belong",
     },
     Audited {
         title: SERIAL,

@@ -290,8 +290,8 @@ fn publish_refuses_before_it_writes() {
         }
     };
     refused(&[
-        ("good.log juno", "from the board \"QEMU virt\", whose name"),
-        ("published/juno/v2.9 n1sdp", "from the board \"juno\""),
+        ("good.log juno", "from the \"QEMU virt\" board, whose name"),
+        ("published/juno/v2.9 n1sdp", "from the \"juno\" board"),
         ("empty.log qemu", "no figures to publish"),
     ]);
     assert!(!scratch.path("out.d/docs").exists());

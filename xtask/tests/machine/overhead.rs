@@ -81,7 +81,7 @@ fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
     scratch.write("two.log", &log.repeat(2));
     scratch.assert_outcomes(&[
         ("overhead run.plain.log run.pmf.log", 2, without_pmf),
-        ("overhead run.pmf.log run.pmf.log", 2, "has PMF; name"),
+        ("overhead run.pmf.log run.pmf.log", 2, "has PMF; specify"),
         (
             "overhead two.log run.plain.log",
             2,

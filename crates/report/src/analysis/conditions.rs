@@ -208,7 +208,7 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
-/// The prefix of the board name if the tables give only a platform name.
+/// The prefix of the board name if the tables contain only a platform name.
 const PLATFORM: &str = "platform ";
 
 fn is_one_board(a: &str, b: &str) -> bool {

@@ -21,7 +21,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if has_other_scenarios(run) {
         all.extend(net);
     } else if !net.is_empty() {
-        let what = "Net of the loop: not known, because some of the run's records were lost.";
+        let what = "Net of the loop: unknown, because some of the run's records were lost.";
         all.push(not_told(what.to_owned()));
     }
     all.extend(contention(&run.run, scenario));

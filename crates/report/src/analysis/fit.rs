@@ -111,9 +111,9 @@ pub struct Straight {
     pub n: usize,
     pub slope: f64,
     pub at_zero: f64,
-    /// Coefficient of determination, 0 to 1.
+    /// The coefficient of determination, from 0 to 1.
     pub r2: f64,
-    /// The largest distance between a point and the line.
+    /// The maximum deviation of a point from the line.
     pub residual: f64,
     /// The sum of the squared residuals.
     rest: f64,
@@ -164,7 +164,7 @@ impl Straight {
 
     /// Returns `r2` in percent. It is rounded down, so only a perfect fit yields 100.
     pub fn r2_percent(&self) -> u8 {
-        // Rounding errors may leave slightly less than 1.
+        // Because of rounding errors, `r2` may be slightly less than 1.
         (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 }

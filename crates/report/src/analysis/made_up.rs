@@ -152,7 +152,7 @@ pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     made
 }
 
-/// Reads the tables of a release such as `juno/v2.9`.
+/// Reads the tables for a release such as `juno/v2.9`.
 pub(super) fn published(release: &str) -> LoggedRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
     tables::read(&folder.join(release)).expect("tables")

@@ -7,8 +7,8 @@
 //! * entry is measured by Powerdown, which in parallel scenarios includes queuing for firmware
 //!   locks and, for the last man, the cluster flush;
 //! * exit is measured by Wakeup and by Wake, its caller-side counterpart, which starts when the
-//!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because it
-//!   then includes waiting for other CPUs.
+//!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because
+//!   in that case it includes the time spent waiting for other CPUs.
 //!
 //! The `idle_states` scenario, which suspends to every state in the device tree, is treated like
 //! the suite's scenarios and covers states that they do not. Steps of a sweep count toward the

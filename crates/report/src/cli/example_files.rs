@@ -15,7 +15,7 @@ use crate::made_up_run;
 
 /// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
-/// A run of `only=fitness`, from docs/samples.
+/// A run with `only=fitness`, from docs/samples.
 const FITNESS: &str = include_str!("../../../../docs/samples/fitness.log");
 /// The logs named in examples. Each is a copy of the sample, so comparing them finds no changes.
 const LOGS: [&str; 10] = [

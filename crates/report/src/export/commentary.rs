@@ -89,7 +89,7 @@ impl Commentary {
         });
         let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
-        // Keep only one finding per scenario and kind, because the others say the same about
+        // Keep only one finding per scenario and kind, because the others say the same thing about
         // different figures.
         let mut seen = HashSet::new();
         let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {

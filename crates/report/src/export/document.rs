@@ -10,7 +10,7 @@ use crate::log::LoggedRun;
 /// A heading and the text that follows it.
 pub type LabeledLine = (&'static str, String);
 
-/// A part of a report, in reading order.
+/// A part of a report. Parts are listed in reading order.
 #[derive(Serialize)]
 #[serde(tag = "kind", content = "it", rename_all = "lowercase")]
 pub enum Block<'r> {

@@ -322,7 +322,7 @@ fn line(
     Some(texts)
 }
 
-/// Returns the judged change in a figure, for one method.
+/// Returns the change in a figure from the list that counts, for one method.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,

@@ -91,8 +91,9 @@ struct Truth {
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
     let all = logged.run.scenarios.iter();
     let all = all.flat_map(|it| findings(logged, it));
-    all.map(|it| it.sentence)
-        .filter(|it| !it.starts_with("No findings: ") && !it.starts_with("Net of the loop: not"))
+    all.map(|it| it.sentence).filter(|it| {
+        !it.starts_with("No findings: ") && !it.starts_with("Net of the loop: unknown")
+    })
 }
 
 impl Truth {

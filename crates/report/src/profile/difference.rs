@@ -75,7 +75,7 @@ pub struct PhaseChange {
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function in a changed phase, with its figures in the baseline and now.
+/// A function in a changed phase, with its figures in the baseline and in the new profile.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function name.
@@ -84,12 +84,12 @@ pub struct FunctionChange {
     pub old: f64,
     /// Instructions now.
     pub new: f64,
-    /// How many times the function was entered, in the baseline and now.
+    /// How many times the function was entered, in the baseline and in the new profile.
     pub calls: [f64; 2],
 }
 
 impl PhaseChange {
-    /// Returns the instruction counts in the baseline and now, if both sides have them.
+    /// Returns the instruction counts in the baseline and in the new profile, if both have them.
     pub fn both(&self, part: InstructionScope) -> Option<[f64; 2]> {
         let of = |side: PhaseSide| part.of(side.figure()?);
         Some([of(self.old)?, of(self.new)?])

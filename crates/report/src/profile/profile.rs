@@ -35,7 +35,7 @@ pub struct Profile {
     pub phases: Vec<ProfilePhase>,
 }
 
-/// One phase of all sampled calls in a scenario.
+/// One phase, across all sampled calls in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfilePhase {
     /// The scenario's short tag, its method (unless it is TFTF's), and its helper.

@@ -1,4 +1,4 @@
-//! Finds changes in which CPUs flush a cluster-size cache.
+//! Finds changes in the set of CPUs that flush a cluster-size cache.
 //!
 //! The figures do not show which CPU was the last man, and a single long flush does not prove it.
 //! But when the CPUs in a cluster go down together, only one of them can be the last man. If

@@ -38,8 +38,8 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     }
     ensure!(
         new.run.clock().is_known() == old.run.clock().is_known(),
-        "only one of {run} and the baseline {baseline} has a known counter frequency: ticks \
-         and nanoseconds cannot be compared"
+        "only one of {run} and the baseline {baseline} has a known counter frequency; ticks \
+         cannot be compared with nanoseconds"
     );
     Ok(())
 }

@@ -31,8 +31,8 @@ pub(super) fn conditions(
     let mut all = Vec::new();
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
-            "Several rows have the same cluster and core, so their CPUs are unknown: all figures \
-             are compared in sorted order. Specify each row's CPU with --row-cpus MPIDR,...",
+            "Several rows have the same cluster and core, so their CPUs are unknown, and all \
+             figures are compared in sorted order. Specify each row's CPU with --row-cpus MPIDR,...",
         ));
     }
     let mut add = |evidence, sentence| {

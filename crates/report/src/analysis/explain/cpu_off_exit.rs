@@ -13,7 +13,7 @@ use super::suite_tables::{Figure, SuiteTables, exceeds};
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    // This scenario only suspends the lead; it never turns it off.
+    // This scenario only suspends the lead and never turns it off.
     let lead = lead(tables)?.cpu;
     let off = tables.column(CpuOffSerial, Wakeup)?;
     let suspend = tables.column(SuspendDeepSerial, Wakeup)?;

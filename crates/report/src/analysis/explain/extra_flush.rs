@@ -33,7 +33,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         });
         let (each, range) = (each.format(", "), tables.range(&parallel));
         sentences.push(format!(
-            "in deep parallel, {each} do so ({range}), but only one in each can be the last"
+            "in deep parallel, {each} do so ({range}), but only one per cluster can be the last"
         ));
     }
     let mut figures = parallel;

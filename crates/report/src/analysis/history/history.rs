@@ -91,14 +91,14 @@ fn check_boards(runs: &[LoggedRun]) -> Result<()> {
         }
         ensure!(
             old.clock().is_known() == new.clock().is_known(),
-            "only one of {then} and {now} has a known counter frequency: ticks and nanoseconds \
-             cannot be compared"
+            "only one of {then} and {now} has a known counter frequency; ticks cannot be \
+             compared with nanoseconds"
         );
     }
     Ok(())
 }
 
-/// Rejects a release that shares no scenario, or no CPU, with any other release.
+/// Rejects a release that has no scenarios, or no CPUs, in common with the other releases.
 fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();

@@ -75,7 +75,7 @@ fn parts(input: &str) -> Vec<&str> {
     });
     let mut parts: Vec<&str> = parts.collect();
     if let Some(last) = parts.last_mut()
-        // In `v2.9` the 9 is part of the version.
+        // In `v2.9`, the 9 is part of the version.
         && let Some((stem, ending)) = last.rsplit_once('.')
         && ending.starts_with(|c: char| c.is_ascii_alphabetic())
     {

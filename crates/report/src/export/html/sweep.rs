@@ -101,7 +101,7 @@ fn draw_at(
         let median = unit.value(own, own.series.summary.median);
         let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cell.cpu));
         let (unit, cpus) = (unit.name, many(at.all.len(), "CPU"));
-        let of_all = format!("samples from {cpus} {low:.2} to {high:.2}");
+        let of_all = format!("samples from {cpus}: {low:.2} to {high:.2}");
         let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");
         drawing.dot("point", (place, y.at(median)), true, &said);
     }

@@ -1,7 +1,7 @@
 //! Draws timelines: one lane per CPU, before and after low power.
 //!
-//! The time spent in low power is cut out, because the payload chose it and it would leave no space
-//! for the measured phases. Each side has a separate axis.
+//! The time spent in low power is omitted: the payload determines its length, and drawing it would
+//! leave no space for the measured phases. Each side has a separate axis.
 
 use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;

@@ -1,4 +1,4 @@
-//! Comparisons used as a gate: refusals, gaps and warnings.
+//! Tests comparisons that are used as a CI gate: refusals, gaps and warnings.
 
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
