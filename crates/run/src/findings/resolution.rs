@@ -1,4 +1,4 @@
-//! Figures of only a few ticks, where the counter's resolution matters.
+//! Figures that are only a few ticks long, where the counter's resolution matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures of only a few ticks, where the counter's resolution matters.
+/// Figures that are only a few ticks long, where the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
 /// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %
@@ -44,13 +44,13 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures of only a few ticks, where the counter's resolution matters.
+/// Finds figures that are only a few ticks long, where the counter's resolution matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,
     verbosity: Verbosity,
 ) -> Vec<Finding> {
-    // Figures without records are in nanoseconds.
+    // In a run without records, figures are in nanoseconds.
     let tick = match run.has_records() {
         true => Some(1),
         false => tick_ns(run),

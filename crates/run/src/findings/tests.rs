@@ -219,7 +219,7 @@ fn figures_of_few_ticks() {
     assert_eq!(found(Verbosity::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
-    // Figures without records are multiples of the tick.
+    // In a run without records, figures are multiples of the tick.
     let figures = |cpu| {
         let cpu = u64::from(cpu);
         [50 + cpu, 90 + cpu, 4 + cpu % 2].map(|ticks| 20 * ticks)

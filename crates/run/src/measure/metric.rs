@@ -1,4 +1,4 @@
-//! The measured figures and their units.
+//! The measured quantities and their units.
 
 use hardware::words;
 

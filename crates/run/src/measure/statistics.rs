@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The minimum number of samples for a 99th percentile.
 pub const P99_MIN: u32 = 100;
 
-/// Order statistics of one figure, in ticks.
+/// Order statistics of one metric's samples, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of samples. If it is 0, so are all the other fields.

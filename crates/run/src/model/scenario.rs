@@ -169,7 +169,7 @@ impl Scenario {
         self.all_series().filter(|_| !self.id.is_suite())
     }
 
-    /// Returns all series of all cells.
+    /// Returns all series in all cells.
     pub fn all_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
         self.cells.iter().flat_map(Cell::all_series)
     }

@@ -149,7 +149,7 @@ fn firmware(facts: &Facts) -> String {
 fn no_cpu_off(facts: &Facts) -> Option<String> {
     let why = facts.no_cpu_off?;
     Some(format!(
-        "not used: {why}. CPUs stay on between samples (method warm) and keep their clusters on \
+        "not used: {why}. CPUs stay on between samples (warm method) and keep their clusters on \
          while another CPU is suspended alone"
     ))
 }

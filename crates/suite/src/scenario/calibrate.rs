@@ -146,7 +146,7 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     judge_round(bench)
 }
 
-/// Judges the round. Every CPU must have a sample, and no CPU may wake up before all are down.
+/// Evaluates the round. Every CPU must have a sample, and no CPU may wake up before all are down.
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);

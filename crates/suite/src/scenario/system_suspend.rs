@@ -1,4 +1,4 @@
-//! The scenario `system_suspend`: SYSTEM_SUSPEND on the lead, with all other CPUs off.
+//! The `system_suspend` scenario: SYSTEM_SUSPEND on the lead, with all other CPUs off.
 
 use run::measure::{Action, Who};
 use run::model::{Skip, Variant};
