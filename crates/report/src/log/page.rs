@@ -126,7 +126,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     ensure!(
         !page.tables.is_empty(),
         "{input}:1:1: no table of PSCI latencies; expected a page like those in TF-A's docs/perf, \
-         with the columns Cluster and Core"
+         with Cluster and Core columns"
     );
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
     // Some titles say 2.13 and others v2.13.

@@ -66,7 +66,7 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
 }
 
 /// Reads the tables at `path`, which is a page, a file, a folder of files, or a folder with a
-/// subfolder `current`.
+/// `current` subfolder.
 pub fn read(path: &Path) -> Result<LoggedRun> {
     if page::is_at(path) {
         return of_page(path);
