@@ -32,7 +32,8 @@ pub(super) fn conditions(
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
             "Several rows have the same cluster and core, so their CPUs are unknown, and all \
-             figures are compared in sorted order. Specify each row's CPU with --row-cpus MPIDR,...",
+             figures are compared in sorted order. Specify each row's CPU with --row-cpus \
+             MPIDR,...",
         ));
     }
     let mut add = |evidence, sentence| {
