@@ -38,8 +38,8 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::rename(&partial, place).with_context(at)
 }
 
-/// Creates a file or directory in `folder` by calling `make`, named with the next unused number.
-/// `make` must fail if the path exists. Also returns the path.
+/// Creates a file or directory in `folder`, named with the next unused number, by calling `make`,
+/// which must fail if the path exists. Also returns the path.
 pub fn next_free<T>(
     folder: &Path,
     ending: &str,

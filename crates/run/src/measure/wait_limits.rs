@@ -2,16 +2,16 @@
 
 use super::rejection::{Loss, Step};
 
-/// The time for all CPU_ON calls to be accepted, in microseconds. An earlier CPU_OFF may still be
-/// in progress.
+/// The time allowed for all CPU_ON calls to be accepted, in microseconds. An earlier CPU_OFF may
+/// still be in progress.
 const TURN_ON_US: u64 = 2_000_000;
-/// The time for a CPU to execute its first instruction and report after CPU_ON, or to report at a
-/// rendezvous.
+/// The time allowed for a CPU to execute its first instruction and report after CPU_ON, or to
+/// report at a rendezvous.
 const ARRIVE_US: u64 = 10_000_000;
-/// The time after the last wake-up, in microseconds, for the CPUs to return and read their
+/// The time allowed after the last wake-up, in microseconds, for the CPUs to return and read their
 /// timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// The time from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
+/// The time allowed from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 /// The limit on each of these waits once a CPU has been lost during it. The limit is a thousand
 /// times the step's duration on a working machine, but short enough for all of a board's CPUs to be

@@ -151,8 +151,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the wake-up order for `method`. TFTF's CPUs share one timer: the CPU that takes its
-    /// interrupt wakes the others with SGIs (`docs/wake-up.md`).
+    /// Returns the wake-up order for `method`. Under TFTF, the CPUs share one timer: the CPU that
+    /// takes its interrupt wakes the others with SGIs (`docs/wake-up.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
         self.wake.unwrap_or(match method {
             Method::Tftf => WakePattern::Chain,

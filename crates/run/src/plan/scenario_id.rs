@@ -164,7 +164,8 @@ scenarios! {
         tag: "cold_call",
         name: "Calls to the firmware, warm and cold",
         axis: Some(Axis::PowerState),
-        // Two functions: warm, with the caller's cache lines evicted, and after each idle state.
+        // Two functions, each called warm, with the caller's cache lines evicted, and after each
+        // idle state.
         cells: |size| 2 * size.cpus * (2 + size.idle_states),
         ..Descriptor::STEPS
     },

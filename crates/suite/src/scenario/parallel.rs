@@ -1,4 +1,4 @@
-//! Scenarios on all CPUs at once: suspends, and PSCI_VERSION.
+//! Scenarios that run on all CPUs at once: suspends and PSCI_VERSION.
 //!
 //! A round counts entirely or not at all, because if one CPU does not power down, the others'
 //! waiting times change.

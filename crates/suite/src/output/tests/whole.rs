@@ -179,7 +179,7 @@ fn records_are_outside_of_tftfs_frame() {
     assert!(!once[from..to].contains(MARK));
 }
 
-/// Checks parts of the output, one line each.
+/// Checks that the output contains the expected parts, one per line.
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
@@ -312,8 +312,8 @@ fn without_cpu_off_cpus_stay_on() {
     }
 }
 
-/// If CPU_OFF is listed in PSCI_FEATURES but not supported, only the scenario that discovers this
-/// fails.
+/// If CPU_OFF is listed in PSCI_FEATURES but not supported, the only scenario that fails is the one
+/// that discovers this.
 #[test]
 fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let mut fake = Fake::new(4);
