@@ -32,9 +32,7 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
         bail!("{option} {shown}: this is the input file for {reader}");
     }
     if input.is_dir() && is_below(path, input) {
-        bail!(
-            "{option} {shown}: is inside the input folder for {reader}; specify a file outside it"
-        );
+        bail!("{option} {shown}: is in the input folder for {reader}; specify a file outside it");
     }
     Ok(())
 }

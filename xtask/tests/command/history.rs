@@ -133,7 +133,7 @@ fn wrong_releases_are_refused() {
         ),
         (
             "v1.1 v1.2 -o v1.1/out".to_owned(),
-            "is inside the input folder for RELEASE",
+            "is in the input folder for RELEASE",
         ),
     ] {
         scratch.refuses(&format!("history {words}"), said);
