@@ -25,7 +25,8 @@
 //! | [`setup`] | the workspace, packages, sources, tools |
 //! | [`build`] | the payload, TF-A, FIPs, flashes, the EFI application |
 //! | [`qemu`] | runs on QEMU |
-//! | [`profile`] | instructions by function, commit by commit |
+//! | [`profile`] | instructions by function |
+//! | [`commits`] | profiles and checks of a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
 //! | [`verify`] | checks of cache maintenance |
@@ -39,6 +40,8 @@
 
 pub mod build;
 pub mod cli;
+#[cfg(feature = "full")]
+pub mod commits;
 #[cfg(feature = "full")]
 pub mod lab;
 #[cfg(feature = "full")]

@@ -54,7 +54,7 @@ pub struct QemuArguments {
 }
 
 /// The arguments that define a run, shared by all commands that start runs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunArguments {
     /// The machine and its firmware.
     #[command(flatten)]

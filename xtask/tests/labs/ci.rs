@@ -104,7 +104,7 @@ fn cells_wherever_they_are() {
 const STUB: &str = r#"#!/bin/sh
 printf '%s\n' "$*" >> CALLS
 case $1 in
-qemu) cat "$4/file" >> CALLS; echo log > "$6"; exit "$QEMU" ;;
+qemu) cat "$6/file" >> CALLS; echo log > "${10}"; exit "$QEMU" ;;
 compare) code=$COMPARE ;;
 ledger) code=$LEDGER ;;
 esac
@@ -163,21 +163,28 @@ fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
     run(["0", "0", "0"], "upstream").ends(0, "");
     let notes = fs::read_to_string(&calls).expect("notes");
     let range = format!("ledger {base}..{head} ");
-    for part in ["base.log --smp 2\nbase", "new.log --smp 2\nhead", &range] {
-        assert!(notes.contains(part), "{part}: {notes}");
-    }
-    for name in [
-        "comparison.html",
-        "comparison.json",
-        "ledger.html",
-        "ledger.json",
-    ] {
-        assert!(dir.path().join("results").join(name).is_file(), "{name}");
+    for board in ["qemu", "qemu-sbsa"] {
+        for part in [
+            &*range,
+            &format!("{board}/base.log --smp 2\nbase"),
+            &format!("{board}/new.log --smp 2\nhead"),
+            &format!("{board}/verdicts.json --verdicts --smp 2\n"),
+        ] {
+            assert!(notes.contains(part), "{part}: {notes}");
+        }
+        for name in ["comparison", "ledger", "verdicts"] {
+            for format in ["html", "json"] {
+                let file = format!("results/{board}/{name}.{format}");
+                assert!(dir.path().join(&file).is_file(), "{file}");
+            }
+        }
     }
     run(["0", "1", "0"], "upstream").ends(1, "");
     run(["0", "1", "3"], "upstream").ends(3, "");
-    run(["1", "0", "0"], "upstream").ends(1, "nothing is compared");
-    assert!(!dir.path().join("results/ledger.json").exists());
+    run(["1", "0", "0"], "upstream").ends(1, "no figures are compared");
+    let results = dir.path().join("results/qemu");
+    assert!(!results.join("ledger.json").exists());
+    assert!(results.join("verdicts.json").is_file());
     run(["0", "0", "0"], "change").ends(2, "nothing to compare");
     run(["0", "0", "0"], "nosuch").ends(2, "no commit in common");
 }

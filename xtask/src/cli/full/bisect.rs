@@ -1,23 +1,28 @@
 //! `cargo xtask bisect`.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
+use hardware::text::words::Word as _;
+use itertools::Itertools as _;
+use run::model::Function;
 
 use super::commits::CommitsArguments;
-use crate::profile::ledger::Selected;
+use crate::commits::ledger::Selected;
 
-/// Find the commits of a TF-A checkout that change a figure.
+/// Find the commits of a TF-A checkout that change a figure or a verdict.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   cargo xtask bisect susp_deep_serial:cache-flush v2.12.0..v2.13.0 \\
       --tf-a ../trusted-firmware-a --first-parent
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
+  cargo xtask bisect verdict:CPU_ON A..B --tf-a ../tf-a --board qemu-sbsa
 
-Exit codes: 1 the figure grows; 3 interrupted, or no first or last figure
+Exit codes: 1 the figure grows or the function fails; 3 interrupted, or no
+  first or last result
 Details: docs/profile.md, docs/qemu.md")]
 pub struct BisectArguments {
-    /// SCENARIO:PHASE, or SCENARIO:PHASE:all for all CPUs.
+    /// SCENARIO:PHASE[:all], or verdict:FUNCTION.
     #[arg(value_name = "FIGURE")]
     pub figure: String,
     #[command(flatten)]
@@ -25,8 +30,16 @@ pub struct BisectArguments {
 }
 
 pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
+    let commits = &arguments.commits;
+    if let Some(name) = arguments.figure.strip_prefix("verdict:") {
+        let function = Function::from_word(name).with_context(|| unknown(name))?;
+        return commits.check(|bench, range| bench.bisect(range, function));
+    }
     let figure = Selected::parse(&arguments.figure);
-    arguments
-        .commits
-        .run(|bench, range, tolerance| bench.bisect(range, tolerance, figure))
+    commits.profile(|bench, range, tolerance| bench.bisect(range, tolerance, figure))
+}
+
+fn unknown(name: &str) -> String {
+    let known = Function::ALL.iter().map(|it| it.name()).join(", ");
+    format!("verdict:{name}: unknown function; the functions are {known}")
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use host::exit_code::INCOMPLETE;
 use host::files;
@@ -11,9 +11,12 @@ use host::progress::say;
 use report::cli::parse_share;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::ledger::CommitLedger;
-use crate::profile::ledger_bench::LedgerBench;
-use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
+use crate::commits::ledger::CommitLedger;
+use crate::commits::ledger_bench::LedgerBench;
+use crate::commits::ledger_export::{self, LedgerFormat};
+use crate::commits::verdict_bench::VerdictBench;
+use crate::commits::verdict_export;
+use crate::commits::verdict_ledger::VerdictLedger;
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
@@ -40,30 +43,77 @@ pub struct CommitsArguments {
 }
 
 impl CommitsArguments {
-    /// Calls `measure` with the commit range and a tolerance, writes the resulting ledger, and
-    /// returns the exit code.
-    pub(super) fn run(
+    /// Profiles the commits with `measure`, which is passed the commit range and a tolerance.
+    /// Writes the resulting ledger and returns the exit code.
+    pub(super) fn profile(
         &self,
         measure: impl FnOnce(LedgerBench, &str, f64) -> Result<CommitLedger>,
     ) -> Result<u8> {
-        let output = self.output.as_deref();
-        if let Some(output) = output {
-            let checkout = self.run.spec.tf_a.as_deref();
-            files::check(("-o", output), &[("--tf-a", checkout)])?;
-        }
+        self.check_output()?;
         let spec = qemu::spec(&self.run)?;
         let bench = LedgerBench::new(&spec, &self.range, self.first_parent)?;
         let ledger = measure(bench, &self.range, f64::from(self.tolerance) / 1e6)?;
-        let write = |out: &mut dyn Write| ledger_export::write(self.format, &ledger, out);
+        self.write(|out| ledger_export::write(self.format, &ledger, out))?;
+        Ok(exit_code(
+            &ledger_export::conclusion(&ledger),
+            ledger.lack().is_some(),
+            ledger.is_worse(),
+        ))
+    }
+
+    /// Makes the fitness checks at the commits with `measure`, which is passed the commit range.
+    /// Writes the resulting ledger and returns the exit code.
+    pub(super) fn check(
+        &self,
+        measure: impl FnOnce(VerdictBench, &str) -> Result<VerdictLedger>,
+    ) -> Result<u8> {
+        self.check_output()?;
+        let mut run = self.run.clone();
+        run.spec.icount = true;
+        run.spec.args = Some(fitness_arguments(run.spec.args.as_deref())?);
+        let spec = qemu::spec(&run)?;
+        let bench = VerdictBench::new(&spec, &self.range, self.first_parent)?;
+        let ledger = measure(bench, &self.range)?;
+        self.write(|out| verdict_export::write(self.format, &ledger, out))?;
+        Ok(exit_code(
+            &verdict_export::conclusion(&ledger),
+            ledger.lack().is_some(),
+            ledger.is_worse(),
+        ))
+    }
+
+    /// Rejects an output file that cannot be written, before anything is measured.
+    fn check_output(&self) -> Result<()> {
+        let checkout = self.run.spec.tf_a.as_deref();
+        match self.output.as_deref() {
+            Some(output) => files::check(("-o", output), &[("--tf-a", checkout)]),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         let print = match self.format {
             LedgerFormat::Text => files::write_or_print_text,
             _ => files::write_or_print,
         };
-        print(output, write)?;
-        conclusion(&ledger).iter().for_each(|line| say(line));
-        Ok(match ledger.lack() {
-            Some(_) => INCOMPLETE,
-            None => u8::from(ledger.is_worse()),
-        })
+        print(self.output.as_deref(), write)
     }
+}
+
+/// Prints a ledger's conclusion and returns the exit code.
+fn exit_code(conclusion: &[String], is_lacking: bool, is_worse: bool) -> u8 {
+    conclusion.iter().for_each(|line| say(line));
+    match is_lacking {
+        true => INCOMPLETE,
+        false => u8::from(is_worse),
+    }
+}
+
+/// Adds the `fitness` scenario to boot arguments.
+fn fitness_arguments(args: Option<&str>) -> Result<String> {
+    let args = args.unwrap_or_default();
+    if let Some(only) = args.split_whitespace().find(|it| it.starts_with("only=")) {
+        bail!("--args {only}: verdicts come from the fitness scenario alone; omit only=");
+    }
+    Ok(format!("{args} only=fitness").trim_start().to_owned())
 }

@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::Args;
 
 use super::commits::CommitsArguments;
-use crate::profile::ledger_bench::LedgerBench;
+use crate::commits::ledger_bench::LedgerBench;
+use crate::commits::verdict_bench::VerdictBench;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
@@ -12,14 +13,23 @@ use crate::profile::ledger_bench::LedgerBench;
 Examples:
   cargo xtask ledger v2.12.0..v2.13.0 --tf-a ../trusted-firmware-a
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
+  cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --board qemu-sbsa
 
-Exit codes: 1 a figure grows; 3 interrupted, or no first or last figures
+Exit codes: 1 a figure grows or a function fails; 3 interrupted, or no first
+  or last results
 Details: docs/profile.md, docs/qemu.md")]
 pub struct LedgerArguments {
     #[command(flatten)]
     pub commits: CommitsArguments,
+    /// Check which functions work instead (docs/fitness.md).
+    #[arg(long, conflicts_with = "tolerance")]
+    pub verdicts: bool,
 }
 
 pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
-    arguments.commits.run(LedgerBench::ledger)
+    let commits = &arguments.commits;
+    match arguments.verdicts {
+        true => commits.check(VerdictBench::ledger),
+        false => commits.profile(LedgerBench::ledger),
+    }
 }

@@ -1,4 +1,4 @@
-//! Bisects a range of commits to find the steps in a figure.
+//! Bisects a range of commits to find the steps in a value.
 
 use std::collections::BTreeSet;
 

@@ -192,7 +192,7 @@ mod tests {
     use itertools::Itertools as _;
 
     use super::*;
-    use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
+    use crate::commits::ledger_export::{self, LedgerFormat, conclusion};
 
     /// Returns one entry for each pair of sums over two calls: the CPU's own instructions, and
     /// those across all CPUs.

@@ -1,0 +1,169 @@
+//! Profiles the commits in a range: all of them, or those that a bisection selects.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use itertools::Itertools as _;
+use report::profile::difference::InstructionScope;
+use report::profile::profile::Profile;
+
+use super::bisect::find_steps;
+use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error};
+use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
+use crate::profile::run::ProfiledRun;
+use crate::qemu::run_result::RunResult;
+use crate::qemu::run_spec::RunSpec;
+
+impl Measurement for Profile {
+    const FOLDER: &'static str = "ledger";
+
+    type Run = ProfiledRun;
+
+    fn prepare(spec: &RunSpec) -> Result<ProfiledRun> {
+        ProfiledRun::prepare(spec, None)
+    }
+
+    fn identity(run: &ProfiledRun) -> Result<String> {
+        Ok(run.identity.clone())
+    }
+
+    fn measure(run: ProfiledRun) -> Result<Result<Self, NotMeasured>> {
+        let (result, profile) = run.run(None)?;
+        Ok(profile_of_run(&result, profile))
+    }
+
+    fn read(json: &[u8]) -> Option<Self> {
+        Self::from_json(json).ok()
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        Ok(serde_json::to_writer(out, self)?)
+    }
+}
+
+/// Profiles the commits in a checkout.
+#[derive(Debug)]
+pub struct LedgerBench {
+    commits: CommitBench<Profile>,
+}
+
+impl LedgerBench {
+    /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
+    pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
+        if spec.variant.has("pmf=off") {
+            bail!("--variant pmf=off: a ledger needs PMF's phases");
+        }
+        let commits = CommitBench::new(spec, range, first_parent)?;
+        Ok(Self { commits })
+    }
+
+    /// Measures the commit at `place`. If the commit cannot be built or run, the entry contains the
+    /// reason.
+    fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
+        let measured = self.commits.measure(place)?;
+        let commit = measured.commit;
+        Ok(match measured.result {
+            Ok(profile) => LedgerEntry::measured(commit, measured.same_as, profile),
+            Err(failure) => LedgerEntry {
+                commit,
+                failure: Some(failure.to_string()),
+                ..LedgerEntry::default()
+            },
+        })
+    }
+
+    /// Measures all commits.
+    pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<CommitLedger> {
+        let entries = (0..self.commits.count()).map(|place| self.measure(place));
+        let entries: Vec<LedgerEntry> = entries.collect::<Result<_>>()?;
+        let measured = entries.iter().filter(|it| it.profile.is_some());
+        let mut steps: Vec<LedgerStep> = measured.tuple_windows().filter_map(step).collect();
+        for step in &mut steps {
+            step.changes
+                .retain(|it| it.exceeds(&InstructionScope::BOTH, tolerance));
+        }
+        steps.retain(|it| !it.changes.is_empty());
+        Ok(CommitLedger::new((range, tolerance), None, entries, steps))
+    }
+
+    /// Bisects to find the commits at which a figure changes.
+    pub fn bisect(
+        mut self,
+        range: &str,
+        tolerance: f64,
+        selected: Selected,
+    ) -> Result<CommitLedger> {
+        let mut entries = BTreeMap::new();
+        let places = find_steps(self.commits.count(), tolerance, |place| {
+            let entry = self.measure(place)?;
+            let figure = selected.of(&entry);
+            if place == 0 && entry.failure.is_none() && figure.is_none() {
+                let (name, known) = (&selected.figure, entry.figures.keys().join(", "));
+                bail!("{name}: unknown figure; the figures are {known}");
+            }
+            entries.insert(place, entry);
+            Ok(figure)
+        })?;
+        let steps = places.iter();
+        let steps = steps.filter_map(|(old, new)| step((&entries[old], &entries[new])));
+        let steps = steps.collect();
+        let entries = entries.into_values().collect();
+        Ok(CommitLedger::new(
+            (range, tolerance),
+            Some(selected),
+            entries,
+            steps,
+        ))
+    }
+}
+
+/// Returns the profile of a run that passed. Otherwise returns the reason why the run has no
+/// profile, which must be the same each time the commit is measured.
+fn profile_of_run(
+    result: &RunResult,
+    profile: Option<Result<Profile>>,
+) -> Result<Profile, NotMeasured> {
+    match profile {
+        Some(profile) if result.exit_code() == 0 => {
+            profile.map_err(|error| NotMeasured(compiler_error(&error)))
+        }
+        _ => Err(NotMeasured(result.reason())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use anyhow::anyhow;
+    use report::follow::stream::MachineEnding;
+    use run::model::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn failure_of_a_run_does_not_contain_its_time() {
+        let run = |verdict, seconds| RunResult {
+            log: Vec::new(),
+            verdict,
+            ending: MachineEnding::TimedOut,
+            diagnosis: Some("no closing line within 7 s".to_owned()),
+            positions: Vec::new(),
+            elapsed: Duration::from_secs(seconds),
+        };
+        let failures = [7, 8].map(|seconds| {
+            let hung = run(Verdict::Incomplete, seconds);
+            profile_of_run(&hung, None)
+                .expect_err("no verdict")
+                .to_string()
+        });
+        assert_eq!(failures, ["INCOMPLETE: no closing line within 7 s"; 2]);
+        let passed = run(Verdict::Pass, 1);
+        let cut = profile_of_run(&passed, Some(Err(anyhow!("the record is cut"))));
+        assert_eq!(
+            cut.expect_err("no profile").to_string(),
+            "the record is cut"
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! Makes the fitness checks at the commits in a range: all of them, or those that a bisection
+//! selects.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use run::model::Function;
+
+use super::bisect::find_steps;
+use super::commit_bench::CommitBench;
+use super::verdict_ledger::{VerdictEntry, VerdictLedger};
+use super::verdicts::Verdicts;
+use crate::qemu::run_spec::RunSpec;
+
+/// Makes the checks at the commits in a checkout.
+#[derive(Debug)]
+pub struct VerdictBench {
+    commits: CommitBench<Verdicts>,
+}
+
+impl VerdictBench {
+    /// Prepares to check the commits in `range` of the checkout specified by `spec`, which must run the
+    /// `fitness` scenario.
+    pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
+        let commits = CommitBench::new(spec, range, first_parent)?;
+        Ok(Self { commits })
+    }
+
+    fn measure(&mut self, place: usize) -> Result<VerdictEntry> {
+        let measured = self.commits.measure(place)?;
+        let (verdicts, failure) = match measured.result {
+            Ok(verdicts) => (verdicts, None),
+            Err(failure) => (Verdicts::default(), Some(failure.to_string())),
+        };
+        Ok(VerdictEntry {
+            commit: measured.commit,
+            failure,
+            same_as: measured.same_as,
+            verdicts,
+        })
+    }
+
+    /// Checks all commits.
+    pub fn ledger(mut self, range: &str) -> Result<VerdictLedger> {
+        let entries = (0..self.commits.count()).map(|place| self.measure(place));
+        let entries = entries.collect::<Result<_>>()?;
+        Ok(VerdictLedger::new(range, None, entries))
+    }
+
+    /// Bisects to find the commits at which a function stopped or started working.
+    pub fn bisect(mut self, range: &str, function: Function) -> Result<VerdictLedger> {
+        let mut entries = BTreeMap::new();
+        // With these numbers, every change is a step.
+        let number = |works| if works { 1.0 } else { 0.0 };
+        find_steps(self.commits.count(), 0.0, |place| {
+            let entry = self.measure(place)?;
+            let verdict = entry.verdicts.0.get(&function);
+            let works = verdict.map(|it| number(it.works()));
+            entries.insert(place, entry);
+            Ok(works)
+        })?;
+        let entries = entries.into_values().collect();
+        Ok(VerdictLedger::new(range, Some(function), entries))
+    }
+}

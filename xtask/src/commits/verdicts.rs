@@ -1,0 +1,190 @@
+//! Whether each firmware function works, according to the fitness checks of one run.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anyhow::Result;
+use hardware::text::words::Word as _;
+use host::hex::hex;
+use host::interrupt;
+use host::progress::StepProgress;
+use report::analysis::findings::findings;
+use report::follow::screen::Screen;
+use report::log::{LoggedRun, read_bytes};
+use run::findings::FAILED_CHECK;
+use run::model::{CheckEnd, Function, Verdict};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::commit_bench::{Measurement, NotMeasured};
+use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::run_result::RunResult;
+use crate::qemu::run_spec::RunSpec;
+use crate::setup;
+
+/// Whether a function works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionVerdict {
+    /// All checks that were made have passed.
+    Works,
+    /// At least one check has failed. Contains a sentence for each of them.
+    Fails(Vec<String>),
+}
+
+/// The verdicts of a run by function. Functions that were not called have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdicts(pub BTreeMap<Function, FunctionVerdict>);
+
+impl Verdicts {
+    /// Returns the verdicts of the checks in a log.
+    pub fn of_run(run: &LoggedRun) -> Self {
+        let mut all = BTreeMap::new();
+        for scenario in &run.run.scenarios {
+            let sentences = findings(run, scenario).into_iter();
+            let mut sentences = sentences.filter(|it| it.kind == FAILED_CHECK);
+            for check in &scenario.checks {
+                if matches!(check.end, CheckEnd::NotCalled | CheckEnd::NotTried(_)) {
+                    continue;
+                }
+                let verdict = all.entry(check.function);
+                let verdict = verdict.or_insert(FunctionVerdict::Works);
+                if let Some(failed) = check.has_failed().then(|| sentences.next()).flatten() {
+                    verdict.fail(failed.sentence);
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// Returns the verdict on the function whose call did not return, if the log ends with the name
+    /// of the function being checked.
+    fn of_hang(log: &str) -> Option<Self> {
+        let checked = log.trim_end().strip_suffix(" ...")?;
+        // The name may be followed by an argument.
+        let name = checked.lines().next_back()?.split_whitespace().next()?;
+        let function = Function::from_word(name)?;
+        let failed = format!("{name}: the log ends while this function is being checked.");
+        let verdict = FunctionVerdict::Fails(vec![failed]);
+        Some(Self([(function, verdict)].into()))
+    }
+
+    /// Returns the verdicts of a run, or the reason why it has none.
+    fn of_result(result: &RunResult) -> Result<Self, NotMeasured> {
+        match result.verdict {
+            Verdict::Pass | Verdict::Fail => {}
+            Verdict::Incomplete | Verdict::BadInput => {
+                let hang = Self::of_hang(&result.text());
+                return hang.ok_or_else(|| NotMeasured(result.reason()));
+            }
+        }
+        let runs = read_bytes("the UART", &result.log);
+        let mut runs = runs.map_err(|error| NotMeasured(error.to_string()))?;
+        let run = runs.pop();
+        let run = run.ok_or_else(|| NotMeasured("the log contains no run".to_owned()))?;
+        if let Some(lack) = run.lacks().first() {
+            return Err(NotMeasured(format!("the log is incomplete: {lack}")));
+        }
+        let verdicts = Self::of_run(&run);
+        match verdicts.0.is_empty() {
+            true => Err(NotMeasured("no check was made".to_owned())),
+            false => Ok(verdicts),
+        }
+    }
+}
+
+impl FunctionVerdict {
+    fn fail(&mut self, sentence: String) {
+        match self {
+            Self::Works => *self = Self::Fails(vec![sentence]),
+            Self::Fails(sentences) => sentences.push(sentence),
+        }
+    }
+
+    /// Returns the verdict in one word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Fails(_) => "FAILS",
+        }
+    }
+
+    /// Returns true if the function works.
+    pub fn works(&self) -> bool {
+        *self == Self::Works
+    }
+}
+
+impl Measurement for Verdicts {
+    const FOLDER: &'static str = "verdicts";
+
+    type Run = Prepared;
+
+    fn prepare(spec: &RunSpec) -> Result<Prepared> {
+        prepare::prepare(spec)
+    }
+
+    fn identity(run: &Prepared) -> Result<String> {
+        let mut hash = Sha256::new();
+        hash.update(run.identity()?);
+        hash.update(format!("{:?}", setup::qemu_version()?));
+        Ok(hex(&hash.finalize()))
+    }
+
+    fn measure(run: Prepared) -> Result<Result<Self, NotMeasured>> {
+        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
+        let mut screen = Screen::new(None, &mut out, Some(progress));
+        let result = run.run(interrupt::watch()?, &mut screen);
+        drop(screen);
+        Ok(Self::of_result(&result?))
+    }
+
+    fn read(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        Ok(serde_json::to_writer(out, self)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_that_ends_in_a_call_is_a_verdict_on_that_function() {
+        let before = "booting\n  CPU_ON ...\n";
+        for (last, function) in [
+            ("  AFFINITY_INFO ...\n", Function::AffinityInfo),
+            ("  CPU_SUSPEND 0x00010002 ...\r\n", Function::CpuSuspend),
+        ] {
+            let verdicts = Verdicts::of_hang(&format!("{before}{last}")).expect("a verdict");
+            assert_eq!(verdicts.0.len(), 1, "{verdicts:?}");
+            assert!(!verdicts.0[&function].works(), "{verdicts:?}");
+        }
+        for log in ["", "CPU_ON", "loading ...", "NOTICE: BL31 ..."] {
+            assert_eq!(Verdicts::of_hang(log), None, "{log}");
+        }
+    }
+
+    /// docs/samples/fitness.log is of a run in which one check fails.
+    #[test]
+    fn failed_check_is_its_functions_verdict() {
+        let log = include_bytes!("../../../docs/samples/fitness.log");
+        let run = read_bytes("fitness.log", log).expect("a log").remove(0);
+        let verdicts = Verdicts::of_run(&run);
+        let failed = verdicts.0.iter().filter(|it| !it.1.works());
+        let failed: Vec<_> = failed.collect();
+        let [(Function::SetSuspendMode, FunctionVerdict::Fails(sentences))] = failed[..] else {
+            panic!("{failed:?}");
+        };
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(verdicts.0[&Function::CpuOn].works());
+        // SYSTEM_OFF is only listed.
+        assert_eq!(verdicts.0.get(&Function::SystemOff), None);
+        let mut json = Vec::new();
+        verdicts.write(&mut json).expect("written");
+        assert_eq!(Verdicts::read(&json), Some(verdicts));
+    }
+}
