@@ -71,7 +71,10 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
     all.extend(list(&words).with_context(at)?);
     if all.len() < 2 {
-        bail!("{}: the range contains no commits; is B older than A?", at());
+        bail!(
+            "{}: the range contains no commits; is B older than A?",
+            at()
+        );
     }
     Ok(all)
 }

@@ -77,7 +77,10 @@ pub fn assemble(
     cpus: usize,
 ) -> Result<Vec<u8>> {
     if base.len() > BASE_MAX {
-        bail!("the payload is {} bytes; the maximum is {BASE_MAX}", base.len());
+        bail!(
+            "the payload is {} bytes; the maximum is {BASE_MAX}",
+            base.len()
+        );
     }
     // If the file were too short, the tree would be taken for part of it.
     ParameterBlock::read(&base).context("the payload's image")?;

@@ -109,9 +109,7 @@ impl Recipe<'_> {
         match (certificate(&fip), self.key) {
             (None, Some(key)) => {
                 let key = key.display();
-                bail!(
-                    "--nt-fw-key {key}: {name} has no certificates, so there is nothing to sign"
-                )
+                bail!("--nt-fw-key {key}: {name} has no certificates, so there is nothing to sign")
             }
             (Some(certificate), None) => bail!(
                 "{name} has certificates (such as {}), and firmware that checks them \

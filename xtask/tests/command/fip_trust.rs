@@ -31,10 +31,7 @@ const KEYS: &[(&str, &str)] = &[
     ("world.pem", "the key that the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
     ("bl33", "--nt-fw-key bl33: not a private key in PEM format"),
-    (
-        "locked.pem",
-        "--nt-fw-key locked.pem: the key is encrypted",
-    ),
+    ("locked.pem", "--nt-fw-key locked.pem: the key is encrypted"),
     (
         "broken.pem",
         "--nt-fw-key broken.pem: TF-A's cert_create cannot sign",

@@ -56,9 +56,15 @@ fn unusable_zip_is_refused_with_its_fault() {
         (with_headers(&good, 8, 95), "config.txt cannot be unpacked"),
         (patched(&good, b"some", b"soem", 1), "cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),
-        ([b"PK#!", &good[..]].concat(), "is not at the start of the file"),
+        (
+            [b"PK#!", &good[..]].concat(),
+            "is not at the start of the file",
+        ),
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
-        (alone("SOFTWARE/FIP.BIN"), "the zip has SOFTWARE/FIP.BIN, but no"),
+        (
+            alone("SOFTWARE/FIP.BIN"),
+            "the zip has SOFTWARE/FIP.BIN, but no",
+        ),
         (both("SOFTWARE/FIP.BIN"), "the same file on a FAT card"),
         (both("a/../../x"), "leads out of the SD card"),
     ] {

@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
         let none = "kvm-host: Linux 6\r\nkvm-host: KVM is not available: /dev/kvm: none\r\n";
         assert_eq!(ended(none), None);
-        assert_eq!(last_words(none), Some("KVM is not available: /dev/kvm: none"));
+        assert_eq!(
+            last_words(none),
+            Some("KVM is not available: /dev/kvm: none")
+        );
         assert_eq!(last_words("xkvm-host: 1\n"), None);
     }
 }
