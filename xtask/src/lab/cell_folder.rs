@@ -183,7 +183,7 @@ mod tests {
             let error = lab.put("v1", force, "two").expect_err("refused");
             format!("{error:#}")
         };
-        assert!(refused(false).contains("--force replaces it"));
+        assert!(refused(false).contains("use --force to replace it"));
         fs::create_dir(cell.join(BYTECODE)).expect("made");
         lab.put("v1", true, "two").expect("replaced");
         assert_eq!(lab.text(), "two");

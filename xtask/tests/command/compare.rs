@@ -140,7 +140,7 @@ fn every_format_has_findings_and_gaps() {
     // The JUnit file must contain the reason for the exit code, so that CI servers show it.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
-    let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
+    let failed = "<failure type=\"regression\" message=\"Powerdown on CPU ";
     assert!(
         out.contains(failed) && out.contains(" ns, previously "),
         "{out}"

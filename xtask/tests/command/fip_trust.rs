@@ -28,7 +28,7 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
 
 /// Keys that are rejected, with part of each error.
 const KEYS: &[(&str, &str)] = &[
-    ("world.pem", "the key that the package's nt-fw-key-cert"),
+    ("world.pem", "the key named in the package's nt-fw-key-cert"),
     ("rot.pem", "not the key"),
     ("bl33", "--nt-fw-key bl33: not a private key in PEM format"),
     ("locked.pem", "--nt-fw-key locked.pem: the key is encrypted"),
@@ -37,7 +37,7 @@ const KEYS: &[(&str, &str)] = &[
         "--nt-fw-key broken.pem: TF-A's cert_create cannot sign",
     ),
     ("gone.pem", "--nt-fw-key gone.pem"),
-    ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
+    ("nt.pem --soc-fw bl31", "--soc-fw bl31: the --base FIP has cert"),
 ];
 
 #[test]

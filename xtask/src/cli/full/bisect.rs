@@ -9,18 +9,16 @@ use run::model::Function;
 use super::commits::CommitsArguments;
 use crate::commits::ledger::Selected;
 
-/// Find the commits of a TF-A checkout that change a figure or a verdict.
+/// Find the TF-A commits that change a figure or a verdict.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cargo xtask bisect susp_deep_serial:cache-flush v2.12.0..v2.13.0 \\
-      --tf-a ../trusted-firmware-a --first-parent
+  cargo xtask bisect susp_deep_serial:cache-flush A..B --tf-a ../tf-a
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
   cargo xtask bisect verdict:CPU_ON A..B --tf-a ../tf-a --board qemu-sbsa
 
-Exit codes: 1 the figure grows or the function fails; 3 interrupted, or no
-  first or last result
-Details: docs/profile.md, docs/qemu.md")]
+Exit codes: 1 worse; 3 interrupted, or no first or last result
+Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct BisectArguments {
     /// SCENARIO:PHASE[:all], or verdict:FUNCTION.
     #[arg(value_name = "FIGURE")]

@@ -13,15 +13,14 @@ use crate::commits::verdict_bench::VerdictBench;
 Examples:
   cargo xtask ledger v2.12.0..v2.13.0 --tf-a ../trusted-firmware-a
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
-  cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --board qemu-sbsa
+  cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --el 1
 
-Exit codes: 1 a figure grows or a function fails; 3 interrupted, or no first
-  or last results
-Details: docs/profile.md, docs/qemu.md")]
+Exit codes: 1 worse; 3 interrupted, or no first or last results
+Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct LedgerArguments {
     #[command(flatten)]
     pub commits: CommitsArguments,
-    /// Check which functions work instead (docs/fitness.md).
+    /// Check which functions work instead.
     #[arg(long, conflicts_with = "tolerance")]
     pub verdicts: bool,
 }

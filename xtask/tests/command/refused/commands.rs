@@ -217,7 +217,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("soak --args iterations=0", &["iterations=0"]),
 
     // --base for lab jobs
-    ("lab lava --board juno --payload payload.bin -o set", &["give its current FIP"]),
+    ("lab lava --board juno --payload payload.bin -o set", &["specify its current FIP"]),
     ("lab lava --board juno --payload payload.bin -o set --base missing",
         &["--base missing: No such file"]),
     ("lab lava --board juno --payload payload.bin -o set --base empty", &["--base empty: the FIP"]),

@@ -58,7 +58,7 @@ fn exit_codes() {
         (
             "report good.log -o nowhere/out",
             2,
-            "-o nowhere/out: there is no",
+            "-o nowhere/out: no such dir",
         ),
         ("report good.log --run 2", 2, "--run 2: the input has 1 run"),
         ("merge good.log tftf.log", 2, "cannot merge"),
