@@ -37,7 +37,10 @@ const KEYS: &[(&str, &str)] = &[
         "--nt-fw-key broken.pem: TF-A's cert_create cannot sign",
     ),
     ("gone.pem", "--nt-fw-key gone.pem"),
-    ("nt.pem --soc-fw bl31", "--soc-fw bl31: the --base FIP has cert"),
+    (
+        "nt.pem --soc-fw bl31",
+        "--soc-fw bl31: the --base FIP has cert",
+    ),
 ];
 
 #[test]
