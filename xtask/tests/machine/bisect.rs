@@ -1,0 +1,70 @@
+//! Finds the commit of a TF-A checkout that broke a function.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use host::process;
+use xtask::build::tf_a::TfA;
+use xtask::setup::workspace::Workspace;
+
+use crate::support::scratch::Scratch;
+use crate::support::{called, xtask};
+
+fn git(root: &Path, words: &[&str]) {
+    let mut git = Command::new("git");
+    let user = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    git.args(user).arg("-C").arg(root).args(words);
+    process::output(&mut git).expect("git");
+}
+
+/// Commits the checkout after replacing a text in one of its files.
+fn commit(root: &Path, title: &str, file: &str, [old, new]: [&str; 2]) {
+    let path = root.join(file);
+    let text = fs::read_to_string(&path).expect("the TF-A source");
+    assert!(text.contains(old), "{file}: {old}");
+    fs::write(path, text.replace(old, new)).expect("written");
+    git(root, &["commit", "--quiet", "--all", "--message", title]);
+}
+
+/// The commit in between does not build.
+#[test]
+fn commit_that_broke_cpu_on_is_named() {
+    let workspace = Workspace::find().expect("the workspace");
+    let source = TfA::locate(&workspace, None).expect("TF-A").dir;
+    let scratch = Scratch::empty();
+    let root = scratch.path("tf-a");
+    process::output(Command::new("cp").arg("-r").args([&source, &root])).expect("copied");
+    git(&root, &["init", "--quiet"]);
+    git(&root, &["add", "--all", "--force"]);
+    git(&root, &["commit", "--quiet", "--message", "good"]);
+    git(&root, &["tag", "good"]);
+    let (file, call) = ("lib/psci/psci_on.c", "psci_plat_pm_ops->pwr_domain_on(");
+    commit(
+        &root,
+        "typo",
+        file,
+        [call, "psci_plat_pm_op->pwr_domain_on("],
+    );
+    let lost = [
+        "psci_plat_pm_op->pwr_domain_on(target_cpu)",
+        "PSCI_E_SUCCESS",
+    ];
+    commit(&root, "no CPU comes", file, lost);
+
+    let bisect = ["bisect", "verdict:CPU_ON", "good..HEAD", "--smp", "2"];
+    let mut bisect = xtask(&bisect);
+    let (code, out, said) = called(bisect.arg("--tf-a").arg(&root));
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("no CPU comes: CPU_ON works -> FAILS"),
+        "{said}"
+    );
+    for part in [
+        "typo          skipped: ",
+        "'psci_plat_pm_op' undeclared",
+        "CPU_ON returned SUCCESS, but the CPU did not arrive in time",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+}
