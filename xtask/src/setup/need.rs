@@ -55,6 +55,7 @@ macro_rules! needs {
 needs! {
     Qemu "qemu-system-arm" "qemu-system-aarch64"
     CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
+    Ccache "ccache" "ccache"
     ArmNoneEabi "gcc-arm-none-eabi" "arm-none-eabi-gcc"
     Make "make" "make"
     DpkgSource "dpkg-dev" "dpkg-source"

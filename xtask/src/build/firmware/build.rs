@@ -14,12 +14,16 @@ use host::places::once;
 use host::process;
 use sha2::{Digest, Sha256};
 
+use super::compiler_cache;
 use super::fip::{self, NT_FW_KEY};
 use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
+
+/// The compiler.
+const GCC: &str = "aarch64-linux-gnu-gcc";
 
 /// The device tree folder in a build.
 pub(crate) const TREES: &str = "fdts/";
@@ -164,7 +168,7 @@ pub fn toolchain() -> Result<[String; 2]> {
         let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
     };
-    let [gcc, ld] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"].map(version);
+    let [gcc, ld] = [GCC, "aarch64-linux-gnu-ld"].map(version);
     Ok([gcc?, ld?])
 }
 
@@ -204,6 +208,7 @@ fn make(
     let log = place.with_extension("log");
     for goals in goals(platform) {
         let mut command = with_places(tf_a, platform, arguments, scratch.path(), &placeholder);
+        compiler_cache::add_to(&mut command, workspace, GCC);
         if platform.fip == FipBuild::Trusted {
             command.arg(format!("BL33_KEY={}", place.join(NT_FW_KEY).display()));
         }

@@ -1,6 +1,7 @@
 //! Builds TF-A with the overlay platform.
 
 mod build;
+mod compiler_cache;
 pub mod fault;
 mod fip;
 mod platform;
