@@ -141,6 +141,21 @@ fn each_fault_fails_its_own_check() {
     }
 }
 
+/// If the lead were suspended as well, it could be lost, and the results with it.
+#[test]
+fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
+    let spec = common::spec("--icount --smp 3 --fault cpu-on-lost", "only=fitness");
+    let checks = common::ends(&spec, Fail).checks();
+    let is_arrival = |it: &&Check| (it.function, it.probe) == (CpuOn, Arrives);
+    let arrivals: Vec<&Check> = checks.iter().filter(is_arrival).collect();
+    assert!(arrivals.iter().all(|it| it.has_failed()), "{arrivals:?}");
+    let lost: usize = arrivals.iter().map(|it| it.cpus.iter().count()).sum();
+    assert_eq!(lost, 2, "{arrivals:?}");
+    let is_tried = |it: &&Check| !matches!(it.end, CheckEnd::NotTried(_));
+    let mut suspends = checks.iter().filter(|it| it.function == CpuSuspend);
+    assert_eq!(suspends.find(is_tried), None);
+}
+
 /// Other scenarios measure delays. For `fitness`, it is enough that the function works.
 #[test]
 fn slow_firmware_passes() {

@@ -42,11 +42,12 @@ const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The maximum time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
-/// Builds the targets and runs those in `wished`, or all if it is empty. Each runs for `seconds`.
+/// Builds the targets and runs those in `selected`, or all of them if it is empty. Each runs for
+/// `seconds`.
 /// Up to `jobs` run in parallel, by default one per CPU.
 ///
 /// Returns true if there were no findings.
-pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
+pub fn run(selected: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &[Need::CxxCompiler, Need::CargoFuzz])?;
     let programs = build(&workspace)?;
@@ -54,8 +55,8 @@ pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
         Some(jobs) => usize::from(jobs),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    let is_wished = |name: &&str| wished.is_empty() || wished.iter().any(|wish| wish == name);
-    let names: Vec<&str> = TARGETS.into_iter().filter(is_wished).collect();
+    let is_selected = |name: &&str| selected.is_empty() || selected.iter().any(|it| it == name);
+    let names: Vec<&str> = TARGETS.into_iter().filter(is_selected).collect();
     let jobs = jobs.min(names.len());
     run_all(&workspace, &programs, &names, seconds, jobs)
 }

@@ -130,7 +130,7 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
 }
 
 /// Returns the CPUs with their labels. Only the hardware reveals whether Aff0 is a thread number,
-/// so it is enough if one interpretation succeeds.
+/// so only one interpretation needs to succeed.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     board.cpus(false).or_else(|_| board.cpus(true))
 }

@@ -33,11 +33,11 @@ pub(super) struct PageFigures<'s> {
     pub(super) comparison: Option<&'s Comparison>,
     /// The names of the files in the `current` and `previous` folders.
     pub(super) files: [BTreeSet<&'s String>; 2],
-    /// The releases whose figures an existing page shows.
+    /// The releases whose figures appear on an existing page.
     pub(super) on_page: OnPage,
 }
 
-/// The releases whose figures an existing page shows.
+/// The releases whose figures appear on an existing page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnPage {
     /// The previous release's figures.

@@ -86,7 +86,10 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
             fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, why);
         }
     }
-    if !state.timer_stops && fitness.timers_wake(state) {
+    // If all other CPUs are lost, nothing shows that CPUs come back from this state. The lead would
+    // take the results with it.
+    let may_suspend = helper.is_some() || fitness.setting.cpus.len() == 1;
+    if may_suspend && !state.timer_stops && fitness.timers_wake(state) {
         check_waker(fitness, lead, state, (Probe::OwnTimer, Waker::OwnTimers));
     }
 }
@@ -138,8 +141,8 @@ fn check_waker(
         ..Check::new(Function::CpuSuspend, probe, end)
     };
     fitness.add_for(cpu, check);
-    // A lost CPU may still be on. In that case, it is correct that the statistics do not show the
-    // levels that it keeps powered.
+    // A lost CPU may still be on. In that case, the statistics rightly omit the levels that it
+    // keeps powered.
     if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
         add_statistics(fitness, cpu, state, (&outcome, waker));
     }
