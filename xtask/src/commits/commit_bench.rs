@@ -108,8 +108,8 @@ impl<M: Measurement> CommitBench<M> {
     /// Measures the commit at `place`.
     pub fn measure(&mut self, place: usize) -> Result<MeasuredCommit<M>> {
         let commit = self.commits[place].clone();
-        let (number, all, id) = (place + 1, self.commits.len(), commit.short());
-        say(&format!("{number}/{all} {id} {}", commit.title));
+        let position = format!("{}/{}", place + 1, self.commits.len());
+        say(&format!("{position} {} {}", commit.short(), commit.title));
         let (same_as, result) = match self.kept_or_measured(&commit)? {
             Ok((identity, measurement)) => {
                 let same_as = self.seen.get(&identity).cloned();

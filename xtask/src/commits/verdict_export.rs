@@ -141,8 +141,8 @@ fn remarks(change: &VerdictChange) -> Vec<String> {
 }
 
 fn change_text(change: &VerdictChange) -> String {
-    let (function, old, new) = (change.function.name(), &change.old, &change.new);
-    format!("{function} {} -> {}", old.word(), new.word())
+    let function = change.function.name();
+    format!("{function} {} -> {}", change.old.word(), change.new.word())
 }
 
 /// Returns the ledger's conclusion as lines.

@@ -10,7 +10,7 @@ use host::interrupt;
 use host::progress::StepProgress;
 use report::analysis::findings::findings;
 use report::follow::screen::Screen;
-use report::log::{LoggedRun, read_bytes};
+use report::log::LoggedRun;
 use run::findings::FAILED_CHECK;
 use run::model::{CheckEnd, Function, Verdict};
 use serde::{Deserialize, Serialize};
@@ -78,13 +78,8 @@ impl Verdicts {
                 return hang.ok_or_else(|| NotMeasured(result.reason()));
             }
         }
-        let runs = read_bytes("the UART", &result.log);
-        let mut runs = runs.map_err(|error| NotMeasured(error.to_string()))?;
-        let run = runs.pop();
-        let run = run.ok_or_else(|| NotMeasured("the log contains no run".to_owned()))?;
-        if let Some(lack) = run.lacks().first() {
-            return Err(NotMeasured(format!("the log is incomplete: {lack}")));
-        }
+        let run = result.complete_run();
+        let run = run.map_err(|error| NotMeasured(error.to_string()))?;
         let verdicts = Self::of_run(&run);
         match verdicts.0.is_empty() {
             true => Err(NotMeasured("no check was made".to_owned())),
@@ -150,6 +145,8 @@ impl Measurement for Verdicts {
 
 #[cfg(test)]
 mod tests {
+    use report::log::read_bytes;
+
     use super::*;
 
     #[test]

@@ -12,7 +12,6 @@ use host::log_file::LogFile;
 use host::progress::StepProgress;
 use host::temporary;
 use report::follow::screen::Screen;
-use report::log::read_bytes;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
 use run::plan::EndAction;
@@ -138,19 +137,15 @@ impl ProfiledRun {
             }
             false => error,
         })?;
-        let attribute = || self.attribute(&result.log, &record);
+        let attribute = || self.attribute(&result, &record);
         let profile = (result.exit_code() <= 1).then(attribute);
         Ok((result, check_profile(profile, dir.path())?))
     }
 
-    fn attribute(&self, log: &[u8], record: &Path) -> Result<Profile> {
-        let run = read_bytes("the UART", log)?.pop();
-        let run = run.context("the log contains no run")?;
-        if let Some(lack) = run.lacks().first() {
-            bail!("the log is incomplete: {lack}");
-        }
+    fn attribute(&self, result: &RunResult, record: &Path) -> Result<Profile> {
+        let run = result.complete_run()?;
         let record = File::open(record).context("the plugin did not write a record")?;
-        let mut profile = attribute(&run, log_hash(log), record, &self.elf)?;
+        let mut profile = attribute(&run, log_hash(&result.log), record, &self.elf)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
     }

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "full")]
+use anyhow::{Context, Result, bail};
 use report::follow::stream::MachineEnding;
+#[cfg(feature = "full")]
+use report::log::{LoggedRun, read_bytes};
 use run::model::Verdict;
 
 /// The result of a run.
@@ -50,6 +54,20 @@ impl RunResult {
     /// Returns the exit code for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
+    }
+
+    /// Reads the run in the log.
+    ///
+    /// # Errors
+    /// Returns an error if the log contains no run or only part of one.
+    #[cfg(feature = "full")]
+    pub fn complete_run(&self) -> Result<LoggedRun> {
+        let run = read_bytes("the UART", &self.log)?.pop();
+        let run = run.context("the log contains no run")?;
+        if let Some(lack) = run.lacks().first() {
+            bail!("the log is incomplete: {lack}");
+        }
+        Ok(run)
     }
 
     /// Returns the log as a string.
