@@ -4,8 +4,12 @@
 use std::time::Duration;
 
 use hardware::board::CpuIndex;
-use run::model::Function::{self, AffinityInfo, CpuOff, CpuOn, CpuSuspend};
-use run::model::Probe::{self, Arrives, GoesOff, IsOff, IsOn, OwnTimer, Pending, Sgi};
+use run::model::Function::{
+    self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, StatCount, StatResidency,
+};
+use run::model::Probe::{
+    self, Arrives, GoesOff, InterruptsKept, IsOff, IsOn, OwnTimer, Pending, Rises, Sgi,
+};
 use run::model::Verdict::{Fail, Pass};
 use run::model::{Check, CheckEnd};
 use run::plan::ScenarioId;
@@ -55,6 +59,11 @@ fn correct_firmware_passes_every_check() {
             assert_eq!(working(&checks, CpuOn, Arrives), cpus - 1, "{options}");
             assert_eq!(working(&checks, CpuOff, GoesOff), cpus - 1, "{options}");
             assert_eq!(working(&checks, CpuSuspend, Sgi), cpus, "{options}");
+            assert_eq!(
+                working(&checks, CpuSuspend, InterruptsKept),
+                cpus,
+                "{options}"
+            );
             working(&checks, CpuOn, Pending);
             working(&checks, CpuOn, Probe::WrongMpidr);
             // This firmware does not check entry points.
@@ -116,8 +125,35 @@ const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("suspend-early", BOTH),
     ("suspend-never", &[(CpuSuspend, OwnTimer)]),
     ("suspend-wrong-context", BOTH),
+    ("suspend-shallow", &[(StatCount, Rises)]),
     ("spurious-sgi", BOTH),
+    // PSCI_STAT_RESIDENCY is in microseconds, which the firmware derives from CNTFRQ_EL0.
+    ("cntfrq", &[(StatResidency, Rises)]),
+    ("serror", &[(CpuOn, Arrives)]),
+    // The interrupts start once the CPU's timer has been shown to wake it.
+    ("interrupt-storm,skip=50,arg=100", BOTH),
 ];
+
+/// Faults under which PSCI works: other scenarios measure delays and check timestamps.
+const HARMLESS: &[&str] = &[
+    "cpu-on-late",
+    "suspend-late",
+    "gic-enables-lost",
+    "pmf-absent",
+    "pmf-sip-only",
+    "pmf-fid-left",
+    "pmf-bad-tid",
+    "pmf-fails-later",
+    "pmf-stale",
+    "pmf-disorder",
+    "pmf-before-call",
+    "pmf-future",
+    "pmf-counter-stopped",
+    "pmf-zero",
+];
+
+/// Faults with a test of their own.
+const SPECIAL: &[&str] = &["e2h-set", "smc-hang", "suspend-bad-return"];
 
 /// Both ways of waking a CPU.
 const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];
@@ -156,12 +192,64 @@ fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     assert_eq!(suspends.find(is_tried), None);
 }
 
-/// Other scenarios measure delays. For `fitness`, it is enough that the function works.
+/// The firmware's list, which only C code uses otherwise.
 #[test]
-fn slow_firmware_passes() {
-    for fault in ["cpu-on-late", "suspend-late"] {
+fn each_fault_of_the_firmware_is_tried() {
+    let list = include_str!(
+        "../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
+    );
+    let names = list.lines().filter_map(|line| {
+        let row = line.trim().strip_prefix("FAULT(")?;
+        row.split('"').nth(1)
+    });
+    let mut names: Vec<&str> = names.collect();
+    let faults = FAULTS
+        .iter()
+        .filter_map(|(fault, _)| fault.split(',').next());
+    let mut tried: Vec<&str> = faults.collect();
+    tried.extend(HARMLESS.iter().chain(SPECIAL));
+    names.sort_unstable();
+    tried.sort_unstable();
+    assert_eq!(tried, names);
+}
+
+#[test]
+fn harmless_fault_passes() {
+    for fault in HARMLESS {
         let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
-        common::ends(&common::spec(&options, "only=fitness"), Pass);
+        let checks = common::ends(&common::spec(&options, "only=fitness"), Pass).checks();
+        let is_lost = |it: &&Check| it.probe == InterruptsKept && it.end == CheckEnd::Tolerated;
+        let lost = checks.iter().filter(is_lost).count();
+        // The firmware has three power-down states.
+        assert_eq!(
+            lost,
+            if *fault == "gic-enables-lost" { 3 } else { 0 },
+            "{fault}"
+        );
+    }
+    let options = format!("--icount --cpu max --fault e2h-set,cpu={VICTIM:#x}");
+    common::ends(&common::spec(&options, "only=fitness"), Pass);
+}
+
+/// A CPU that faults without vectors stops QEMU's clock under `-icount`.
+#[test]
+fn cpu_that_resumes_at_a_wrong_address_is_lost() {
+    for how in [0, 1] {
+        let options = format!("--fault suspend-bad-return,cpu={VICTIM:#x},arg={how}");
+        let checks = common::ends(&common::spec(&options, "only=fitness"), Fail).checks();
+        let failed: Vec<&Check> = checks.iter().filter(|it| it.has_failed()).collect();
+        let [check] = failed[..] else {
+            panic!("{how}: {failed:?}");
+        };
+        assert_eq!(
+            (check.function, check.probe),
+            (CpuSuspend, OwnTimer),
+            "{how}"
+        );
+        assert!(
+            check.cpus.contains(CpuIndex::new(VICTIM)),
+            "{how}: {check:?}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
     CCSIDR_EL1, CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1,
-    ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, Writeable,
+    ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, VBAR_EL1, VBAR_EL2, Writeable,
 };
 use hardware::board::Mpidr;
 use hardware::spec::caches::Caches;
@@ -88,6 +88,14 @@ pub fn stack_pointer() -> u64 {
 pub fn dc_zva_bytes() -> Option<u64> {
     let dczid = DCZID_EL0.extract();
     (!dczid.is_set(DCZID_EL0::DZP)).then(|| 4 << dczid.read(DCZID_EL0::BS))
+}
+
+/// Returns the address of the exception vectors in use.
+pub fn vector_base() -> u64 {
+    match exception_level() {
+        2 => VBAR_EL2.get(),
+        _ => VBAR_EL1.get(),
+    }
 }
 
 /// Returns CNTFRQ_EL0 in Hz, as set by the firmware.

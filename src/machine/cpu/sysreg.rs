@@ -108,8 +108,8 @@ system_registers! {
     PMCNTENSET_EL0<PMCNTENSET_EL0::Register>, "pmcntenset_el0": read write;
     PMCNTENCLR_EL0<PMCNTENSET_EL0::Register>, "pmcntenclr_el0": write;
     PMCCNTR_EL0<()>, "pmccntr_el0": read;
-    CNTHP_CVAL_EL2<()>, "cnthp_cval_el2": write;
+    CNTHP_CVAL_EL2<()>, "cnthp_cval_el2": read write;
     CNTV_TVAL_EL02<()>, "s3_5_c14_c3_0": write;
-    CNTV_CTL_EL02<()>, "s3_5_c14_c3_1": write;
-    CNTV_CVAL_EL02<()>, "s3_5_c14_c3_2": write;
+    CNTV_CTL_EL02<()>, "s3_5_c14_c3_1": read write;
+    CNTV_CVAL_EL02<()>, "s3_5_c14_c3_2": read write;
 }

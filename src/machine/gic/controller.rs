@@ -7,6 +7,7 @@
 use core::sync::atomic::Ordering;
 
 use hardware::board::{Gic as Description, GicVersion, IntId, Region};
+use hardware::devices::private_interrupts::PrivateSettings;
 use hardware::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
@@ -119,6 +120,11 @@ impl GicDriver {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
         with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
+    }
+
+    /// Returns the settings of this CPU's private interrupts, or None if there is no GIC.
+    pub fn private_settings(&self, own: &GicCpu) -> Option<PrivateSettings> {
+        with_gic!(self, gic => gic.private_settings(own), None)
     }
 
     /// Sends the wake-up SGI to several CPUs, with as few writes as possible: one with GICv2, one

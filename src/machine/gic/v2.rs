@@ -4,6 +4,7 @@
 use core::sync::atomic::Ordering;
 
 use hardware::devices::gicv2::{self, CPU_INTERFACE_SIZE, DISTRIBUTOR_SIZE, GICC_IAR, GICD_SGIR};
+use hardware::devices::private_interrupts::{PrivateInterrupts, PrivateSettings};
 
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
@@ -49,6 +50,10 @@ impl GicV2Driver {
         own.place.store(bit.into(), Ordering::Release);
         gicv2::enable_cpu_interface(&mut self.cpu_interface());
         Ok(())
+    }
+
+    pub fn private_settings(&self, _: &GicCpu) -> Option<PrivateSettings> {
+        Some(PrivateInterrupts::BANKED.read_settings(&mut self.distributor()))
     }
 
     /// Sends the wake-up SGI to several CPUs with one write: GICD_SGIR has a bit for each CPU.

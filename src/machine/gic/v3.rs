@@ -13,6 +13,7 @@ use aarch64_cpu::registers::{Readable, Writeable};
 use arm_gic::gicv3::{GicCpuInterface, InterruptGroup};
 use arrayvec::ArrayVec;
 use hardware::board::{IntId, Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::devices::private_interrupts::{PrivateInterrupts, PrivateSettings};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use hardware::devices::{gicv3, sgi};
 
@@ -88,6 +89,11 @@ impl GicV3Driver {
         GicCpuInterface::enable_group1(true);
         instructions::complete_accesses();
         Ok(())
+    }
+
+    pub fn private_settings(&self, own: &GicCpu) -> Option<PrivateSettings> {
+        let frame = self.registers(self.locate(own).ok()?)?;
+        Some(PrivateInterrupts::SGI_FRAME.read_settings(&mut Mmio::new(frame)))
     }
 
     /// Returns the address of a CPU's redistributor. Any CPU may call this function.

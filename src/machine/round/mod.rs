@@ -1,6 +1,7 @@
 //! A measurement round: handing over orders, each CPU's part, and the lead.
 
 pub mod channel;
+mod context;
 pub mod cpu_states;
 pub mod handover;
 pub mod lead;

@@ -19,6 +19,7 @@ use crate::machine::ending;
 use crate::machine::gic::target::GicError;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::context::Context;
 use crate::machine::round::lead_watch::LeadWatch;
 use crate::machine::round::timer_load;
 use crate::machine::time::timer::CpuTimer;
@@ -275,11 +276,13 @@ impl Participant {
             outcome.end = ActionEnd::Pending;
             return outcome;
         }
+        let context = order.round.checks_context.then(|| self.read_context());
         waiter.path.spin_until(call_at);
-        let context = &self.channel.entry.suspend_context;
-        let call = waiter.path.time_suspend(power_state, context);
+        let context_id = &self.channel.entry.suspend_context;
+        let call = waiter.path.time_suspend(power_state, context_id);
         // Must come before any other firmware call on the wake-up path.
         let first_call = first_call.map(|function| waiter.path.time_call(function));
+        outcome.kept = context.map(|before| before.compare(&self.read_context(), call.back));
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
@@ -296,6 +299,10 @@ impl Participant {
             measured: first_call.as_ref().unwrap_or(&call),
         };
         self.finish_suspend(order, start, &calls, &statistics, outcome)
+    }
+
+    fn read_context(&self) -> Context {
+        Context::read(&self.parts.waiter, &self.channel.gic)
     }
 
     /// Arms the wake-up for a suspend. If an interrupt is pending, wakes the other CPUs instead,

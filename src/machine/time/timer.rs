@@ -4,7 +4,7 @@
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
     CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
-    Writeable,
+    Readable, Writeable,
 };
 use hardware::board::{IntId, TimerPpis};
 use hardware::spec::timer::TimerName;
@@ -17,6 +17,8 @@ use crate::machine::cpu::sysreg::{CNTHP_CVAL_EL2, CNTV_CTL_EL02, CNTV_CVAL_EL02,
 /// The CTL value for every timer: ENABLE set, IMASK clear.
 const ON: u64 = CNTP_CTL_EL0::ENABLE::SET.value;
 const OFF: u64 = 0;
+/// The fields of CTL that only software changes: ENABLE and IMASK.
+const SETTINGS: u64 = CNTP_CTL_EL0::ENABLE::SET.value | CNTP_CTL_EL0::IMASK::SET.value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTimer {
@@ -102,6 +104,17 @@ impl CpuTimer {
 
     pub fn disarm(self) {
         self.set_control(OFF);
+    }
+
+    /// Returns the counter value that the timer is armed for, or None if it is disarmed or masked.
+    pub fn armed_for(self) -> Option<u64> {
+        let (control, at) = match self.kind {
+            TimerKind::Physical => (CNTP_CTL_EL0.get(), CNTP_CVAL_EL0.get()),
+            TimerKind::Hypervisor => (CNTHP_CTL_EL2.get(), CNTHP_CVAL_EL2.get()),
+            TimerKind::Virtual => (CNTV_CTL_EL0.get(), CNTV_CVAL_EL0.get()),
+            TimerKind::VirtualEl02 => (CNTV_CTL_EL02.get(), CNTV_CVAL_EL02.get()),
+        };
+        (control & SETTINGS == ON).then_some(at)
     }
 
     /// Writes CTL. The write takes effect before any later instruction.

@@ -4,7 +4,7 @@
 pub mod bus;
 pub mod gicv2;
 pub mod gicv3;
-mod private_interrupts;
+pub mod private_interrupts;
 pub mod redistributor;
 pub mod register;
 pub mod sgi;

@@ -10,6 +10,16 @@ const ICENABLER0: u32 = 0x180;
 const ICACTIVER0: u32 = 0x380;
 const IPRIORITYR: u32 = 0x400;
 
+/// The number of IPRIORITYR registers for private interrupts.
+const PRIORITY_WORDS: usize = 8;
+
+/// Which of a CPU's private interrupts are enabled, and the priorities of all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrivateSettings {
+    enabled: u32,
+    priorities: [u32; PRIORITY_WORDS],
+}
+
 /// The registers for a CPU's private interrupts, identified by the offset of the first register
 /// within the device.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +60,16 @@ impl PrivateInterrupts {
         }
         self.register(ISENABLER0).set(gic, bits);
     }
+
+    /// Reads the current settings.
+    pub fn read_settings(self, gic: &mut impl Bus) -> PrivateSettings {
+        PrivateSettings {
+            enabled: self.register(ISENABLER0).get(gic),
+            priorities: core::array::from_fn(|word| {
+                self.register(IPRIORITYR + 4 * word as u32).get(gic)
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -80,5 +100,16 @@ mod tests {
         assert_eq!(gic.writes(), pairs(expected));
         PrivateInterrupts::SGI_FRAME.set_group_1(&mut gic);
         assert_eq!(gic.writes(), pairs("10080=ffffffff"));
+    }
+
+    #[test]
+    fn lost_enable_bit_or_priority_is_a_different_setting() {
+        let read = |registers: &[(u32, u32)]| {
+            PrivateInterrupts::BANKED.read_settings(&mut FakeDevice::new(registers))
+        };
+        let before = read(&[(0x100, 1), (0x41c, 0xa0)]);
+        assert_eq!(before, read(&[(0x100, 1), (0x41c, 0xa0)]));
+        assert_ne!(before, read(&[(0x100, 0), (0x41c, 0xa0)]));
+        assert_ne!(before, read(&[(0x100, 1), (0x41c, 0)]));
     }
 }

@@ -26,6 +26,9 @@ fn sentence(run: &Run, check: &Check) -> String {
         CheckEnd::WrongStatistics => {
             "the value does not match the state that the CPU must have reached".into()
         }
+        CheckEnd::ContextLost => {
+            "the value has changed, although this state retains the CPU's context".into()
+        }
         CheckEnd::Missing => "PSCI_FEATURES does not list this mandatory function".into(),
         CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
             String::new()

@@ -1,5 +1,6 @@
 //! Rounds and their results: outcomes, samples or rejections, and statistics.
 
+mod context;
 mod facts;
 mod histogram;
 mod instants;
@@ -14,6 +15,7 @@ mod statistics;
 mod tally;
 mod wait_limits;
 
+pub use self::context::KeptContext;
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::histogram::{Bin, Histogram};
 pub use self::instants::{INSTANTS, Instant, Instants};

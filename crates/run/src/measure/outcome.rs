@@ -6,6 +6,7 @@ use hardware::spec::pmf::{ReadError, Stamp, Stamps};
 use hardware::spec::psci;
 use hardware::spec::stat::Rise;
 
+use super::context::KeptContext;
 use super::instants::{Instant, Instants};
 use super::metric::Metric;
 use super::path::Path;
@@ -217,6 +218,8 @@ pub struct Outcome {
     pub stamps_error: Option<ReadError>,
     /// The increase in the PSCI_STAT values, if the round requested them.
     pub rise: Rise,
+    /// What a suspend did to the CPU's context, if the round checks it.
+    pub kept: Option<KeptContext>,
 }
 
 impl Outcome {

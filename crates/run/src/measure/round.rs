@@ -129,6 +129,8 @@ pub struct Round {
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
+    /// True if each CPU that suspends compares its context before and after.
+    pub checks_context: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
 }

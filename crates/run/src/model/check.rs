@@ -185,6 +185,12 @@ words! {
         /// A suspend to the state increases its count by one, or its residency by the time spent in
         /// it.
         Rises = "rises",
+        /// The CPU's timer settings are the same after a suspend as before it.
+        TimerKept = "timer-kept",
+        /// The settings of the CPU's SGIs and PPIs are the same after a suspend as before it.
+        InterruptsKept = "interrupts-kept",
+        /// VBAR_ELx is the same after a suspend as before it.
+        VectorsKept = "vectors-kept",
         /// OS-initiated mode is accepted.
         OsInitiated = "os-initiated",
         /// Platform-coordinated mode is accepted.
@@ -218,6 +224,9 @@ impl Probe {
             Self::Sgi => "woken by an SGI",
             Self::Frame => "woken by timer frame",
             Self::Rises => "rises after",
+            Self::TimerKept => "keeps timer",
+            Self::InterruptsKept => "keeps SGIs and PPIs",
+            Self::VectorsKept => "keeps VBAR",
             Self::OsInitiated => "OS-initiated mode",
             Self::Platform => "platform mode",
             Self::WrongMpidr => "unknown MPIDR",
@@ -241,13 +250,27 @@ impl Probe {
             Self::OwnTimer | Self::Sgi | Self::Frame => "SUCCESS",
             Self::WrongMpidr | Self::WrongMode => "INVALID_PARAMETERS",
             Self::WrongAddress => "INVALID_ADDRESS",
-            Self::Listed | Self::GoesOff | Self::Rises => return None,
+            Self::Listed
+            | Self::GoesOff
+            | Self::Rises
+            | Self::TimerKept
+            | Self::InterruptsKept
+            | Self::VectorsKept => return None,
         })
     }
 
     /// Returns true if [`Check::x`] is a `power_state`.
     pub const fn is_of_state(self) -> bool {
-        matches!(self, Self::OwnTimer | Self::Sgi | Self::Frame | Self::Rises)
+        matches!(
+            self,
+            Self::OwnTimer
+                | Self::Sgi
+                | Self::Frame
+                | Self::Rises
+                | Self::TimerKept
+                | Self::InterruptsKept
+                | Self::VectorsKept
+        )
     }
 }
 
@@ -264,7 +287,10 @@ pub enum CheckEnd {
     /// The statistics do not show the state that the CPU must have reached, or their values are
     /// impossible.
     WrongStatistics,
-    /// The firmware does not check this argument, which the specification permits.
+    /// A state that retains the CPU's context lost part of it.
+    ContextLost,
+    /// The specification permits what the firmware does, but software may rely on something else:
+    /// the firmware does not check an argument, or part of the context is lost in a power-down.
     Tolerated,
     /// A function that the PSCI version requires is not listed.
     Missing,
@@ -318,6 +344,7 @@ impl Check {
             CheckEnd::WrongAnswer
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
+            | CheckEnd::ContextLost
             | CheckEnd::Missing => true,
             CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
                 false
@@ -333,6 +360,7 @@ impl Check {
             CheckEnd::WrongAnswer
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
+            | CheckEnd::ContextLost
             | CheckEnd::Missing => "FAILS",
             CheckEnd::NotCalled => "not called",
             CheckEnd::NotTried(_) => "not tried",

@@ -107,10 +107,15 @@ impl CpuSet {
         }
     }
 
+    /// Returns true if the CPU is in the set.
+    pub fn contains(&self, index: CpuIndex) -> bool {
+        let word = self.0.get(index.place() / 64);
+        word.is_some_and(|word| word >> (index.place() % 64) & 1 != 0)
+    }
+
     /// Returns the indices in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = CpuIndex> + '_ {
-        let is_in = |index: &CpuIndex| self.0[index.place() / 64] >> (index.place() % 64) & 1 != 0;
-        CpuIndex::all(CPU_MAX).filter(is_in)
+        CpuIndex::all(CPU_MAX).filter(|index| self.contains(*index))
     }
 }
 

@@ -184,7 +184,7 @@ scenarios! {
         procedure: Procedure::Checks,
         is_in_all: false,
         // Each CPU may fail in its own way.
-        cells: |size| 80 + size.cpus * (8 + 6 * size.idle_states),
+        cells: |size| 80 + size.cpus * (8 + 9 * size.idle_states),
         ..Descriptor::SUITE
     },
 }

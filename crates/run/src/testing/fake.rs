@@ -18,8 +18,9 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, After, Cause, Counter, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
-    Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally, TimerFault, Waker,
+    Action, ActionEnd, After, Cause, Counter, Facts, Identity, KeptContext, Loss, Machine,
+    NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally,
+    TimerFault, Waker,
 };
 
 /// The number of ticks needed to flush a core.
@@ -292,6 +293,11 @@ impl Fake {
             due: at(due),
             quiet_until: at(due + round.quiet),
             rise,
+            kept: round.checks_context.then_some(KeptContext {
+                timer: true,
+                private_interrupts: true,
+                vectors: None,
+            }),
             ..Outcome::default()
         };
         if round.action.sleeps().is_none() {

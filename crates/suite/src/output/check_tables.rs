@@ -64,7 +64,7 @@ fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     ];
     simple(
         out,
-        &"Functions that are listed but not called",
+        &"Firmware functions that were not called",
         &names,
         &columns,
     )

@@ -13,7 +13,6 @@ use alloc::format;
 use core::fmt::{self, Write};
 
 use hardware::board::{CpuIndex, IdleState, NoFrame};
-use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::findings::{Verbosity, findings_of, list as listed};
 use run::measure::Machine;
@@ -160,9 +159,6 @@ pub fn closing(
     }
     out.write_char('\n')?;
     summary.write(out, run)?;
-    let samples = Many(totals.samples, "sample");
-    let text = format!("{samples}, {} not counted.", totals.rejected);
-    paragraph(out, "", 0, &text)?;
     ClosingLine::Ended(&totals).print(out)?;
     Ok(verdict)
 }

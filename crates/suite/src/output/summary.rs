@@ -10,12 +10,15 @@ use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
 use hardware::board::CpuIndex;
+use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::findings::list;
 use run::measure::{Metric, Unit, lower_median};
-use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
+use run::model::{
+    Cell, CellSeries, Check, CheckEnd, CpuSet, Run, Scenario, Skip, Status, Totals, Variant,
+};
 use run::plan::steps::Steps;
-use run::plan::{Axis, Method, Plan, ScenarioId};
+use run::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
@@ -44,6 +47,8 @@ struct SummaryRow {
     status: Status,
     has_pmf: bool,
     samples: u64,
+    checks: usize,
+    failed_checks: usize,
     figures: Option<InShort>,
 }
 
@@ -160,22 +165,41 @@ impl ClosingSummary {
         }
     }
 
-    /// Writes a row for each scenario, followed by everything that was skipped and why.
+    /// Writes a row for each scenario that measures something, everything that failed or was skipped
+    /// and why, and the number of samples and checks.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+        self.table(out)?;
+        for it in &self.results {
+            if let Status::Failed(failure) = it.status {
+                let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
+                paragraph(out, "Failed: ", 2, &text)?;
+            }
+        }
+        for skipped in &self.skipped {
+            paragraph(out, "Skipped: ", 2, &skipped.text(run))?;
+        }
+        if self.totals.failed > 0 || !self.skipped.is_empty() {
+            out.write_char('\n')?;
+        }
+        self.counts(out)
+    }
+
+    fn table(&self, out: &mut dyn Write) -> fmt::Result {
         type Of = fn(&SummaryRow) -> GridCell;
+        let rows = || self.results.iter().filter(|row| row.measures());
+        if rows().next().is_none() {
+            return Ok(());
+        }
         let of_figures = |of: fn(InShort) -> GridCell| {
-            let cells = self
-                .results
-                .iter()
-                .map(|it| it.figures.map_or(GridCell::Missing, of));
+            let cells = rows().map(|it| it.figures.map_or(GridCell::Missing, of));
             cells.collect()
         };
-        let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
+        let each = |of: Of| rows().map(of).collect::<Vec<_>>();
         // If the plan has a single method, omit the column, because every row would contain the
         // same value.
-        let methods = || self.results.iter().filter_map(SummaryRow::method);
+        let methods = || rows().filter_map(SummaryRow::method);
         let has_methods = methods().any(|it| Some(it) != methods().next());
-        let units = || self.results.iter().filter_map(|it| Some(it.figures?.unit));
+        let units = || rows().filter_map(|it| Some(it.figures?.unit));
         let unit = units()
             .next()
             .filter(|first| units().all(|unit| unit == *first));
@@ -201,22 +225,21 @@ impl ClosingSummary {
             columns.push(("Unit", of_figures(|it| GridCell::Text(it.unit))));
         }
         columns.push(("CPU", of_figures(|it| it.worst_cpu)));
-        if !self.results.is_empty() {
-            simple(out, &title, &names, &columns)?;
+        simple(out, &title, &names, &columns)
+    }
+
+    fn counts(&self, out: &mut dyn Write) -> fmt::Result {
+        if self.results.iter().any(SummaryRow::measures) {
+            let samples = Many(self.totals.samples, "sample");
+            let text = format!("{samples}, {} not counted.", self.totals.rejected);
+            paragraph(out, "", 0, &text)?;
         }
-        for it in &self.results {
-            if let Status::Failed(failure) = it.status {
-                let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
-                paragraph(out, "Failed: ", 2, &text)?;
-            }
+        for row in self.results.iter().filter(|row| !row.measures()) {
+            let checks = Many(row.checks as u64, "check");
+            let text = format!("{checks}, {} failed.", row.failed_checks);
+            paragraph(out, "", 0, &text)?;
         }
-        for skipped in &self.skipped {
-            paragraph(out, "Skipped: ", 2, &skipped.text(run))?;
-        }
-        match self.totals.failed == 0 && self.skipped.is_empty() {
-            true => Ok(()),
-            false => out.write_char('\n'),
-        }
+        Ok(())
     }
 }
 
@@ -225,12 +248,17 @@ impl SummaryRow {
         let first = group.first()?;
         let mut own = Totals::default();
         own.add(group);
+        let checks = || group.iter().flat_map(|scenario| &scenario.checks);
+        let is_made =
+            |check: &&Check| !matches!(check.end, CheckEnd::NotCalled | CheckEnd::NotTried(_));
         Some(Self {
             id: first.id,
             method: first.method,
             status: Scenario::status_of(group),
             has_pmf: group.iter().all(Scenario::has_pmf),
             samples: own.samples,
+            checks: checks().filter(is_made).count(),
+            failed_checks: checks().filter(|check| check.has_failed()).count(),
             figures: match first.id.is_suite() {
                 true => of_suite(run, group),
                 false => of_steps(run, group),
@@ -244,6 +272,11 @@ impl SummaryRow {
             Status::Skipped(_) => "skipped",
             Status::Failed(_) | Status::Crashed | Status::Unknown => "failed",
         }
+    }
+
+    /// Returns true if the scenario measures something, rather than only checking functions.
+    fn measures(&self) -> bool {
+        self.id.descriptor().procedure != Procedure::Checks
     }
 
     /// Returns the method, if this kind of scenario is measured with more than one.

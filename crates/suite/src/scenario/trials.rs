@@ -91,6 +91,8 @@ pub(crate) struct Trials<'t> {
     cpus: &'t [Cpu],
     /// True if the PSCI_STAT values are read in each trial.
     pub(crate) reads_statistics: bool,
+    /// True if the CPU's context is compared before and after each trial.
+    pub(crate) checks_context: bool,
     /// The failure in the last trial of a CPU whose trials all failed.
     pub(crate) wrong: Option<Failure>,
 }
@@ -102,6 +104,7 @@ impl<'t> Trials<'t> {
             outcomes: alloc::vec![Outcome::default(); cpus.len()],
             cpus,
             reads_statistics: false,
+            checks_context: false,
             wrong: None,
         }
     }
@@ -222,6 +225,7 @@ impl<'t> Trials<'t> {
                 true => state.ladder,
                 false => Ladder::default(),
             },
+            checks_context: self.checks_context,
             ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
         let (mut slept, mut was_not_rung) = (0, false);
@@ -280,11 +284,22 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true unless there is evidence that the CPU was not asleep when its wake-up was due. A
-/// late return makes no difference.
+/// Returns true unless there is evidence that the CPU was not asleep when its wake-up was due.
+/// Neither a late return nor a wrong or missing timestamp is evidence of that.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
-    let wrong = outcome.judge(pmf).err().map(|it| it.reason);
+    let was_awake = match outcome.judge(pmf) {
+        Ok(()) => false,
+        Err(rejection) => !matches!(
+            rejection.reason,
+            Reason::LateReturn
+                | Reason::PmfRead
+                | Reason::Stale
+                | Reason::Future
+                | Reason::Disorder
+                | Reason::CounterStopped
+        ),
+    };
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
     let is_late = outcome.has_own_stamps() && down >= outcome.due;
-    wrong.is_none_or(|reason| reason == Reason::LateReturn) && !is_late
+    !was_awake && !is_late
 }

@@ -117,6 +117,7 @@ fn check_waker(
     let has_statistics = fitness.facts().stat;
     let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
     trials.reads_statistics = has_statistics;
+    trials.checks_context = true;
     let verdict = trials.run(cpu, waker, state);
     let outcome = *trials.outcome(cpu);
     let rejected = || match no_effect(&outcome) {
@@ -141,10 +142,44 @@ fn check_waker(
         ..Check::new(Function::CpuSuspend, probe, end)
     };
     fitness.add_for(cpu, check);
+    if end == CheckEnd::Works {
+        add_context(fitness, cpu, state, &outcome);
+    }
     // A lost CPU may still be on. In that case, the statistics rightly omit the levels that it
     // keeps powered.
     if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
         add_statistics(fitness, cpu, state, (&outcome, waker));
+    }
+}
+
+/// Checks that the suspend has kept the CPU's context, once for each CPU and state. A power-down
+/// may lose all of it (DEN0022F, section 5.4).
+fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome: &Outcome) {
+    let Some(kept) = outcome.kept else { return };
+    let if_lost = match state.powerdown {
+        true => CheckEnd::Tolerated,
+        false => CheckEnd::ContextLost,
+    };
+    for (probe, is_kept) in [
+        (Probe::TimerKept, Some(kept.timer)),
+        (Probe::InterruptsKept, Some(kept.private_interrupts)),
+        (
+            Probe::VectorsKept,
+            kept.vectors.filter(|_| !state.powerdown),
+        ),
+    ] {
+        let x = Some(state.power_state);
+        let is_same = |check: &Check| check.probe == probe && check.x == x;
+        let mut known = fitness.checks.iter().filter(|check| is_same(check));
+        let is_known = known.any(|check| check.cpus.contains(cpu));
+        if let (Some(is_kept), false) = (is_kept, is_known) {
+            let end = if is_kept { CheckEnd::Works } else { if_lost };
+            let check = Check {
+                x,
+                ..Check::new(Function::CpuSuspend, probe, end)
+            };
+            fitness.add_for(cpu, check);
+        }
     }
 }
 

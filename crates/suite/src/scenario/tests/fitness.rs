@@ -1,10 +1,13 @@
 //! Tests the `fitness` scenario on the fake machine.
 
+use hardware::spec::pmf::{ReadError, Stamps};
 use run::measure::{Cause, Loss, Step};
 use run::model::{Check, CheckEnd, Probe};
 use smccc::psci::error::{DENIED, NOT_SUPPORTED};
 
 use super::*;
+
+const STANDBY: u32 = 1;
 
 fn check(fake: Fake, args: &str) -> Ran {
     run(fake, &std::format!("only=fitness {args}"))
@@ -44,6 +47,8 @@ fn correct_firmware_passes_every_check() {
         (Function::AffinityInfo, Probe::IsOff, 7),
         (Function::CpuSuspend, Probe::Sgi, 8),
         (Function::CpuSuspend, Probe::OwnTimer, 8),
+        (Function::CpuSuspend, Probe::TimerKept, 8),
+        (Function::CpuSuspend, Probe::InterruptsKept, 8),
         (Function::CpuOn, Probe::Again, 1),
         (Function::CpuOn, Probe::WrongAddress, 1),
         (Function::CpuOn, Probe::WrongMpidr, 0),
@@ -137,6 +142,44 @@ fn state_that_loses_two_cpus_is_not_tried_on_more() {
     let expected = (Function::CpuSuspend, Probe::Sgi, [1, 2].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
     assert_eq!(ran.totals.lost, 2);
+}
+
+#[test]
+fn only_standby_must_keep_the_context() {
+    let fake = Fake::new(2).with_trials(|cpu, outcome| {
+        if let (1, Some(kept)) = (cpu.place(), outcome.kept.as_mut()) {
+            kept.private_interrupts = false;
+        }
+    });
+    let states = [state("standby", STANDBY, 0), STATES[0], STATES[1]];
+    let ran = run_with(fake, "only=fitness", &states);
+    let lost = |end| {
+        let lost = ran.checks().iter().filter(move |check| check.end == end);
+        let kinds = lost.map(|check| (check.probe, check.x, check.cpus.iter().count()));
+        kinds.collect::<Vec<_>>()
+    };
+    let of = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
+    assert_eq!(lost(CheckEnd::ContextLost), [of(STANDBY)]);
+    assert_eq!(lost(CheckEnd::Tolerated), [of(CORE), of(CLUSTER)]);
+    let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
+    assert_eq!(ran.failed_checks(), [expected]);
+}
+
+/// Only the checks of PSCI count. A CPU whose timestamps are wrong may still have slept.
+#[test]
+fn wrong_timestamps_do_not_fail_a_suspend() {
+    for (error, stamps) in [
+        (Some(ReadError::NotImplemented), Stamps::default()),
+        (None, Stamps([1; 6])),
+    ] {
+        let spoil = move |outcome: &mut Outcome| {
+            (outcome.stamps_error, outcome.stamps) = (error, stamps);
+        };
+        let fake = Fake::new(2)
+            .with(move |_, _, outcome| spoil(outcome))
+            .with_trials(move |_, outcome| spoil(outcome));
+        assert_eq!(check(fake, "").statuses(), [Status::Passed]);
+    }
 }
 
 #[test]
